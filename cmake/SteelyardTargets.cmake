@@ -1,0 +1,58 @@
+# What every target of the project shares, so that a folder's CMakeLists.txt is a list of its rooms and nothing else.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.0)
+
+add_library(steelyard_settings INTERFACE)
+target_compile_options(steelyard_settings INTERFACE -Wall -Wextra -Wshadow -Wpedantic $<$<BOOL:${STEELYARD_WERROR}>:-Werror>)
+target_include_directories(steelyard_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+# Header-only fmt: the preload library must not bring a second libfmt into a user's process.
+target_link_libraries(steelyard_settings INTERFACE fmt::fmt-header-only Threads::Threads)
+if(STEELYARD_SANITIZE)
+  target_compile_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE})
+endif()
+
+# steelyard_library(<name> SOURCES ... [LINK ...]): a static, position-independent floor or part of one.
+function(steelyard_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC steelyard_settings ${ARG_LINK})
+endfunction()
+
+# steelyard_test(<name> SOURCES ... [LINK ...]): a GoogleTest program without MPI, named after the file that it tests.
+function(steelyard_test name)
+  if(NOT STEELYARD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE steelyard_settings GTest::gtest_main GTest::gmock ${ARG_LINK})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
+endfunction()
+
+# steelyard_benchmark(<name> SOURCES ... [LINK ...]): a Google Benchmark beside the hot path that it measures.
+function(steelyard_benchmark name)
+  if(NOT STEELYARD_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE steelyard_settings benchmark::benchmark_main ${ARG_LINK})
+endfunction()

@@ -1,0 +1,63 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cores/plan.h"
+
+// When to act: the paper leaves the step to the user, here it follows from what was measured.
+namespace steelyard::cores {
+
+/// All processes of the node over the same consecutive phases.
+struct Window {
+  double time = 0;      ///< s since the start of the run, at the window's end
+  double elapsed = 0;   ///< s from its first phase's start to its last phase's end
+  int phases = 0;       ///< phases in it
+  std::vector<ProcessLoad> loads;
+};
+
+struct PolicyOptions {
+  double least_gain = 0.02;     ///< a plan below this forecast gain is never worth a move
+  double move_cost = 100e-6;    ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
+  double noise_factor = 2.5;    ///< forecast gain must exceed this many standard deviations of what was seen
+  int every = 0;                ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
+  int at = 0;                   ///< --balance-at: consider once, at this phase; 0 = decide
+};
+
+enum class Action { none, apply, undo };
+
+/// What the policy wants done now and why; goes into the record whichever it is.
+struct Verdict {
+  Action action = Action::none;
+  Plan plan;                    ///< for `apply` and `undo` (then: the counts and domains to go back to)
+  std::string why;              ///< a sentence with figures
+  double forecast_gain = 0;
+  double noise = 0;
+  double cost = 0;              ///< s
+  /// Set once, when the last applied move has been judged.
+  bool judged = false;
+  bool helped = false;
+  double measured_gain = 0;
+  double measured_noise = 0;
+};
+
+/// Fed with every window, in order. It learns each process's noise, trend and scaling from them, forecasts, decides, checks
+/// the last move against its forecast, undoes it where it did not deliver and then backs off for longer each time.
+/// Lives at the node leader. Not thread-safe; no clock but the windows' own.
+class Policy {
+ public:
+  explicit Policy(PolicyOptions options);
+  ~Policy();
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+
+  Verdict consider(const Window& window, const NodeShape& shape);
+  /// Phases that the next window should span at least: short while there is something to find out, long when all is quiet.
+  int phases_wanted() const;
+  const std::vector<Scaling>& scaling() const;
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace steelyard::cores

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace steelyard::node {
+
+/// The few things that must be asked of MPI, once at start and once at the end. One implementation per MPI flavour
+/// (src/intercept), one for a process without MPI. Every call marked collective is called by all ranks in the same order,
+/// from the thread that called MPI_Init.
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+  virtual int rank() const = 0;        ///< in MPI_COMM_WORLD
+  virtual int size() const = 0;        ///< of MPI_COMM_WORLD
+  virtual int node_rank() const = 0;   ///< among the processes of this node
+  virtual int node_size() const = 0;
+  virtual int node_index() const = 0;  ///< of this node among the nodes, by lowest rank
+  virtual int node_count() const = 0;
+  virtual std::string library() const = 0;  ///< "Open MPI 4.1.4", for the banner and the record
+  /// Collective over the node: the bytes of node rank 0, at everybody. All pass a buffer of the same size.
+  virtual void broadcast_in_node(void* bytes, std::size_t size) = 0;
+  /// Collective over the node.
+  virtual void barrier_in_node() = 0;
+  /// Collective over the world: at rank 0 one string per rank, elsewhere empty.
+  virtual std::vector<std::string> gather(const std::string& bytes) = 0;
+  /// Collective over the world: true where it is true at every rank.
+  virtual bool all_agree(bool mine) = 0;
+};
+
+}  // namespace steelyard::node

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+namespace steelyard::observe {
+
+/// What one process has done since MPI_Init, cumulative, in nanoseconds. "Thread time" is the sum over threads.
+/// The identity that every reader may rely on (outside of lending):
+///   capacity = region_useful + omp_imbalance + omp_scheduling + serial + omp_serialisation + mpi_capacity
+struct Totals {
+  std::int64_t wall = 0;               ///< wall time since MPI_Init returned
+  std::int64_t serial = 0;             ///< wall time of the primary thread outside regions and outside MPI
+  std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls
+  std::int64_t region_wall = 0;        ///< wall time inside outermost parallel regions
+  std::int64_t region_useful = 0;      ///< thread time of computing inside regions
+  std::int64_t omp_imbalance = 0;      ///< thread time of waiting at barriers inside regions
+  std::int64_t omp_scheduling = 0;     ///< thread time of forking, waking and joining
+  std::int64_t omp_serialisation = 0;  ///< thread time of the other threads while the primary computes alone
+  std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI
+  std::int64_t capacity = 0;           ///< thread time that the process could have used
+  std::int64_t lent = 0;               ///< core time offered to others during MPI waits
+  std::int64_t borrowed = 0;           ///< core time used of cores that belong to others
+  std::int64_t regions = 0;            ///< outermost parallel regions
+  std::int64_t mpi_calls = 0;          ///< blocking MPI calls
+
+  /// Wall time not in MPI: what the others may be waiting for.
+  std::int64_t busy() const { return serial + region_wall; }
+  /// Thread time of useful work, in regions and outside.
+  std::int64_t useful() const { return region_useful + serial; }
+};
+static_assert(std::is_trivially_copyable_v<Totals>, "lives in the node's shared segment");
+
+/// Component-wise difference: what happened between two readings.
+Totals operator-(const Totals& later, const Totals& earlier);
+Totals& operator+=(Totals& sum, const Totals& part);
+
+}  // namespace steelyard::observe

@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "node/bootstrap.h"
+
+// The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API translate
+// foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after finish().
+namespace steelyard::runtime {
+
+/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Runtime, prints the banner.
+void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language);
+/// Before MPI_Finalize is called. Collective over the world. Writes the run record and prints the verdict.
+void finish();
+/// From MPI_Abort, before it is passed on.
+void aborting(int code);
+
+/// True where this thread's blocking MPI calls are to be weighed and made to leave the core: the primary thread, outside of
+/// parallel regions, between start() and finish(). Where false, the caller goes straight to the MPI library.
+bool weighs_this_call();
+
+/// Brackets one blocking MPI call of the primary thread. `site` is the return address in the program.
+class BlockingCall {
+ public:
+  explicit BlockingCall(std::uint64_t site);
+  ~BlockingCall();
+  BlockingCall(const BlockingCall&) = delete;
+  BlockingCall& operator=(const BlockingCall&) = delete;
+
+  /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at this
+  /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us.
+  void pause();
+  /// The rank in MPI_COMM_WORLD that turned out to be waited for (a point-to-point source), where known; -1 otherwise.
+  void waited_for(int world_rank);
+  /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
+  void is_step_mark();
+
+ private:
+  std::uint64_t site_;
+  std::int64_t begin_;
+  std::int64_t spin_until_;
+  std::int64_t step_ns_ = 0;
+  bool sleeping_ = false;
+};
+
+/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow. Waiting
+/// for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's algorithm,
+/// and with it the bits of every reduction, as they are.
+enum class Dependence {
+  everybody,  ///< barrier, allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
+  root,       ///< bcast and scatter, at the others
+  nobody      ///< the root of bcast and scatter, the others of reduce and gather; scans
+};
+
+/// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
+/// `handle` is opaque, from attach_communicator().
+struct CommunicatorOnNode;
+/// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it cannot
+/// be followed (table full, one local member, several threads): then arrive() must not be called for it.
+CommunicatorOnNode* attach_communicator(const int* members, int count);
+void detach_communicator(CommunicatorOnNode* communicator);
+
+/// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
+/// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at
+/// once where history says that waits here are short. Records who came last.
+/// `root`: rank in the communicator, for Dependence::root.
+void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
+
+/// steelyard_step(): the end of a phase, said by the program.
+void step();
+/// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.
+std::string inactive_reason();
+
+}  // namespace steelyard::runtime
