@@ -1,0 +1,28 @@
+#include <string>
+
+#include "api/message.h"
+#include "runtime/runtime.h"
+#include "steelyard/steelyard.h"
+
+// Linked into the preload library, where these win over libsteelyard's.
+extern "C" {
+
+steelyard_status_t steelyard_step(void) {
+  if (!steelyard_active()) return STEELYARD_INACTIVE;
+  if (!steelyard::runtime::weighs_this_call()) {
+    steelyard::api::set_message(
+        "steelyard_step() has no effect inside a parallel region, or in a thread other than the one that called MPI_Init: "
+        "call it in that thread, between two regions");
+    return STEELYARD_ERROR;
+  }
+  steelyard::runtime::step();
+  return STEELYARD_SUCCESS;
+}
+
+int steelyard_active(void) {
+  const std::string reason = steelyard::runtime::inactive_reason();
+  if (reason.empty()) return 1;
+  steelyard::api::set_message(reason);
+  return 0;
+}
+}

@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "api/api_fake_runtime.h"
+#include "api/message.h"
+#include "steelyard/steelyard.hpp"
+
+extern "C" {
+void omp_balanced_(void);
+void steelyard_step_f(int* status);
+bool steelyard_active_f(void);
+void steelyard_message_f(char* text, int length);
+}
+
+namespace steelyard::api {
+namespace {
+
+class Active : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake::reason.clear();
+    fake::in_primary = true;
+    fake::steps = 0;
+    set_message("");
+  }
+};
+
+TEST_F(Active, EveryNameOfAStepReachesTheRuntimeOnce) {
+  EXPECT_EQ(steelyard_step(), STEELYARD_SUCCESS);
+  EXPECT_EQ(step(), Status::success);
+  omp_balanced();
+  omp_balanced_();
+  int status = -1;
+  steelyard_step_f(&status);
+  EXPECT_EQ(status, STEELYARD_SUCCESS);
+  steelyard_step_f(nullptr);  // Fortran's absent argument
+  EXPECT_EQ(fake::steps, 6);
+}
+
+TEST_F(Active, SuccessLeavesTheMessageAlone) {
+  set_message("earlier");
+  EXPECT_EQ(step(), Status::success);
+  EXPECT_TRUE(active());
+  EXPECT_EQ(message(), "earlier");
+}
+
+TEST_F(Active, AnInactiveProcessSaysTheRuntimesReasonAndDoesNotStep) {
+  fake::reason = "observing only";
+  EXPECT_EQ(step(), Status::inactive);
+  EXPECT_EQ(message(), "observing only");
+  EXPECT_FALSE(active());
+  EXPECT_FALSE(steelyard_active_f());
+  EXPECT_EQ(fake::steps, 0);
+}
+
+TEST_F(Active, AStepFromTheWrongPlaceIsAnErrorWithoutEffect) {
+  fake::in_primary = false;
+  EXPECT_EQ(step(), Status::error);
+  EXPECT_EQ(fake::steps, 0);
+  EXPECT_NE(message().find("parallel region"), std::string::npos);
+}
+
+TEST_F(Active, MessagesBelongToTheirThread) {
+  set_message("mine");
+  std::string others = "not asked";
+  std::thread([&] {
+    others = message();
+    set_message("theirs");
+  }).join();
+  EXPECT_EQ(others, "");
+  EXPECT_EQ(message(), "mine");
+}
+
+TEST_F(Active, ALongMessageIsCutNotOverrun) {
+  set_message(std::string(5000, 'x'));
+  EXPECT_EQ(message(), std::string(511, 'x'));
+}
+
+TEST_F(Active, FortranTextIsPaddedOrCutAndNeverOverrun) {
+  set_message("four");
+  std::string text(8, '?');
+  steelyard_message_f(text.data(), 6);
+  EXPECT_EQ(text, "four  ??");
+  text.assign(8, '?');
+  steelyard_message_f(text.data(), 2);
+  EXPECT_EQ(text, "fo??????");
+  steelyard_message_f(text.data(), 0);
+  steelyard_message_f(text.data(), -1);
+  EXPECT_EQ(text, "fo??????");
+}
+
+}  // namespace
+}  // namespace steelyard::api

@@ -1,0 +1,23 @@
+#include "api/message.h"
+#include "steelyard/steelyard.h"
+
+// libsteelyard: what a program gets that was not started under `steelyard run`.
+namespace {
+
+constexpr char not_started[] =
+    "not started under `steelyard run`: start the program as `mpirun -n N steelyard run ./app`";
+
+}  // namespace
+
+extern "C" {
+
+steelyard_status_t steelyard_step(void) {
+  steelyard::api::set_message(not_started);
+  return STEELYARD_INACTIVE;
+}
+
+int steelyard_active(void) {
+  steelyard::api::set_message(not_started);
+  return 0;
+}
+}

@@ -1,0 +1,23 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "steelyard/steelyard.hpp"
+
+namespace {
+
+TEST(Inactive, AStepDoesNothingAndSaysHowToStartTheProgram) {
+  EXPECT_EQ(steelyard::step(), steelyard::Status::inactive);
+  EXPECT_NE(steelyard::message().find("steelyard run"), std::string::npos);
+}
+
+TEST(Inactive, IsNotActiveAndSaysWhy) {
+  EXPECT_FALSE(steelyard::active());
+  EXPECT_NE(steelyard::message().find("steelyard run"), std::string::npos);
+}
+
+TEST(Inactive, SabosNameIsThere) { omp_balanced(); }
+
+TEST(Inactive, TheVersionIsThatOfTheProject) { EXPECT_EQ(steelyard::version(), std::string(STEELYARD_EXPECTED_VERSION)); }
+
+}  // namespace
