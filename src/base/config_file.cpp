@@ -1,0 +1,61 @@
+#include "base/config_file.h"
+
+#include <fmt/format.h>
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace steelyard::base {
+namespace {
+
+std::string key_name(const Option& option) { return std::string(option.name); }
+
+/// As the command line would have it; nothing for what no option can be, such as a table or a date.
+std::optional<std::string> text_of_node(const toml::node& node) {
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "on" : "off";
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* text = node.as_string()) return text->get();
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status override_from_toml(std::string_view text, const std::string& path, Options& options) {
+  const toml::parse_result parsed = toml::parse(text, path);
+  if (!parsed) {
+    const auto& error = parsed.error();
+    return Status::failure(fmt::format("config file {}, line {}: {}", path, error.source().begin.line, error.description()));
+  }
+  for (const auto& [key, node] : parsed.table()) {
+    const auto where = fmt::format("config file {}, line {}", path, key.source().begin.line);
+    const Option* option = find_option(key.str());
+    if (!option || option->internal) return Status::failure(where + ": " + unknown_name("option", key.str(), key_name));
+    if (option->name == "config") return Status::failure(where + ": a config file cannot name another one");
+    const auto value = text_of_node(node);
+    if (!value) {
+      return Status::failure(fmt::format("{}: {} is neither a text, an integer nor true or false; it must be {}", where,
+                                         key.str(), option->allowed()));
+    }
+    if (auto status = assign(options, *option, *value, fmt::format("{}: {}", where, key.str())); !status) return status;
+  }
+  return {};
+}
+
+Status override_from_file(const std::string& path, Options& options) {
+  errno = 0;
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  // A directory opens, and only reading it fails. An empty file sets the fail bit of `text`, which is no error.
+  if (!file || errno == EISDIR) {
+    return Status::failure(fmt::format("cannot read config file {}: {}", path, std::strerror(errno ? errno : EIO)));
+  }
+  return override_from_toml(text.str(), path, options);
+}
+
+}  // namespace steelyard::base

@@ -1,0 +1,18 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace steelyard::base {
+
+/// Environment variables by name. Everything that depends on the environment takes one of these, so that tests can make
+/// one up; environment.cpp is the only file that reads the real one.
+using Environment = std::map<std::string, std::string, std::less<>>;
+
+/// A copy of this process's environment. Safe before main().
+Environment environment();
+
+/// The value of a variable; "" where it is not set.
+std::string_view value_of(const Environment& environment, std::string_view name);
+
+}  // namespace steelyard::base

@@ -1,0 +1,52 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace steelyard::base {
+namespace {
+
+constexpr int most_repeats = 5;
+std::atomic<int> log_rank{-1};
+
+void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {
+  std::string text = prefix;
+  text.append(": ").append(line).append(ending).append("\n");
+  // Nobody can be told that standard error is closed.
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+/// How often this line has been written, this time included. Never destroyed: other threads may warn while the process exits.
+int count(std::string_view line) {
+  static auto& mutex = *new std::mutex;
+  static auto& counts = *new std::map<std::string, int, std::less<>>;
+  const std::lock_guard lock(mutex);
+  return ++counts.try_emplace(std::string(line)).first->second;
+}
+
+std::string process_prefix() {
+  const int rank = log_rank;
+  return rank < 0 ? "steelyard" : "steelyard[" + std::to_string(rank) + "]";
+}
+
+}  // namespace
+
+void set_log_rank(int rank) { log_rank = rank; }
+
+void say(std::string_view line) { write_line("steelyard", line, ""); }
+
+void warn(std::string_view line) {
+  const int times = count(line);
+  if (times > most_repeats) return;
+  write_line(process_prefix(), line, times == most_repeats ? " (will not be repeated any more)" : "");
+}
+
+void warn_once(std::string_view line) {
+  if (count(line) == 1) write_line(process_prefix(), line, "");
+}
+
+}  // namespace steelyard::base

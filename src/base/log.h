@@ -1,0 +1,19 @@
+#pragma once
+#include <string_view>
+
+// Messages for the user, on standard error. Each is one line and one write(2), so that lines of many ranks do not mix.
+namespace steelyard::base {
+
+/// From now on warnings of this process carry its rank: "steelyard[3]: ...".
+void set_log_rank(int rank);
+
+/// A line about the whole run, to be said by one rank: "steelyard: ...".
+void say(std::string_view line);
+
+/// A line about this process. The same line is written at most five times.
+void warn(std::string_view line);
+
+/// The same, at most once.
+void warn_once(std::string_view line);
+
+}  // namespace steelyard::base

@@ -1,0 +1,67 @@
+#include "base/log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace steelyard::base {
+namespace {
+
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+
+/// The rank belongs to the process: each test leaves it unknown.
+class Log : public testing::Test {
+ protected:
+  void TearDown() override { set_log_rank(-1); }
+};
+
+TEST_F(Log, NamesTheRankInWarningsAlone) {
+  CaptureStderr();
+  warn("early");
+  set_log_rank(3);
+  warn("late");
+  say("for all");
+  EXPECT_EQ(GetCapturedStderr(), "steelyard: early\nsteelyard[3]: late\nsteelyard: for all\n");
+}
+
+TEST_F(Log, CapsRepeatsOfOneLineAndOfNoOther) {
+  CaptureStderr();
+  for (int i = 0; i < 100; ++i) warn("again and again");
+  warn("another");
+  const auto text = GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6) << text;
+  EXPECT_THAT(text, testing::HasSubstr("again and again (will not be repeated any more)\nsteelyard: another\n"));
+}
+
+TEST_F(Log, SaysOnceWhatIsToBeSaidOnce) {
+  CaptureStderr();
+  for (int i = 0; i < 3; ++i) warn_once("once");
+  EXPECT_EQ(GetCapturedStderr(), "steelyard: once\n");
+}
+
+TEST_F(Log, KeepsLinesOfManyThreadsWhole) {
+  CaptureStderr();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 0; i < 50; ++i) warn(std::string(200, static_cast<char>('a' + t)) + std::to_string(i));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::istringstream lines(GetCapturedStderr());
+  int seen = 0;
+  for (std::string line; std::getline(lines, line); ++seen) {
+    EXPECT_THAT(line, testing::StartsWith("steelyard: "));
+    EXPECT_LE(line.size(), std::string("steelyard: ").size() + 202);
+  }
+  EXPECT_EQ(seen, 8 * 50);
+}
+
+}  // namespace
+}  // namespace steelyard::base

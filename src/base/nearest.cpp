@@ -1,0 +1,38 @@
+#include "base/nearest.h"
+
+#include <algorithm>
+
+namespace steelyard::base {
+
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<int> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before_last.swap(last);
+    last.swap(row);
+    row[0] = static_cast<int>(i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const int replace = last[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replace});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  std::string_view best;
+  int best_distance = std::max(2, static_cast<int>(word.size()) / 3) + 1;
+  for (const auto candidate : candidates) {
+    const int distance = edit_distance(word, candidate);
+    // A short word is within two edits of nearly everything: at least half of it must be right.
+    if (distance < best_distance && 2 * distance <= static_cast<int>(candidate.size())) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace steelyard::base

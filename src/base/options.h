@@ -1,0 +1,108 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/status.h"
+
+// The one option table. What a user can set is a member of Options and a row of option_table(); the environment
+// variables, the command line, the config file, `steelyard options`, the man page and the run record all follow from it.
+namespace steelyard::base {
+
+enum class Domain { automatic, package, numa, l3, node };
+enum class ThreadLocal { automatic, safe, unsafe };
+enum class Wait { sleep, poll };
+enum class OpenMp { automatic, llvm, keep };
+
+/// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
+struct Options {
+  bool observe = false;
+  bool cores = true;
+  bool lending = true;
+
+  long balance_every = 0;
+  long balance_at = 0;
+  Domain domain = Domain::automatic;
+  long max_threads = 0;
+  ThreadLocal thread_local_data = ThreadLocal::automatic;
+  bool smt = false;
+
+  Wait wait = Wait::sleep;
+  long spin = 20;
+  long blocktime = 100;
+
+  OpenMp openmp = OpenMp::automatic;
+  std::string emulate;
+  std::string config;
+
+  std::string record = "steelyard-run.json";
+  bool verdict = true;
+  long timeline = 512;
+  bool verbose = false;
+
+  // Handed from `steelyard run` to the preload library; hidden from users.
+  bool launched = false;          ///< this process was started by `steelyard run`
+  std::string preload;            ///< LD_PRELOAD as the user had it: what the program's own children get back
+  bool counts_set = false;        ///< the user has set OMP_NUM_THREADS
+  long thread_local_bytes = 0;    ///< thread-local data of the executable
+  std::string imports;            ///< OpenMP functions that the executable itself calls, separated by commas
+  std::string command;            ///< program and arguments, separated by \x1f
+
+  /// Whether the executable calls this OpenMP function (from C or Fortran).
+  bool imports_function(std::string_view name) const;
+  std::vector<std::string> command_line() const;
+};
+
+/// A member that is an enumeration, as the index of its value.
+struct Choice {
+  int (*get)(const Options&);
+  void (*set)(Options&, int);
+};
+
+struct Option {
+  std::string_view name;                  ///< "balance-every"
+  std::string_view group;                 ///< heading on the options page
+  std::string_view doc;                   ///< one sentence, without a full stop
+  std::variant<bool Options::*, long Options::*, std::string Options::*, Choice> member;
+  std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
+  long least = 0, most = 0;               ///< of an integer
+  std::string_view unit;                  ///< of an integer
+  std::string_view placeholder;           ///< of a text: PATH, TEXT
+  bool internal = false;                  ///< handed down by the launcher, hidden from users
+
+  bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }
+  std::string variable() const;           ///< "STEELYARD_BALANCE_EVERY"
+  std::string allowed() const;            ///< "on or off", "an integer from 0 to 4096 (us)"
+};
+
+const std::vector<Option>& option_table();
+/// nullptr where there is none of this name. Finds internal ones, too.
+const Option* find_option(std::string_view name);
+
+std::string text_of(const Options& options, const Option& option);
+/// `where` names the source to the user: "--spin", "STEELYARD_SPIN". On failure nothing has changed.
+Status assign(Options& options, const Option& option, std::string_view text, std::string_view where);
+
+/// "unknown option --balence-every; did you mean --balance-every?". `shape` writes a name as the source does.
+std::string unknown_name(std::string_view kind, std::string_view seen, std::string (*shape)(const Option&));
+
+/// Overrides by STEELYARD_*. A bad value changes nothing and adds a sentence to `complaints`.
+void override_from(const Environment& environment, Options& options, std::vector<std::string>& complaints);
+/// A sentence for each STEELYARD_* variable that is not in the table.
+std::vector<std::string> unknown_variables(const Environment& environment);
+
+/// What the child's environment must say for it to have these options: variables with a value, and those to be unset (as
+/// the value is the default) with an empty one.
+std::map<std::string, std::string> exported(const Options& options);
+
+/// Name to value of all that a user can set: for the run record.
+std::map<std::string, std::string> described(const Options& options);
+
+/// The options of this process, read from its environment at first use; bad values are warned about. For the preload
+/// library: no exceptions, no config file (the launcher has resolved that).
+const Options& options();
+
+}  // namespace steelyard::base

@@ -1,0 +1,167 @@
+#include "base/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace steelyard::base {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string sentence_of(std::string_view name, std::string_view text) {
+  Options options;
+  return assign(options, *find_option(name), text, "--" + std::string(name)).sentence();
+}
+
+TEST(OptionTable, NamesAreUniqueAndEveryRowIsDocumented) {
+  std::set<std::string> variables;
+  for (const auto& option : option_table()) {
+    EXPECT_TRUE(variables.insert(option.variable()).second) << option.name;
+    EXPECT_FALSE(option.doc.empty()) << option.name;
+    EXPECT_FALSE(option.doc.ends_with('.')) << option.name;
+    EXPECT_EQ(option.internal, option.name.starts_with("internal-")) << option.name;
+  }
+}
+
+TEST(OptionTable, EveryDefaultIsAValidValueAndComesBack) {
+  for (const auto& option : option_table()) {
+    Options options;
+    const auto text = text_of(options, option);
+    EXPECT_TRUE(assign(options, option, text, option.name)) << option.name << " " << text;
+    EXPECT_EQ(text_of(options, option), text) << option.name;
+  }
+}
+
+TEST(OptionTable, EveryChoiceComesBackAndSetsNothingElse) {
+  for (const auto& option : option_table()) {
+    for (const auto choice : option.choices) {
+      Options options;
+      ASSERT_TRUE(assign(options, option, choice, option.name));
+      for (const auto& other : option_table()) {
+        EXPECT_EQ(text_of(options, other), other.name == option.name ? choice : text_of(Options(), other)) << other.name;
+      }
+    }
+  }
+  Options options;
+  ASSERT_TRUE(assign(options, *find_option("domain"), "l3", "--domain"));
+  EXPECT_EQ(options.domain, Domain::l3);
+  ASSERT_TRUE(assign(options, *find_option("thread-local"), "unsafe", "--thread-local"));
+  EXPECT_EQ(options.thread_local_data, ThreadLocal::unsafe);
+  ASSERT_TRUE(assign(options, *find_option("wait"), "poll", "--wait"));
+  EXPECT_EQ(options.wait, Wait::poll);
+  ASSERT_TRUE(assign(options, *find_option("openmp"), "keep", "--openmp"));
+  EXPECT_EQ(options.openmp, OpenMp::keep);
+}
+
+TEST(OptionTable, VariableNamesFollowFromNames) {
+  EXPECT_EQ(find_option("balance-every")->variable(), "STEELYARD_BALANCE_EVERY");
+  EXPECT_EQ(find_option("no-such-option"), nullptr);
+  EXPECT_EQ(find_option(""), nullptr);
+}
+
+TEST(Assign, NamesOptionValueAndWhatIsAllowed) {
+  EXPECT_EQ(sentence_of("spin", "soon"), "--spin is 'soon'; it must be an integer from 0 to 1000000 (us)");
+  EXPECT_EQ(sentence_of("cores", "maybe"), "--cores is 'maybe'; it must be on or off");
+  EXPECT_EQ(sentence_of("wait", "doze"), "--wait is 'doze'; it must be one of sleep, poll");
+}
+
+TEST(Assign, TakesNoHalfNumbers) {
+  for (const char* text : {"", " 1", "1 ", "1.5", "0x10", "+1", "-1", "1e3", "1000001", "99999999999999999999999"}) {
+    EXPECT_NE(sentence_of("spin", text), "") << "'" << text << "'";
+  }
+  EXPECT_EQ(sentence_of("spin", "0"), "");
+  EXPECT_EQ(sentence_of("spin", "1000000"), "");
+}
+
+TEST(Assign, LeavesTheOldValueWhereItFails) {
+  Options options;
+  ASSERT_TRUE(assign(options, *find_option("max-threads"), "12", "x"));
+  EXPECT_FALSE(assign(options, *find_option("max-threads"), "4097", "x"));
+  EXPECT_EQ(options.max_threads, 12);
+  EXPECT_FALSE(assign(options, *find_option("record"), "", "x")) << "'none' switches the record off, not an empty name";
+  EXPECT_EQ(options.record, "steelyard-run.json");
+}
+
+TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
+  const Environment environment{{"STEELYARD_CORES", "off"}, {"STEELYARD_SPIN", "-3"}, {"STEELYARD_LENDING", ""},
+                                {"STEELYARD_DOMAIN", "numa"}, {"CORES", "on"}};
+  Options options;
+  std::vector<std::string> complaints;
+  override_from(environment, options, complaints);
+  EXPECT_FALSE(options.cores);
+  EXPECT_TRUE(options.lending) << "an empty variable counts as not set";
+  EXPECT_EQ(options.domain, Domain::numa);
+  EXPECT_EQ(options.spin, 20);
+  EXPECT_THAT(complaints, ElementsAre("STEELYARD_SPIN is '-3'; it must be an integer from 0 to 1000000 (us)"));
+}
+
+TEST(UnknownVariables, AreNamedWithTheNearestNeighbour) {
+  const Environment environment{{"STEELYARD_BALENCE_EVERY", "3"}, {"STEELYARD_ROOT_OF_ALL", "/opt"}, {"STEELYARD_CORES", "on"},
+                                {"STEELYARD_INTERNAL_COMMAND", "a"}, {"STEELYARDS", "1"}, {"ZZZ", "1"}};
+  EXPECT_THAT(unknown_variables(environment),
+              ElementsAre("unknown environment variable STEELYARD_BALENCE_EVERY; did you mean STEELYARD_BALANCE_EVERY?",
+                          "unknown environment variable STEELYARD_ROOT_OF_ALL; `steelyard options` lists all"));
+}
+
+TEST(UnknownVariables, NeverSuggestInternalOnes) {
+  EXPECT_THAT(unknown_variables({{"STEELYARD_INTERNAL_COMMANDS", "1"}}), ElementsAre(testing::Not(HasSubstr("COMMAND?"))));
+}
+
+TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
+  Options sent;
+  sent.observe = true;
+  sent.balance_at = 40;
+  sent.domain = Domain::node;
+  sent.record = "/tmp/a b=c.json";
+  sent.command = "./app\x1f-n\x1f" "4";
+  Environment child{{"STEELYARD_CORES", "off"}, {"STEELYARD_SPIN", "7"}};
+  for (const auto& [name, value] : exported(sent)) {
+    if (value.empty()) child.erase(name);
+    if (!value.empty()) child[name] = value;
+  }
+  Options received;
+  std::vector<std::string> complaints;
+  override_from(child, received, complaints);
+  EXPECT_THAT(complaints, IsEmpty());
+  EXPECT_THAT(unknown_variables(child), IsEmpty());
+  for (const auto& option : option_table()) EXPECT_EQ(text_of(received, option), text_of(sent, option)) << option.name;
+  EXPECT_THAT(received.command_line(), ElementsAre("./app", "-n", "4"));
+}
+
+TEST(Described, HoldsWhatUsersCanSet) {
+  const auto values = described(Options());
+  EXPECT_EQ(values.at("balance-every"), "0");
+  EXPECT_EQ(values.at("lending"), "on");
+  EXPECT_EQ(values.count("internal-command"), 0u);
+}
+
+TEST(Options, KnowWhichFunctionsTheProgramCalls) {
+  Options options;
+  EXPECT_FALSE(options.imports_function("omp_set_num_threads"));
+  EXPECT_FALSE(options.imports_function(""));
+  options.imports = "omp_get_num_threads,omp_set_num_threads_";
+  EXPECT_TRUE(options.imports_function("omp_set_num_threads")) << "as Fortran calls it";
+  EXPECT_TRUE(options.imports_function("omp_get_num_threads"));
+  EXPECT_FALSE(options.imports_function("omp_get_num"));
+  EXPECT_FALSE(options.imports_function("omp_get_max_threads"));
+}
+
+TEST(Options, KeepEmptyArgumentsOfTheCommand) {
+  Options options;
+  options.command = "./app\x1f\x1flast";
+  EXPECT_THAT(options.command_line(), ElementsAre("./app", "", "last"));
+}
+
+TEST(EnvironmentOfThisProcess, IsRead) {
+  setenv("STEELYARD_TEST_ONLY", "a=b", 1);
+  EXPECT_EQ(value_of(environment(), "STEELYARD_TEST_ONLY"), "a=b");
+  unsetenv("STEELYARD_TEST_ONLY");
+  EXPECT_EQ(value_of(environment(), "STEELYARD_TEST_ONLY"), "");
+}
+
+}  // namespace
+}  // namespace steelyard::base
