@@ -8,21 +8,26 @@ namespace steelyard::cores {
 
 /// One process over one window of phases, as weighed.
 struct ProcessLoad {
-  int threads = 1;       ///< cores that it owns now
-  double parallel = 0;   ///< thread seconds of useful work inside regions
-  double region_wall = 0;///< wall seconds inside regions
-  double serial = 0;     ///< wall seconds computing outside regions
-  double wait = 0;       ///< wall seconds in blocking MPI calls
-  int ceiling = 1 << 20; ///< more threads than this are never given
-  bool fixed = false;    ///< its thread count must not change
+  int threads = 1;         ///< cores that it owns now
+  double parallel = 0;     ///< thread seconds of useful work inside regions
+  double region_wall = 0;  ///< wall seconds inside regions
+  double serial = 0;       ///< wall seconds computing outside regions
+  double wait = 0;         ///< wall seconds in blocking MPI calls
+  int ceiling = 1 << 20;   ///< more threads than this are never given
+  bool fixed = false;      ///< its thread count must not change
 };
 
-/// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect.
+/// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at all.
 struct Scaling {
   double alpha = 1;
 };
 
-/// Wall seconds of computing in the window, had the process run with `threads`.
+/// Wall seconds in regions on its own cores. Borrowed cores make `region_wall` shorter than this, never longer: the thread
+/// seconds show what the work would have taken without them.
+double region_time(const ProcessLoad& load);
+/// Wall seconds of computing in the window as it was, borrowed cores included.
+double measured_busy(const ProcessLoad& load);
+/// Wall seconds of computing in the window, had the process run with `threads` cores of its own.
 double forecast_busy(const ProcessLoad& load, const Scaling& scaling, int threads);
 
 /// Thread counts for all processes that sum to at most `cores`, at least 1 each, fixed processes unchanged, ceilings kept.
@@ -32,29 +37,36 @@ std::vector<int> proportional_counts(const std::vector<ProcessLoad>& loads, int 
 /// The integer optimum: minimises max forecast_busy. Ties: fewest changed threads.
 std::vector<int> optimal_counts(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, int cores,
                                 int domain_cores);
+/// The same where process p has to live in domain[p], which has capacity[domain[p]] cores.
+std::vector<int> optimal_counts_in(const std::vector<int>& domain, const std::vector<int>& capacity,
+                                   const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, int cores);
+/// The fewest threads with which each process stays within `busy` seconds; the largest count allowed where none does.
+std::vector<int> least_counts(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, double busy,
+                              int domain_cores);
 
 /// Where each process sits.
 struct Placement {
   std::vector<int> domain;   ///< by process
-  std::vector<int> threads;  ///< by process: what the domain can really give it
+  std::vector<int> threads;  ///< by process: what the domain can really give it, at least 1
   int missing = 0;           ///< cores asked for and not given, the paper's `c`
-  int moved = 0;             ///< cores that change owner against `current`
+  int moved = 0;             ///< cores that would get a new owner, were everybody given what it asks for
+  bool exact = true;         ///< false where the search was cut short: the best that was found
 };
 
 /// Branch and bound over domains, exact: least `missing`, then least `moved`. `capacity[d]` cores in domain d;
-/// `held[p][d]` cores that process p owns now in domain d. Fixed processes keep their domain where it has room.
-/// A process that no single domain can hold (wanted > every capacity) is capped at the largest capacity. More processes
-/// than cores is refused by the caller. 64 processes on 2 to 8 domains take under 1 ms.
-Placement place(const std::vector<int>& wanted, const std::vector<int>& capacity, const std::vector<std::vector<int>>& held);
+/// `held[p][d]` cores that process p owns now in domain d. A process that no single domain can hold is cut down to the
+/// largest. Needs at least as many cores as processes. `effort` bounds the nodes visited: packing is NP-hard.
+Placement place(const std::vector<int>& wanted, const std::vector<int>& capacity,
+                const std::vector<std::vector<int>>& held, int effort = 4000);
 
 /// A whole plan with its forecast.
 struct Plan {
   std::vector<int> threads;  ///< by process
-  std::vector<int> domain;   ///< by process
-  double busy_now = 0;       ///< s, longest process of the window as it was
-  double busy_then = 0;      ///< s, longest process of the window as forecast
-  int moved = 0;             ///< cores that change owner
-  std::string method;        ///< "proportional share" or "integer optimum"
+  std::vector<int> domain;   ///< by process; the first of joined ones; -1: wherever it is now
+  double busy_now = 0;       ///< s, longest process of the window as it was, borrowed cores included
+  double busy_then = 0;      ///< s, longest process of the window as forecast, on its own cores
+  int moved = 0;             ///< cores that change owner; 0: everything stays as it is
+  std::string method;        ///< "proportional share", "integer optimum" or "as it is"
   double gain() const { return busy_now > 0 ? 1 - busy_then / busy_now : 0; }
 };
 
@@ -64,7 +76,15 @@ struct NodeShape {
   int budget = 0;                      ///< cores to hand out in all: the sum of the threads at start
 };
 
-/// Both methods, placed; the better forecast wins, on a tie the fewest cores that change owner.
+/// Domains that some process spans are one domain to the planner: squeezing that process into one of them would take
+/// cores away that the user gave it. By domain: the first domain that it is joined with (itself, where alone).
+/// A core of domain c may be given to process p where joined_domains(shape)[c] == plan.domain[p].
+std::vector<int> joined_domains(const NodeShape& shape);
+
+/// Both methods, placed, cores left over handed out within the domains; fixed processes stay where they are. The better
+/// forecast wins; forecasts closer than half a per cent are a tie, and then the fewest cores that change owner win, so
+/// that a process leaves its memory behind on another socket only for something that can be measured.
+/// Where nothing is better than what is, and on input that allows no plan, everything stays.
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape);
 
 }  // namespace steelyard::cores
