@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "steelyard/steelyard.hpp"
 
 namespace {
@@ -18,6 +16,6 @@ TEST(Inactive, IsNotActiveAndSaysWhy) {
 
 TEST(Inactive, SabosNameIsThere) { omp_balanced(); }
 
-TEST(Inactive, TheVersionIsThatOfTheProject) { EXPECT_EQ(steelyard::version(), std::string(STEELYARD_EXPECTED_VERSION)); }
+TEST(Inactive, TheVersionIsThatOfTheProject) { EXPECT_EQ(steelyard::version(), STEELYARD_VERSION); }
 
 }  // namespace

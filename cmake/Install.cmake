@@ -1,0 +1,41 @@
+# What `make install` puts where. The tree may be moved as a whole afterwards: everything in it finds the rest by relative
+# paths. The build tree is laid out in the same way, so that bin/steelyard finds its preload libraries in both.
+include(CMakePackageConfigHelpers)
+set(preload_directory ${CMAKE_INSTALL_LIBDIR}/steelyard)
+set(fortran_directory ${CMAKE_INSTALL_INCLUDEDIR}/steelyard/gfortran)
+
+if(TARGET steelyard)
+  set_target_properties(steelyard PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
+  install(TARGETS steelyard RUNTIME)
+endif()
+foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
+  if(TARGET steelyard_preload_${flavour})
+    set_target_properties(steelyard_preload_${flavour} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${preload_directory})
+    install(TARGETS steelyard_preload_${flavour} LIBRARY DESTINATION ${preload_directory})
+  endif()
+endforeach()
+
+set_target_properties(steelyard_api PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
+install(TARGETS steelyard_api EXPORT steelyard LIBRARY)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steelyard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard)
+if(TARGET steelyard_fortran_module)
+  install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})
+  target_include_directories(steelyard_api INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/schema)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING PATTERN "*.json")
+endif()
+
+# find_package(steelyard) gives steelyard::steelyard.
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/steelyard)
+install(EXPORT steelyard NAMESPACE steelyard:: FILE steelyard-config.cmake DESTINATION ${package_directory})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/steelyard-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/steelyard-config-version.cmake DESTINATION ${package_directory})
+
+# pkg-config --cflags --libs steelyard. The prefix is found from the place of the file itself.
+set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_directory} OUTPUT_VARIABLE way_to_prefix)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/package/steelyard.pc.in ${CMAKE_BINARY_DIR}/steelyard.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/steelyard.pc DESTINATION ${pkgconfig_directory})

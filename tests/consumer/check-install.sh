@@ -1,0 +1,40 @@
+#!/bin/sh
+# check-install.sh BUILD SCRATCH: installs the build, moves the installed tree, then builds and runs outside programs in C,
+# C++ and Fortran against it: through CMake, through pkg-config, and with the Fortran module compiled from its source.
+set -eu
+build=$1
+scratch=$2
+here=$(cd "$(dirname "$0")" && pwd)
+
+rm -rf "$scratch"
+mkdir -p "$scratch/work"
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/install.log"
+mv "$scratch/first" "$scratch/moved"
+prefix=$scratch/moved
+
+echo "== CMake"
+cmake -S "$here" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/cmake.log"
+cmake --build "$scratch/cmake" >>"$scratch/cmake.log"
+ctest --test-dir "$scratch/cmake" --output-on-failure
+
+echo "== pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name steelyard.pc)")
+export PKG_CONFIG_PATH
+flags="$(pkg-config --cflags --libs steelyard) -Wl,-rpath,$(pkg-config --variable=libdir steelyard)"
+cd "$scratch/work"
+# $flags is a list of words.
+cc -std=c99 -pedantic-errors -Wall -Wextra -Werror "$here/consumer.c" $flags -o c && ./c
+c++ -std=c++17 -pedantic-errors -Wall -Wextra -Werror "$here/consumer.cpp" $flags -o cpp && ./cpp
+gfortran "$here/consumer.f90" $flags -o f90 && ./f90
+
+echo "== the Fortran module from its source"
+rm -r "$(pkg-config --variable=fmoddir steelyard)"
+gfortran "$prefix/share/steelyard/steelyard.f90" "$here/consumer.f90" $flags -o from_source && ./from_source
+
+echo "== the launcher"
+[ ! -x "$prefix/bin/steelyard" ] || "$prefix/bin/steelyard" --version
+
+if grep -rlIF "$scratch/first" "$prefix"; then
+  echo "the files above name the place where they were installed, so the tree cannot be moved"
+  exit 1
+fi
