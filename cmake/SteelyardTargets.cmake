@@ -20,6 +20,7 @@ pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.0)
 
 add_library(steelyard_settings INTERFACE)
 target_compile_options(steelyard_settings INTERFACE -Wall -Wextra -Wshadow -Wpedantic $<$<BOOL:${STEELYARD_WERROR}>:-Werror>)
+target_compile_definitions(steelyard_settings INTERFACE STEELYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(steelyard_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 # Header-only fmt: the preload library must not bring a second libfmt into a user's process.
 target_link_libraries(steelyard_settings INTERFACE fmt::fmt-header-only Threads::Threads)

@@ -26,6 +26,8 @@ class Bootstrap {
   virtual std::vector<std::string> gather(const std::string& bytes) = 0;
   /// Collective over the world: true where it is true at every rank.
   virtual bool all_agree(bool mine) = 0;
+  /// Lets the MPI library advance what is under way, while this process sleeps on something else. Cheap, any number of times.
+  virtual void progress() = 0;
 };
 
 }  // namespace steelyard::node

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "node/arrivals.h"
 #include "node/bootstrap.h"
 
 // The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API translate
@@ -19,6 +21,18 @@ void aborting(int code);
 /// True where this thread's blocking MPI calls are to be weighed and made to leave the core: the primary thread, outside of
 /// parallel regions, between start() and finish(). Where false, the caller goes straight to the MPI library.
 bool weighs_this_call();
+
+/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow. Waiting
+/// for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's algorithm,
+/// and with it the bits of every reduction, as they are.
+enum class Dependence {
+  everybody,  ///< barrier, allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
+  root,       ///< bcast and scatter, at the others
+  nobody      ///< the root of bcast and scatter, the others of reduce and gather; scans
+};
+
+/// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
+struct CommunicatorOnNode;
 
 /// Brackets one blocking MPI call of the primary thread. `site` is the return address in the program.
 class BlockingCall {
@@ -37,25 +51,22 @@ class BlockingCall {
   void is_step_mark();
 
  private:
+  friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
+  void await_arrivals(node::Arrivals::Group& group, const std::function<int()>& missing);
+  void fall_asleep(std::int64_t now);
+  void come_back();
+
   std::uint64_t site_;
   std::int64_t begin_;
-  std::int64_t spin_until_;
+  std::int64_t spin_until_ = 0;
+  std::int64_t asleep_since_ = 0;
   std::int64_t step_ns_ = 0;
-  bool sleeping_ = false;
+  int waited_for_ = -1;
+  bool short_ = false;  ///< waits at this site are short, by what was seen lately
+  bool asleep_ = false;
+  bool step_mark_ = false;
 };
 
-/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow. Waiting
-/// for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's algorithm,
-/// and with it the bits of every reduction, as they are.
-enum class Dependence {
-  everybody,  ///< barrier, allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
-  root,       ///< bcast and scatter, at the others
-  nobody      ///< the root of bcast and scatter, the others of reduce and gather; scans
-};
-
-/// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
-/// `handle` is opaque, from attach_communicator().
-struct CommunicatorOnNode;
 /// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it cannot
 /// be followed (table full, one local member, several threads): then arrive() must not be called for it.
 CommunicatorOnNode* attach_communicator(const int* members, int count);

@@ -1,0 +1,71 @@
+#include "cores/core_table.h"
+
+namespace steelyard::cores {
+
+using node::Segment;
+
+std::size_t CoreTable::footprint(int cores, int processes) {
+  return Segment::footprint<Header>(1) + Segment::footprint<Core>(cores) +
+         Segment::footprint<std::atomic<std::int32_t>>(processes);
+}
+
+CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
+    : header_(segment.carve<Header>(1)),
+      core_(segment.carve<Core>(cores)),
+      asked_(segment.carve<std::atomic<std::int32_t>>(processes)),
+      cores_(cores),
+      me_(me) {}
+
+void CoreTable::settle(const std::vector<int>& home) {
+  for (int c = 0; c < cores_; ++c) {
+    core_[c].home.store(home[c]);
+    core_[c].user.store(home[c] >= 0 ? home[c] : kFree);
+    core_[c].wanted.store(0);
+  }
+  header_->generation.store(1, std::memory_order_release);
+}
+
+void CoreTable::rehome(const std::vector<int>& home) {
+  for (int c = 0; c < cores_; ++c) core_[c].home.store(home[c]);
+  header_->generation.fetch_add(1, std::memory_order_release);
+}
+
+std::vector<int> CoreTable::homes() const {
+  std::vector<int> home(cores_);
+  for (int c = 0; c < cores_; ++c) home[c] = core_[c].home.load();
+  return home;
+}
+
+bool CoreTable::take_home(int core) {
+  std::int32_t user = core_[core].user.load();
+  while (user < 0) {
+    if (core_[core].user.compare_exchange_weak(user, me_)) {
+      if (user == kLent) header_->lent_idle.fetch_sub(1);
+      core_[core].wanted.store(0);
+      return true;
+    }
+  }
+  if (user == me_) return true;
+  core_[core].wanted.store(1);
+  asked_[user].store(1);
+  return false;
+}
+
+bool CoreTable::borrow(int core) {
+  std::int32_t lent = kLent;
+  if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
+  header_->lent_idle.fetch_sub(1);
+  return true;
+}
+
+void CoreTable::lend(int core) {
+  std::int32_t mine = me_;
+  if (core_[core].user.compare_exchange_strong(mine, kLent)) header_->lent_idle.fetch_add(1);
+}
+
+void CoreTable::give_up(int core) {
+  std::int32_t mine = me_;
+  core_[core].user.compare_exchange_strong(mine, kFree);
+}
+
+}  // namespace steelyard::cores

@@ -1,0 +1,73 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "node/segment.h"
+
+namespace steelyard::cores {
+
+/// Whose core is whose, in the node's shared memory. Every core has a home (the process that the plan gave it to) and a user
+/// (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on the same
+/// core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
+///
+///            take_home               lend                   borrow
+///   free  ------------->  home uses  ----->  lent  ------------------>  a guest uses
+///    ^                        |  ^            | ^                            |
+///    |  give up (plan)        |  '------------' '----------------------------'
+///    '------------------------'    take_home        give back (region end, after the home has asked)
+class CoreTable {
+ public:
+  static std::size_t footprint(int cores, int processes);
+  CoreTable(node::Segment& segment, int cores, int processes, int me);
+
+  int cores() const { return cores_; }
+
+  // --- by the node leader ---
+  /// The first homes; all processes use theirs at once. Before anybody else looks.
+  void settle(const std::vector<int>& home);
+  /// New homes. Users keep their cores until their next region boundary.
+  void rehome(const std::vector<int>& home);
+  std::vector<int> homes() const;
+
+  // --- by every process, from its primary thread ---
+  /// Changes with every rehome().
+  std::uint32_t generation() const { return header_->generation.load(std::memory_order_acquire); }
+  /// Cores that are lent and not in use.
+  int lent_idle() const { return header_->lent_idle.load(std::memory_order_relaxed); }
+  /// True when the home of a borrowed core wants it back. Cleared by take_back_request().
+  bool asked_back() const { return asked_[me_].load(std::memory_order_relaxed) != 0; }
+  void clear_asked_back() { asked_[me_].store(0, std::memory_order_relaxed); }
+
+  bool is_home(int core) const { return core_[core].home.load(std::memory_order_relaxed) == me_; }
+  bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
+  /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
+  bool take_home(int core);
+  /// Takes a core of another process that is lent.
+  bool borrow(int core);
+  /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
+  void lend(int core);
+  /// ... or for its home alone.
+  void give_up(int core);
+
+ private:
+  static constexpr std::int32_t kFree = -1;
+  static constexpr std::int32_t kLent = -2;
+  struct Header {
+    std::atomic<std::uint32_t> generation;
+    std::atomic<std::int32_t> lent_idle;
+  };
+  struct Core {
+    std::atomic<std::int32_t> home;
+    std::atomic<std::int32_t> user;  // process, kFree or kLent
+    std::atomic<std::int32_t> wanted;
+  };
+
+  Header* header_;
+  Core* core_;
+  std::atomic<std::int32_t>* asked_;  // by process: somebody wants a core back from it
+  int cores_;
+  int me_;
+};
+
+}  // namespace steelyard::cores

@@ -1,0 +1,87 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cores/core_table.h"
+#include "cores/holding.h"
+#include "cores/homes.h"
+#include "cores/policy.h"
+#include "node/processes.h"
+#include "node/topology.h"
+#include "observe/record.h"
+#include "observe/ticks.h"
+
+namespace steelyard::cores {
+
+class Planner;
+
+struct Options {
+  bool move = true;   ///< change homes by plan
+  bool lend = true;   ///< lend while a rank waits in MPI
+  node::Level level = node::Level::package;  ///< no process spans one
+  PolicyOptions policy;
+};
+
+/// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by lending
+/// while a rank waits. Paper: SABO (IPDRM 2022); lending after LeWI (Garcia et al., ICPP 2009).
+/// All but bind_thread() are for the primary thread.
+class Cores {
+ public:
+  static std::size_t footprint(int cores, int processes);
+  /// `processes` are the node's, `homes` the same everywhere.
+  Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology, Homes homes,
+        Options options);
+  ~Cores();
+  /// At the leader, before anybody else uses the table.
+  void settle_homes();
+  /// After the leader has settled, everywhere.
+  void begin();
+
+  // --- around regions and waits ---
+  /// Before a region: the threads to run it with. `worth_borrowing`: the region is long enough to gain by guests' cores.
+  int threads_for_region(bool worth_borrowing);
+  void after_region();
+  void lend();
+  void come_back();
+  bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
+  /// Cores whose home is here.
+  int owned() const;
+  int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
+
+  /// By each thread at its begin in a region: binds it to its core where it is not there yet.
+  void bind_thread(int thread);
+
+  // --- at the leader ---
+  /// At phase ends, and after waits: looks whether there are phases enough for a window, and acts on it.
+  /// `start`: the clock when the run began.
+  void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
+  /// What it has to say at the end.
+  void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
+
+ private:
+  NodeShape shape() const;
+
+  node::Process* processes_;
+  int count_;
+  int me_;
+  node::Topology topology_;
+  std::vector<int> domain_;  // by core
+  Homes homes_;
+  Options options_;
+  std::string problem_;
+  CoreTable table_;
+  std::unique_ptr<Holding> holding_;
+  bool bind_ = false;                      // from the first change on, threads are bound one to a core
+  std::uint32_t generation_ = 0;           // of the table, when binding was last looked at
+  std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
+  std::vector<int> seats_;                 // os index by thread; written between regions
+  std::unique_ptr<Planner> planner_;       // at the leader
+};
+
+/// Homes for a plan: every core by its process, keeping as many owners as can be. Domain -1 stands for any.
+std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+                      const Plan& plan);
+
+}  // namespace steelyard::cores

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "cores/core_table.h"
+
+namespace steelyard::cores {
+
+/// The cores that this process uses, and the rules by which it takes and leaves them. Only at region boundaries and around
+/// blocking MPI calls, only by the primary thread, so a team never loses a core under its feet.
+class Holding {
+ public:
+  /// `domain` by core: neighbours are borrowed first.
+  Holding(CoreTable& table, std::vector<int> domain);
+
+  /// Before a region: leaves what the plan gave to others, takes what is home, and borrows up to `most` cores in all where
+  /// `may_borrow`. A few loads where nothing changed. True where the set of cores is another than before.
+  bool settle(int most, bool may_borrow);
+  /// After a region: gives back what its home asked for.
+  void give_back_wanted();
+  /// Around a wait: leaves everything to others; then comes back for what is home.
+  void lend_all();
+  void come_back();
+
+  /// Cores in use, home first. Empty only where there is no home at all: a process whose cores are all out with guests
+  /// shares its first one for the moment.
+  const std::vector<int>& cores() const { return cores_; }
+  int borrowed() const { return borrowed_; }
+  /// True while the only core in use is a home core that a guest still runs on.
+  bool shares() const { return shares_; }
+  int home_count() const { return static_cast<int>(home_.size()); }
+
+ private:
+  void read_homes();
+  void take_homes();
+  void borrow(int most);
+  void return_borrowed();
+  void share_if_without();
+
+  CoreTable& table_;
+  std::vector<int> domain_;
+  std::vector<int> home_;   // cores whose home is here
+  std::vector<int> cores_;  // cores in use: home ones, then `borrowed_` others
+  int borrowed_ = 0;
+  std::uint32_t generation_ = 0;
+  bool complete_ = false;  // all home cores are in use
+  bool shares_ = false;
+  bool lending_ = false;
+};
+
+}  // namespace steelyard::cores

@@ -1,0 +1,162 @@
+#include "cores/holding.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <random>
+#include <thread>
+
+namespace steelyard::cores {
+namespace {
+
+/// A node whose processes are played by this program, each with its own view of the same memory.
+struct Node {
+  Node(int cores, int processes, const std::vector<int>& home)
+      : bytes(CoreTable::footprint(cores, processes)), memory(bytes / sizeof(std::max_align_t) + 64) {
+    for (int p = 0; p < processes; ++p) {
+      segments.push_back(node::Segment::over(aligned(), bytes));
+      tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
+    }
+    tables[0]->settle(home);
+    for (auto& table : tables) holdings.push_back(std::make_unique<Holding>(*table, std::vector<int>(cores, 0)));
+  }
+  void* aligned() {
+    void* place = memory.data();
+    std::size_t space = memory.size() * sizeof(std::max_align_t);
+    return std::align(64, bytes, place, space);
+  }
+  const std::vector<int>& cores(int process) const { return holdings[process]->cores(); }
+
+  std::size_t bytes;
+  std::vector<std::max_align_t> memory;
+  std::vector<std::unique_ptr<node::Segment>> segments;
+  std::vector<std::unique_ptr<CoreTable>> tables;
+  std::vector<std::unique_ptr<Holding>> holdings;
+};
+
+using Cores = std::vector<int>;
+
+TEST(Holding, BeginsWithItsHomeCores) {
+  Node node(4, 2, {0, 0, 1, 1});
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+  EXPECT_FALSE(node.holdings[0]->settle(4, true)) << "nothing is lent, so nothing changes";
+}
+
+TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.tables[0]->rehome({0, 0, 0, 1});
+  EXPECT_FALSE(node.holdings[0]->settle(4, true)) << "process 1 still uses core 2";
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  EXPECT_TRUE(node.holdings[1]->settle(4, true));
+  EXPECT_EQ(node.cores(1), (Cores{3}));
+  EXPECT_TRUE(node.holdings[0]->settle(4, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+}
+
+TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.holdings[1]->lend_all();
+  EXPECT_FALSE(node.holdings[0]->settle(4, false)) << "its regions are not worth it";
+  EXPECT_TRUE(node.holdings[0]->settle(3, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+  EXPECT_EQ(node.holdings[0]->borrowed(), 1);
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{3})) << "core 2 is in use until the end of the region";
+  node.holdings[0]->give_back_wanted();
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  EXPECT_TRUE(node.holdings[1]->settle(4, true));
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+}
+
+TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
+  Node node(2, 2, {0, 1});
+  node.holdings[1]->lend_all();
+  EXPECT_TRUE(node.holdings[0]->settle(2, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{1}));
+  EXPECT_TRUE(node.holdings[1]->shares());
+  node.holdings[0]->give_back_wanted();
+  node.holdings[1]->settle(2, true);
+  EXPECT_FALSE(node.holdings[1]->shares());
+  EXPECT_EQ(node.cores(1), (Cores{1}));
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+}
+
+TEST(Holding, WhatIsBorrowedIsLentOnWhileTheGuestWaitsToo) {
+  Node node(3, 3, {0, 1, 2});
+  node.holdings[0]->lend_all();
+  node.holdings[1]->settle(3, true);
+  EXPECT_EQ(node.cores(1), (Cores{1, 0}));
+  node.holdings[1]->lend_all();
+  EXPECT_TRUE(node.holdings[2]->settle(3, true));
+  EXPECT_EQ(node.cores(2).size(), 3U);
+}
+
+TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.holdings[1]->lend_all();
+  node.tables[0]->rehome({0, 0, 0, 1});
+  EXPECT_TRUE(node.holdings[0]->settle(4, false));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{3}));
+}
+
+TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
+  Node node(2, 2, {0, 1});
+  node.holdings[1]->lend_all();
+  node.holdings[0]->settle(2, true);
+  EXPECT_TRUE(node.holdings[0]->settle(2, false));
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  EXPECT_EQ(node.tables[0]->lent_idle(), 1);
+}
+
+// The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to find
+// all of its cores out. Threads play processes that run regions, wait, and are replanned at random.
+TEST(Holding, NoTwoProcessesEverUseOneCore) {
+  constexpr int kProcesses = 4, kCores = 8;
+  Node node(kCores, kProcesses, {0, 0, 1, 1, 2, 2, 3, 3});
+  std::vector<std::atomic<int>> users(kCores);
+  std::atomic<bool> stop{false};
+  std::atomic<long> violations{0}, regions{0}, borrowed{0};
+  std::vector<std::thread> threads;
+  for (int p = 0; p < kProcesses; ++p) {
+    threads.emplace_back([&, p] {
+      std::mt19937 random(static_cast<unsigned>(p));
+      Holding& holding = *node.holdings[p];
+      while (!stop) {
+        holding.settle(kCores, random() % 4 != 0);
+        const std::vector<int> cores = holding.cores();
+        if (!holding.shares()) {
+          for (const int core : cores) violations += users[core].fetch_add(1) != 0;
+          for (const int core : cores) users[core].fetch_sub(1);
+        }
+        borrowed += holding.borrowed();
+        ++regions;
+        holding.give_back_wanted();
+        if (random() % 3 == 0) {
+          holding.lend_all();
+          std::this_thread::yield();
+          holding.come_back();
+        }
+        if (p == 0 && random() % 16 == 0) {
+          std::vector<int> home(kCores);
+          for (int core = 0; core < kCores; ++core) home[core] = core < kProcesses ? core : static_cast<int>(random() % kProcesses);
+          node.tables[0]->rehome(home);
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 2000 && regions < 100'000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(violations, 0);
+  EXPECT_GT(regions, 1000);
+  EXPECT_GT(borrowed, 0);
+}
+
+}  // namespace
+}  // namespace steelyard::cores

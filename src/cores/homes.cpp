@@ -1,0 +1,103 @@
+#include "cores/homes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace steelyard::cores {
+namespace {
+
+// PUs of the mask in the order in which they are to be taken: the first of every core, then the seconds.
+std::vector<int> candidates(const node::Topology& topology, const std::vector<int>& mask) {
+  const std::set<int> allowed(mask.begin(), mask.end());
+  std::set<int> cores;
+  std::vector<int> first, rest;
+  for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
+    if (!topology.emulated && !allowed.count(topology.pus[pu].os_index)) continue;
+    (cores.insert(topology.pus[pu].core).second ? first : rest).push_back(pu);
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
+std::set<int> union_of(const std::vector<std::vector<int>>& sets) {
+  std::set<int> all;
+  for (const auto& set : sets) all.insert(set.begin(), set.end());
+  return all;
+}
+
+bool overlap(const std::vector<std::vector<int>>& sets) {
+  std::set<int> seen;
+  for (const auto& set : sets) {
+    for (const int pu : set) {
+      if (!seen.insert(pu).second) return true;
+    }
+  }
+  return false;
+}
+
+int cores_of(const node::Topology& topology, const std::vector<int>& pus) {
+  std::set<int> cores;
+  for (const int pu : pus) cores.insert(topology.pus[pu].core);
+  return static_cast<int>(cores.size());
+}
+
+// Processes of one mask whose thread counts are the runtime's guess (all of the mask, each) share its cores evenly.
+void share_guesses(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                   const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
+  std::map<std::vector<int>, std::vector<int>> by_mask;
+  for (std::size_t p = 0; p < arrivals.size(); ++p) {
+    if (!arrivals[p].threads_chosen) by_mask[places[p]].push_back(static_cast<int>(p));
+  }
+  for (const auto& [pus, processes] : by_mask) {
+    const int count = static_cast<int>(processes.size());
+    const int cores = cores_of(topology, pus);
+    for (int i = 0; i < count; ++i) {
+      const int share = std::max(1, cores / count + (i < cores % count ? 1 : 0));
+      threads[processes[i]] = std::min(threads[processes[i]], share);
+    }
+  }
+}
+
+}  // namespace
+
+Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals) {
+  const int processes = static_cast<int>(arrivals.size());
+  Homes homes;
+  homes.home.assign(topology.pus.size(), -1);
+  std::vector<std::vector<int>> places;
+  for (const Arrival& arrival : arrivals) {
+    places.push_back(candidates(topology, arrival.mask));
+    homes.threads.push_back(std::max(1, arrival.threads));
+  }
+  homes.masks_overlap = overlap(places);
+  if (homes.masks_overlap) share_guesses(topology, arrivals, places, homes.threads);
+
+  for (int p = 0; p < processes; ++p) {
+    int wanted = homes.threads[p];
+    for (const int pu : places[p]) {
+      if (wanted == 0) break;
+      if (homes.home[pu] != -1) continue;
+      homes.home[pu] = p;
+      --wanted;
+    }
+    if (wanted > 0 && homes.problem.empty()) {
+      homes.problem = fmt::format(
+          "there are more threads than cores: process {} of this node runs {} threads, and {} cores are free for it; give "
+          "each process a core a thread (OMP_NUM_THREADS, --bind-to none or a wider mask)",
+          p, homes.threads[p], homes.threads[p] - wanted);
+    }
+  }
+  std::set<int> cores;
+  const std::set<int> seen = union_of(places);
+  for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
+    const bool first = seen.count(pu) && cores.insert(topology.pus[pu].core).second;
+    homes.usable.push_back(first || homes.home[pu] >= 0);
+  }
+  return homes;
+}
+
+}  // namespace steelyard::cores

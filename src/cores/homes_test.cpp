@@ -1,0 +1,125 @@
+#include "cores/homes.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace steelyard::cores {
+namespace {
+
+node::Topology machine(int packages, int cores_each, int threads_each = 1) {
+  node::Topology topology;
+  int core = 0;
+  for (int package = 0; package < packages; ++package) {
+    for (int c = 0; c < cores_each; ++c, ++core) {
+      for (int t = 0; t < threads_each; ++t) topology.pus.push_back({core * threads_each + t, core, package, package, package});
+    }
+  }
+  return topology;
+}
+
+std::vector<int> range(int from, int to) {
+  std::vector<int> list(static_cast<std::size_t>(to - from));
+  std::iota(list.begin(), list.end(), from);
+  return list;
+}
+
+TEST(ShareOut, KeepsTheLaunchersMasksWhereTheyAreApart) {
+  const Homes homes = share_out(machine(1, 4), {{{0, 1}, 2, true}, {{2, 3}, 2, true}});
+  EXPECT_EQ(homes.home, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_FALSE(homes.masks_overlap);
+  EXPECT_EQ(homes.problem, "");
+}
+
+TEST(ShareOut, DividesOneMaskInTheOrderOfTheRanks) {
+  const Homes homes = share_out(machine(2, 24), std::vector<Arrival>(8, {range(0, 48), 6, true}));
+  for (int pu = 0; pu < 48; ++pu) EXPECT_EQ(homes.home[pu], pu / 6);
+  EXPECT_TRUE(homes.masks_overlap);
+  EXPECT_EQ(homes.problem, "");
+}
+
+TEST(ShareOut, SharesEvenlyWhereNobodyChoseACount) {
+  const Homes homes = share_out(machine(1, 7), std::vector<Arrival>(3, {range(0, 7), 7, false}));
+  EXPECT_EQ(homes.threads, (std::vector<int>{3, 2, 2}));
+  EXPECT_EQ(homes.problem, "");
+}
+
+TEST(ShareOut, NamesTheProcessThatFindsNoCore) {
+  const Homes homes = share_out(machine(1, 2), std::vector<Arrival>(2, {{0, 1}, 2, true}));
+  EXPECT_NE(homes.problem.find("process 1"), std::string::npos) << homes.problem;
+  EXPECT_NE(homes.problem.find("OMP_NUM_THREADS"), std::string::npos);
+}
+
+TEST(ShareOut, TakesSecondHardwareThreadsOnlyWhereCoresRunOut) {
+  const node::Topology smt = machine(1, 4, 2);
+  const Homes few = share_out(smt, {{range(0, 8), 4, true}});
+  EXPECT_EQ(few.home, (std::vector<int>{0, -1, 0, -1, 0, -1, 0, -1}));
+  EXPECT_EQ(few.usable, (std::vector<bool>{true, false, true, false, true, false, true, false}));
+  const Homes many = share_out(smt, {{range(0, 8), 6, true}});
+  EXPECT_EQ(std::count(many.home.begin(), many.home.end(), 0), 6);
+  EXPECT_EQ(many.problem, "");
+}
+
+TEST(ShareOut, LeavesCpusOutsideOfEveryMaskAlone) {
+  const Homes homes = share_out(machine(1, 8), {{{5}, 1, true}, {{6, 7}, 1, true}});
+  EXPECT_EQ(homes.home[5], 0);
+  EXPECT_EQ(homes.home[6], 1);
+  for (int pu = 0; pu < 5; ++pu) EXPECT_FALSE(homes.usable[pu]);
+  EXPECT_TRUE(homes.usable[7]);
+}
+
+TEST(ShareOut, KnowsSparseCpuNumbers) {
+  node::Topology topology;
+  for (const int os : {3, 17, 90}) topology.pus.push_back({os, static_cast<int>(topology.pus.size()), 0, 0, 0});
+  const Homes homes = share_out(topology, {{{90, 3}, 1, true}, {{17}, 1, true}});
+  EXPECT_EQ(homes.home, (std::vector<int>{0, 1, -1}));
+}
+
+TEST(ShareOut, OnAnEmulatedNodeMasksOfTheRealOneMeanNothing) {
+  node::Topology topology = machine(2, 4);
+  topology.emulated = true;
+  const Homes homes = share_out(topology, std::vector<Arrival>(2, {{0, 1}, 4, true}));
+  EXPECT_EQ(homes.home, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+}
+
+TEST(ShareOut, SurvivesNothing) {
+  EXPECT_TRUE(share_out({}, {}).home.empty());
+  const Homes homes = share_out(machine(1, 2), {{{}, 0, true}});
+  EXPECT_NE(homes.problem, "");
+}
+
+TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    const node::Topology topology = machine(1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 8), 1 + static_cast<int>(random() % 2));
+    std::vector<Arrival> arrivals(1 + random() % 9);
+    for (Arrival& arrival : arrivals) {
+      for (const node::Pu& pu : topology.pus) {
+        if (random() % 3 != 0) arrival.mask.push_back(pu.os_index);
+      }
+      arrival.threads = static_cast<int>(random() % 7);
+      arrival.threads_chosen = random() % 2 == 0;
+    }
+    const Homes homes = share_out(topology, arrivals);
+    std::vector<int> given(arrivals.size(), 0);
+    for (std::size_t pu = 0; pu < homes.home.size(); ++pu) {
+      const int process = homes.home[pu];
+      if (process < 0) continue;
+      ++given[process];
+      const auto& mask = arrivals[process].mask;
+      ASSERT_NE(std::find(mask.begin(), mask.end(), topology.pus[pu].os_index), mask.end());
+      ASSERT_TRUE(homes.usable[pu]);
+    }
+    for (std::size_t p = 0; p < arrivals.size(); ++p) {
+      ASSERT_LE(given[p], homes.threads[p]);
+      if (homes.problem.empty()) {
+        ASSERT_EQ(given[p], homes.threads[p]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::cores

@@ -1,0 +1,159 @@
+#include "cores/planner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+
+namespace steelyard::cores {
+
+using observe::Tick;
+using observe::TickBoard;
+using observe::TickSource;
+
+Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
+    : policy_(options), processes_(processes), count_(count) {}
+
+void Planner::Length::add(double phase) {
+  ++windows;
+  sum += phase;
+  squares += phase * phase;
+}
+
+double Planner::Length::band() const {
+  if (windows < 2) return 0;
+  const double n = static_cast<double>(windows);
+  const double variance = std::max(0.0, squares / n - mean() * mean()) * n / (n - 1);
+  return 2 * std::sqrt(variance / n);
+}
+
+// False where the ticks are gone, or where somebody's cores changed in between: such a window says nothing about either.
+bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from, std::int64_t to, std::int64_t start,
+                   Window& window) const {
+  std::int64_t begin = 0, end = 0;
+  for (int p = 0; p < count_; ++p) {
+    const node::Process& process = processes_[p];
+    ProcessLoad load;
+    load.ceiling = std::max(1, process.thread_ceiling.load(std::memory_order_relaxed));
+    load.fixed = process.fixed.load(std::memory_order_relaxed) != 0;
+    load.threads = process.threads_at_start;
+    // A rank without OpenMP has no regions to count: it keeps its core.
+    if (source == TickSource::region && ticks.count(p, source) == 0) {
+      load.fixed = true;
+      window.loads.push_back(load);
+      continue;
+    }
+    Tick first, last;
+    if (!ticks.read(p, source, from, first) || !ticks.read(p, source, to, last)) return false;
+    if (first.threads != last.threads) return false;
+    load.threads = static_cast<int>(last.threads);
+    load.parallel = base::seconds(last.region_useful - first.region_useful);
+    load.region_wall = base::seconds(last.region_wall - first.region_wall);
+    load.serial = base::seconds(last.serial - first.serial);
+    load.wait = base::seconds(last.mpi - first.mpi);
+    window.loads.push_back(load);
+    begin = std::max(begin, first.time);
+    end = std::max(end, last.time);
+  }
+  window.elapsed = base::seconds(end - begin);
+  window.time = base::seconds(end - start);
+  return window.elapsed > 0;
+}
+
+const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int ticks_per_phase, std::int64_t start,
+                              const std::function<NodeShape()>& shape) {
+  std::int64_t newest = INT64_MAX;
+  for (int p = 0; p < count_; ++p) {
+    if (processes_[p].finished.load(std::memory_order_relaxed) != 0) return nullptr;
+    const std::int64_t count = ticks.count(p, source);
+    if (source != TickSource::region || count > 0) newest = std::min(newest, count - 1);
+  }
+  if (newest == INT64_MAX || newest < 0) return nullptr;
+  const std::int64_t period = std::max(1, ticks_per_phase);
+  if (source != source_ || period != ticks_per_phase_ || from_ < 0) {
+    source_ = source;
+    ticks_per_phase_ = static_cast<int>(period);
+    from_ = newest;
+    return nullptr;
+  }
+  const std::int64_t wanted = std::min(period * policy_.phases_wanted(), TickBoard::kKept / 2 / period * period);
+  if (newest - from_ < std::max(period, wanted)) return nullptr;
+  const std::int64_t to = from_ + (newest - from_) / period * period;
+  Window window;
+  window.phases = static_cast<int>((to - from_) / period);
+  phases_ += window.phases;
+  const bool clean = read(ticks, source, from_, to, start, window);
+  from_ = to;
+  if (!clean) return nullptr;
+  (moved_ ? after_ : before_).add(window.elapsed / window.phases);
+  const NodeShape now = shape();
+  verdict_ = policy_.consider(window, now);
+  note(verdict_, window);
+  return verdict_.action == Action::none ? nullptr : &verdict_.plan;
+}
+
+void Planner::note(const Verdict& verdict, const Window& window) {
+  if (verdict.judged) {
+    for (auto decision = decisions_.rbegin(); decision != decisions_.rend(); ++decision) {
+      if (decision->outcome != observe::Outcome::taken) continue;
+      decision->outcome = verdict.helped ? observe::Outcome::confirmed : observe::Outcome::undone;
+      decision->measured_gain = verdict.measured_gain;
+      decision->measured_noise = verdict.measured_noise;
+      break;
+    }
+  }
+  if (verdict.action == Action::undo) {
+    moved_ = std::any_of(decisions_.begin(), decisions_.end(),
+                         [](const auto& decision) { return decision.outcome == observe::Outcome::confirmed; });
+    return;
+  }
+  observe::DecisionRecord decision;
+  decision.time = window.time;
+  decision.capability = "cores";
+  decision.why = verdict.why;
+  decision.forecast_gain = verdict.forecast_gain;
+  decision.noise = verdict.noise;
+  decision.cost = verdict.cost;
+  if (verdict.action == Action::apply) {
+    std::vector<int> threads;
+    for (const ProcessLoad& load : window.loads) threads.push_back(load.threads);
+    decision.what = fmt::format("threads {} -> {}", fmt::join(threads, ","), fmt::join(verdict.plan.threads, ","));
+    decision.outcome = observe::Outcome::taken;
+    decisions_.push_back(decision);
+    moved_ = true;
+    after_ = {};
+    return;
+  }
+  // Saying no again and again is one decision with a count.
+  if (!decisions_.empty() && decisions_.back().outcome == observe::Outcome::declined) {
+    decision.repeats = decisions_.back().repeats + 1;
+    decisions_.pop_back();
+  }
+  decision.what = "stay";
+  decisions_.push_back(decision);
+}
+
+void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
+  static constexpr const char* kSources[] = {"steelyard_step", "collectives", "regions"};
+  node.phases = phases_;
+  node.phase_source = phases_ > 0 ? kSources[static_cast<int>(source_)] : "none";
+  node.phase_before = before_.mean();
+  node.phase_before_noise = before_.band();
+  if (moved_) {
+    node.phase_after = after_.mean();
+    node.phase_after_noise = after_.band();
+  } else if (phases_ == 0) {
+    node.nothing_moved =
+        "no phases were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() at the "
+        "end of each time step";
+  } else {
+    node.nothing_moved = decisions_.empty() ? "the run ended before there was enough to weigh" : decisions_.back().why;
+  }
+  decisions.insert(decisions.end(), decisions_.begin(), decisions_.end());
+  for (auto& decision : decisions) decision.node = node.index;
+}
+
+}  // namespace steelyard::cores

@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cores/policy.h"
+#include "node/processes.h"
+#include "observe/record.h"
+#include "observe/ticks.h"
+
+namespace steelyard::cores {
+
+/// The leader's side of `cores`: cuts the ticks of all processes into windows, asks the policy, keeps the decisions.
+class Planner {
+ public:
+  Planner(const PolicyOptions& options, const node::Process* processes, int count);
+
+  /// The plan to apply now; nullptr for none. Valid until the next call.
+  const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start,
+                       const std::function<NodeShape()>& shape);
+  void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
+
+ private:
+  /// Mean and spread of the length of a phase, over windows.
+  struct Length {
+    long windows = 0;
+    double sum = 0;
+    double squares = 0;
+    void add(double phase);
+    double mean() const { return windows > 0 ? sum / static_cast<double>(windows) : 0; }
+    double band() const;  ///< twice the standard error of the mean
+  };
+
+  bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
+            std::int64_t start, Window& window) const;
+  void note(const Verdict& verdict, const Window& window);
+
+  Policy policy_;
+  const node::Process* processes_;
+  int count_;
+  observe::TickSource source_ = observe::TickSource::region;
+  int ticks_per_phase_ = 0;
+  std::int64_t from_ = -1;  // tick at which the next window begins
+  long phases_ = 0;
+  bool moved_ = false;
+  Length before_, after_;
+  Verdict verdict_;
+  std::vector<observe::DecisionRecord> decisions_;
+};
+
+}  // namespace steelyard::cores

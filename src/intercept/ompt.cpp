@@ -1,0 +1,78 @@
+// Translates OMPT events (OpenMP 5.x tools interface) into calls of the Runtime. Loaded with the preload library: the OpenMP
+// runtime looks for ompt_start_tool by name.
+#include <dlfcn.h>
+#include <omp-tools.h>
+
+#include "intercept/clause.h"
+#include "runtime/openmp.h"
+
+namespace steelyard::intercept {
+namespace {
+
+// Marks the regions that are weighed, in the data that OMPT keeps for us.
+void* const kWeighed = reinterpret_cast<void*>(1);
+
+bool weighed(const ompt_data_t* parallel) { return parallel != nullptr && parallel->ptr == kWeighed; }
+
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
+                       const void* site) {
+  const bool ours =
+      runtime::region_begin(reinterpret_cast<std::uint64_t>(site), static_cast<int>(requested), take_clause_flag());
+  parallel->ptr = ours ? kWeighed : nullptr;
+}
+
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+  if (weighed(parallel)) runtime::region_end();
+}
+
+// A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin tells.
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned int team,
+                      unsigned int thread, int flags) {
+  if ((flags & ompt_task_initial) != 0) return;
+  if (endpoint == ompt_scope_begin) {
+    task->ptr = weighed(parallel) ? kWeighed : nullptr;
+    if (weighed(parallel)) runtime::thread_begin(static_cast<int>(thread), static_cast<int>(team));
+  } else if (task->ptr == kWeighed) {
+    runtime::thread_end(static_cast<int>(thread));
+  }
+}
+
+void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+                    const void*) {
+  if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction) return;
+  if (endpoint == ompt_scope_begin) {
+    if (weighed(parallel)) runtime::barrier_begin();
+  } else if (weighed(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kWeighed)) {
+    runtime::barrier_end();
+  }
+}
+
+std::string g_version;
+
+template <class F>
+F* real_function(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
+  const auto set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+  if (set_callback == nullptr) return 0;
+  set_callback(ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin));
+  set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
+  set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
+  set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
+  runtime::attach_openmp({real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"),
+                          g_version});
+  return 1;
+}
+
+void finalise(ompt_data_t*) {}
+
+}  // namespace
+}  // namespace steelyard::intercept
+
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int, const char* version) {
+  static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
+  steelyard::intercept::g_version = version != nullptr ? version : "";
+  return &result;
+}

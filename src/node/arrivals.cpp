@@ -1,0 +1,110 @@
+#include "node/arrivals.h"
+
+#include <memory>
+
+#include "node/sleep.h"
+
+namespace steelyard::node {
+namespace {
+
+std::uint64_t mix(std::uint64_t value) {
+  value ^= value >> 30;
+  value *= 0xbf58476d1ce4e5b9ULL;
+  value ^= value >> 27;
+  value *= 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+std::size_t Arrivals::footprint(int processes) {
+  return Segment::footprint<std::atomic<std::uint32_t>>(1) + Segment::footprint<Slot>(kGroups) +
+         Segment::footprint<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes);
+}
+
+Arrivals::Arrivals(Segment& segment, int processes, int me)
+    : lock_(segment.carve<std::atomic<std::uint32_t>>(1)),
+      slots_(segment.carve<Slot>(kGroups)),
+      counts_(segment.carve<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes)),
+      stride_(processes),
+      me_(me) {}
+
+std::atomic<std::uint32_t>& Arrivals::count(int slot, int member) const { return counts_[slot * stride_ + member]; }
+
+// Rare (once a communicator), so a lock is good enough; a holder that died makes the communicator go unfollowed.
+bool Arrivals::lock() {
+  for (int attempt = 0; attempt < 100'000; ++attempt) {
+    if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
+    sleep_for(10'000);
+  }
+  return false;
+}
+
+void Arrivals::unlock() { lock_->store(0, std::memory_order_release); }
+
+// All members hold the same key: whoever comes first takes a free slot for it, the others find it.
+int Arrivals::claim(std::uint64_t key, int members) {
+  if (!lock()) return -1;
+  int found = -1;
+  int free = -1;
+  for (int slot = 0; slot < kGroups && found < 0; ++slot) {
+    if (slots_[slot].key == key) found = slot;
+    if (slots_[slot].key == 0 && free < 0) free = slot;
+  }
+  if (found < 0 && free >= 0) {
+    found = free;
+    slots_[found].key = key;
+    slots_[found].members_left = members;
+  }
+  unlock();
+  return found;
+}
+
+Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank) {
+  const std::uint64_t generation = generations_[members_hash]++;
+  const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
+  const int slot = claim(key, static_cast<int>(members.size()));
+  if (slot < 0) return nullptr;
+  return new Group{slot, key, 0, std::move(members), std::move(member_of_rank)};
+}
+
+void Arrivals::forget(Group* group) {
+  const std::unique_ptr<Group> gone(group);
+  if (!lock()) return;
+  Slot& slot = slots_[group->slot];
+  if (--slot.members_left == 0) {
+    for (const int member : group->members) count(group->slot, member).store(0);
+    slot.key = 0;
+  }
+  unlock();
+}
+
+void Arrivals::arrive(Group& group) {
+  ++group.count;
+  count(group.slot, me_).store(group.count);
+  Slot& slot = slots_[group.slot];
+  slot.arrivals.fetch_add(1);
+  if (slot.sleepers.load() != 0) wake_all(slot.arrivals);
+}
+
+bool Arrivals::here(const Group& group, int member) const {
+  return static_cast<std::int32_t>(count(group.slot, member).load(std::memory_order_acquire) - group.count) >= 0;
+}
+
+int Arrivals::missing(const Group& group) const {
+  for (const int member : group.members) {
+    if (!here(group, member)) return member;
+  }
+  return -1;
+}
+
+std::uint32_t Arrivals::arrivals_seen(const Group& group) const { return slots_[group.slot].arrivals.load(); }
+
+void Arrivals::sleep(const Group& group, std::uint32_t seen, std::int64_t ns) {
+  Slot& slot = slots_[group.slot];
+  slot.sleepers.fetch_add(1);
+  wait_on(slot.arrivals, seen, ns);
+  slot.sleepers.fetch_sub(1);
+}
+
+}  // namespace steelyard::node

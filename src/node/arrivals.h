@@ -1,0 +1,67 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "node/segment.h"
+
+namespace steelyard::node {
+
+/// Who of this node has arrived at which collective, in shared memory: each member counts its own collectives on a
+/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving costs two
+/// atomic additions, and a wake-up only where somebody sleeps.
+class Arrivals {
+ public:
+  static constexpr int kGroups = 128;  ///< communicators that can be followed at a time
+
+  static std::size_t footprint(int processes);
+  Arrivals(Segment& segment, int processes, int me);
+
+  /// A communicator's members on this node. Valid until forget().
+  struct Group {
+    int slot = -1;
+    std::uint64_t key = 0;
+    std::uint32_t count = 0;           ///< collectives of this process on it
+    std::vector<int> members;          ///< node ranks, this process included
+    std::vector<int> member_of_rank;   ///< node rank by communicator rank; -1 for other nodes
+  };
+
+  /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full.
+  Group* follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank);
+  /// Called by every local member that got a group.
+  void forget(Group* group);
+
+  /// Announces this process at its next collective of the group; wakes who sleeps on it.
+  void arrive(Group& group);
+  /// True where `member` (node rank) has arrived at this process's present collective of the group.
+  bool here(const Group& group, int member) const;
+  /// The first member that has not arrived; -1 where all have.
+  int missing(const Group& group) const;
+
+  /// Sleeps until somebody arrives in the group, at most `ns`. `seen` from arrivals_seen() before the last look.
+  std::uint32_t arrivals_seen(const Group& group) const;
+  void sleep(const Group& group, std::uint32_t seen, std::int64_t ns);
+
+ private:
+  struct Slot {
+    std::uint64_t key;                    // 0 where free; under the lock, as the next
+    int members_left;                     // members that have not called forget()
+    std::atomic<std::uint32_t> arrivals;  // futex word: arrivals so far
+    std::atomic<std::uint32_t> sleepers;
+  };
+
+  std::atomic<std::uint32_t>& count(int slot, int member) const;
+  bool lock();
+  void unlock();
+  int claim(std::uint64_t key, int members);
+
+  std::atomic<std::uint32_t>* lock_;
+  Slot* slots_;
+  std::atomic<std::uint32_t>* counts_;  // by slot and node rank
+  int stride_;
+  int me_;
+  std::map<std::uint64_t, std::uint32_t> generations_;  // communicators with the same members so far
+};
+
+}  // namespace steelyard::node

@@ -1,0 +1,136 @@
+#include "node/arrivals.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <thread>
+
+namespace steelyard::node {
+namespace {
+
+struct Node {
+  explicit Node(int processes) : bytes(Arrivals::footprint(processes)), memory(bytes / sizeof(std::max_align_t) + 64) {
+    for (int p = 0; p < processes; ++p) {
+      void* place = memory.data();
+      std::size_t space = memory.size() * sizeof(std::max_align_t);
+      segments.push_back(Segment::over(std::align(64, bytes, place, space), bytes));
+      arrivals.push_back(std::make_unique<Arrivals>(*segments.back(), processes, p));
+    }
+  }
+  std::vector<Arrivals::Group*> follow_all(std::uint64_t hash) {
+    std::vector<int> all(arrivals.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<Arrivals::Group*> groups;
+    for (auto& process : arrivals) groups.push_back(process->follow(hash, all, all));
+    return groups;
+  }
+
+  std::size_t bytes;
+  std::vector<std::max_align_t> memory;
+  std::vector<std::unique_ptr<Segment>> segments;
+  std::vector<std::unique_ptr<Arrivals>> arrivals;
+};
+
+TEST(Arrivals, TellsWhoIsMissing) {
+  Node node(3);
+  const auto groups = node.follow_all(1);
+  node.arrivals[1]->arrive(*groups[1]);
+  EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 0);
+  node.arrivals[0]->arrive(*groups[0]);
+  EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 2);
+  node.arrivals[2]->arrive(*groups[2]);
+  for (int p = 0; p < 3; ++p) EXPECT_EQ(node.arrivals[p]->missing(*groups[p]), -1);
+}
+
+TEST(Arrivals, OneThatIsAheadIsNotMissing) {
+  Node node(2);
+  const auto groups = node.follow_all(1);
+  for (int i = 0; i < 3; ++i) node.arrivals[1]->arrive(*groups[1]);
+  node.arrivals[0]->arrive(*groups[0]);
+  EXPECT_EQ(node.arrivals[0]->missing(*groups[0]), -1);
+  EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 0);
+}
+
+TEST(Arrivals, CommunicatorsOfTheSameMembersAreKeptApart) {
+  Node node(2);
+  const auto first = node.follow_all(7);
+  const auto second = node.follow_all(7);
+  EXPECT_NE(first[0]->slot, second[0]->slot);
+  EXPECT_EQ(first[0]->slot, first[1]->slot);
+  EXPECT_EQ(second[0]->slot, second[1]->slot);
+  node.arrivals[0]->arrive(*first[0]);
+  node.arrivals[1]->arrive(*second[1]);
+  EXPECT_EQ(node.arrivals[0]->missing(*first[0]), 1);
+}
+
+TEST(Arrivals, AFreedSlotIsUsedAgainAndStartsAtZero) {
+  Node node(2);
+  for (int round = 0; round < 3 * Arrivals::kGroups; ++round) {
+    const auto groups = node.follow_all(static_cast<std::uint64_t>(round));
+    ASSERT_NE(groups[0], nullptr);
+    ASSERT_NE(groups[1], nullptr);
+    node.arrivals[0]->arrive(*groups[0]);
+    EXPECT_EQ(node.arrivals[0]->missing(*groups[0]), 1);
+    node.arrivals[0]->forget(groups[0]);
+    node.arrivals[1]->forget(groups[1]);
+  }
+}
+
+TEST(Arrivals, AFullTableFollowsNoMore) {
+  Node node(2);
+  for (int i = 0; i < Arrivals::kGroups; ++i) ASSERT_NE(node.follow_all(static_cast<std::uint64_t>(i))[0], nullptr);
+  EXPECT_EQ(node.follow_all(1000)[0], nullptr);
+}
+
+TEST(Arrivals, TheLastOneWakesTheSleepers) {
+  Node node(2);
+  const auto groups = node.follow_all(1);
+  std::thread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    node.arrivals[1]->arrive(*groups[1]);
+  });
+  node.arrivals[0]->arrive(*groups[0]);
+  int sleeps = 0;
+  while (node.arrivals[0]->missing(*groups[0]) >= 0) {
+    const std::uint32_t seen = node.arrivals[0]->arrivals_seen(*groups[0]);
+    if (node.arrivals[0]->missing(*groups[0]) < 0) break;
+    node.arrivals[0]->sleep(*groups[0], seen, 60'000'000'000);
+    ++sleeps;
+  }
+  late.join();
+  EXPECT_LE(sleeps, 2) << "it was woken, not timed out";
+}
+
+// Every process must see every other at each of its collectives, whatever the timing.
+TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
+  constexpr int kProcesses = 4, kRounds = 2000;
+  Node node(kProcesses);
+  const auto groups = node.follow_all(1);
+  std::vector<std::atomic<int>> round(kProcesses);
+  std::atomic<int> early{0};
+  std::vector<std::thread> threads;
+  for (int p = 0; p < kProcesses; ++p) {
+    threads.emplace_back([&, p] {
+      std::mt19937 random(static_cast<unsigned>(p));
+      for (int r = 1; r <= kRounds; ++r) {
+        if (random() % 8 == 0) std::this_thread::yield();
+        round[p] = r;
+        node.arrivals[p]->arrive(*groups[p]);
+        while (node.arrivals[p]->missing(*groups[p]) >= 0) {
+          const std::uint32_t seen = node.arrivals[p]->arrivals_seen(*groups[p]);
+          if (node.arrivals[p]->missing(*groups[p]) >= 0) node.arrivals[p]->sleep(*groups[p], seen, 1'000'000'000);
+        }
+        for (int other = 0; other < kProcesses; ++other) early += round[other] < r;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(early, 0);
+}
+
+}  // namespace
+}  // namespace steelyard::node

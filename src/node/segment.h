@@ -1,0 +1,47 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "base/status.h"
+#include "node/bootstrap.h"
+
+namespace steelyard::node {
+
+/// Memory that all processes of a node share. Its name is unlinked as soon as all have attached: a crash leaves nothing
+/// behind. Zero-filled at start, and really there: a full /dev/shm is an error at creation, not a signal later.
+class Segment {
+ public:
+  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same size.
+  static base::Status create(Bootstrap& bootstrap, std::size_t bytes, std::unique_ptr<Segment>& segment);
+  /// A segment over zero-filled memory of the caller: one view a process, or a thread that plays one in a test.
+  static std::unique_ptr<Segment> over(void* memory, std::size_t bytes);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  /// The next `count` objects of type T, on cache lines of their own. Every process carves the same things in the same
+  /// order, so that they all see the same objects. Never beyond the size: ask footprint() first.
+  template <class T>
+  T* carve(std::size_t count) {
+    static_assert(alignof(T) <= kLine);
+    return static_cast<T*>(take(count * sizeof(T)));
+  }
+  /// What carve() will use for these objects.
+  template <class T>
+  static constexpr std::size_t footprint(std::size_t count) {
+    return (count * sizeof(T) + kLine - 1) / kLine * kLine;
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  Segment(void* memory, std::size_t bytes, bool mapped)
+      : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped) {}
+  void* take(std::size_t bytes);
+
+  char* memory_;
+  std::size_t bytes_;
+  std::size_t used_ = 0;
+  bool mapped_;
+};
+
+}  // namespace steelyard::node

@@ -1,0 +1,34 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace steelyard::node {
+
+/// A processing unit, with the index of everything that it is in. Indices count from 0 in hwloc's logical order.
+struct Pu {
+  int os_index = 0;
+  int core = 0;
+  int l3 = 0;
+  int numa = 0;
+  int package = 0;
+};
+
+/// The processing units that the job may use here by cgroup, in hwloc's logical order (neighbours are near).
+struct Topology {
+  std::vector<Pu> pus;
+  bool emulated = false;  ///< synthetic or from a file: binding is recorded, not applied
+  std::string summary;    ///< "2 packages x 24 cores"
+};
+
+/// Asks hwloc, which also hears HWLOC_SYNTHETIC, HWLOC_XMLFILE and cgroups. On failure one PU per online CPU, flat.
+Topology discover();
+
+/// Keeps the first PU of each core.
+Topology one_pu_per_core(const Topology& topology);
+
+/// Which level must not be spanned by one process.
+enum class Level { node, package, numa, l3 };
+/// By PU: the index of its domain at that level, from 0 without gaps.
+std::vector<int> domains(const Topology& topology, Level level);
+
+}  // namespace steelyard::node

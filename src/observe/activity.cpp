@@ -1,0 +1,104 @@
+#include "observe/activity.h"
+
+#include <algorithm>
+
+namespace steelyard::observe {
+namespace {
+constexpr int kCellsAtStart = 64;
+}
+
+Activity::Activity() : cells_(new ThreadCell[kCellsAtStart]), cells_size_(kCellsAtStart) {}
+
+void Activity::start(std::int64_t now, int cores) {
+  totals_ = {};
+  state_ = State::alone;
+  since_ = start_ = now;
+  owned_ = cores;
+}
+
+void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int owned) {
+  if (state == State::alone) {
+    totals.serial += length;
+    totals.omp_serialisation += (owned - 1) * length;
+    totals.capacity += owned * length;
+  } else if (state == State::mpi) {
+    totals.mpi += length;
+    totals.mpi_capacity += owned * length;
+    totals.capacity += owned * length;
+  }
+}
+
+void Activity::close_stretch(std::int64_t now, State next) {
+  add_stretch(totals_, state_, now - since_, owned_);
+  totals_.wall = now - start_;
+  state_ = next;
+  since_ = now;
+}
+
+void Activity::enter_mpi(std::int64_t now) {
+  if (state_ == State::alone) close_stretch(now, State::mpi);
+}
+
+void Activity::leave_mpi(std::int64_t now) {
+  if (state_ != State::mpi) return;
+  ++totals_.mpi_calls;
+  close_stretch(now, State::alone);
+}
+
+void Activity::region_begin(std::int64_t now, int most_threads) {
+  if (most_threads > cells_size_) {
+    cells_size_ = most_threads;
+    cells_ = std::make_unique<ThreadCell[]>(static_cast<std::size_t>(cells_size_));
+  }
+  for (int i = 0; i < most_threads; ++i) cells_[i].begin.store(0, std::memory_order_relaxed);
+  region_.fetch_add(1, std::memory_order_relaxed);
+  close_stretch(now, State::region);
+}
+
+void Activity::region_end(std::int64_t now, int team) {
+  if (state_ != State::region) return;
+  const std::int64_t begin = since_;
+  const std::int64_t wall = now - begin;
+  team = std::clamp(team, 1, cells_size_);
+  // A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
+  const auto done_at = [&](const ThreadCell& cell) {
+    const std::int64_t open = cell.open.load(std::memory_order_relaxed);
+    const std::int64_t end = cell.end.load(std::memory_order_relaxed);
+    return open != 0 ? open : end != 0 ? end : now;
+  };
+  std::int64_t last = begin;
+  for (int i = 0; i < team; ++i) {
+    if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i]));
+  }
+  last = std::min(last, now);
+  for (int i = 0; i < team; ++i) {
+    const ThreadCell& cell = cells_[i];
+    const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
+    if (came == 0) {  // announced and never seen: all of it is the runtime's
+      totals_.omp_scheduling += wall;
+      continue;
+    }
+    const std::int64_t done = std::clamp(done_at(cell), came, last);
+    const std::int64_t waited = std::clamp<std::int64_t>(cell.waited.load(std::memory_order_relaxed), 0, done - came);
+    totals_.region_useful += done - came - waited;
+    totals_.omp_imbalance += waited + last - done;
+    totals_.omp_scheduling += came - begin + now - last;
+  }
+  totals_.region_wall += wall;
+  totals_.capacity += team * wall;
+  totals_.borrowed += std::max(0, team - owned_) * wall;
+  ++totals_.regions;
+  totals_.wall = now - start_;
+  last_region_wall_ = wall;
+  state_ = State::alone;
+  since_ = now;
+}
+
+Totals Activity::totals_at(std::int64_t now) const {
+  Totals snapshot = totals_;
+  add_stretch(snapshot, state_, now - since_, owned_);
+  snapshot.wall = now - start_;
+  return snapshot;
+}
+
+}  // namespace steelyard::observe

@@ -1,0 +1,85 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "observe/totals.h"
+
+namespace steelyard::observe {
+
+/// One thread in the present region. Written by that thread, read by the primary after the region's last barrier.
+struct alignas(64) ThreadCell {
+  std::atomic<std::int64_t> begin{0};   // 0: the thread has not come
+  std::atomic<std::int64_t> open{0};    // begin of the barrier that it is in, 0 outside
+  std::atomic<std::int64_t> waited{0};  // in barriers that it has left
+  std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
+};
+
+/// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions and
+/// MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or joined.
+/// Events of the primary come from the primary alone; thread_* come from the thread itself.
+class Activity {
+ public:
+  Activity();
+  void start(std::int64_t now, int cores);
+  /// Cores that the process owns from now on: what computing alone and waiting in MPI leave idle.
+  void own(int cores) { owned_ = cores; }
+
+  void enter_mpi(std::int64_t now);
+  void leave_mpi(std::int64_t now);
+  void region_begin(std::int64_t now, int most_threads);
+  /// `team`: threads that took part.
+  void region_end(std::int64_t now, int team);
+  void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
+
+  /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
+  ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
+  /// Changes with every region: tells an event that comes late, when a worker wakes up in the next region.
+  std::uint64_t region() const { return region_.load(std::memory_order_relaxed); }
+
+  static void thread_begin(ThreadCell& cell, std::int64_t now);
+  static void barrier_begin(ThreadCell& cell, std::int64_t now);
+  static void barrier_end(ThreadCell& cell, std::int64_t now);
+  static void thread_end(ThreadCell& cell, std::int64_t now);
+
+  /// Up to the last event.
+  const Totals& totals() const { return totals_; }
+  /// Up to now, the stretch that is under way included.
+  Totals totals_at(std::int64_t now) const;
+  std::int64_t last_region_wall() const { return last_region_wall_; }
+
+ private:
+  enum class State { off, alone, region, mpi };
+  void close_stretch(std::int64_t now, State next);
+  static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
+
+  Totals totals_;
+  State state_ = State::off;
+  std::int64_t since_ = 0;
+  std::int64_t start_ = 0;
+  std::int64_t last_region_wall_ = 0;
+  int owned_ = 1;
+  std::unique_ptr<ThreadCell[]> cells_;
+  int cells_size_ = 0;
+  std::atomic<std::uint64_t> region_{0};
+};
+
+inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
+  cell.open.store(0, std::memory_order_relaxed);
+  cell.waited.store(0, std::memory_order_relaxed);
+  cell.end.store(0, std::memory_order_relaxed);
+  cell.begin.store(now, std::memory_order_relaxed);
+}
+
+inline void Activity::barrier_begin(ThreadCell& cell, std::int64_t now) { cell.open.store(now, std::memory_order_relaxed); }
+
+inline void Activity::barrier_end(ThreadCell& cell, std::int64_t now) {
+  const std::int64_t open = cell.open.load(std::memory_order_relaxed);
+  if (open == 0) return;
+  cell.waited.store(cell.waited.load(std::memory_order_relaxed) + now - open, std::memory_order_relaxed);
+  cell.open.store(0, std::memory_order_relaxed);
+}
+
+inline void Activity::thread_end(ThreadCell& cell, std::int64_t now) { cell.end.store(now, std::memory_order_relaxed); }
+
+}  // namespace steelyard::observe

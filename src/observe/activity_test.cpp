@@ -1,0 +1,152 @@
+#include "observe/activity.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace steelyard::observe {
+namespace {
+
+ThreadCell& cell_of(Activity& activity, int thread) {
+  ThreadCell* cell = activity.cell(thread);
+  if (cell == nullptr) std::abort();
+  return *cell;
+}
+
+void expect_identity(const Totals& t) {
+  EXPECT_EQ(t.capacity,
+            t.region_useful + t.omp_imbalance + t.omp_scheduling + t.serial + t.omp_serialisation + t.mpi_capacity);
+  EXPECT_EQ(t.wall, t.serial + t.mpi + t.region_wall);
+}
+
+TEST(Activity, CutsThePrimarysTime) {
+  Activity activity;
+  activity.start(100, 4);
+  activity.enter_mpi(130);
+  activity.leave_mpi(180);
+  const Totals totals = activity.totals_at(200);
+  EXPECT_EQ(totals.serial, 50);
+  EXPECT_EQ(totals.mpi, 50);
+  EXPECT_EQ(totals.mpi_calls, 1);
+  EXPECT_EQ(totals.omp_serialisation, 150);
+  EXPECT_EQ(totals.mpi_capacity, 200);
+  expect_identity(totals);
+}
+
+TEST(Activity, WaitingInTheLastBarrierIsImbalanceEvenIfItsEndComesLate) {
+  Activity activity;
+  activity.start(1000, 2);
+  activity.region_begin(1010, 2);
+  Activity::thread_begin(cell_of(activity, 0), 1012);
+  Activity::thread_begin(cell_of(activity, 1), 1014);
+  Activity::barrier_begin(cell_of(activity, 1), 1040);
+  Activity::barrier_begin(cell_of(activity, 0), 1100);
+  activity.region_end(1105, 2);
+  const Totals totals = activity.totals();
+  EXPECT_EQ(totals.region_useful, 88 + 26);
+  EXPECT_EQ(totals.omp_imbalance, 60);
+  EXPECT_EQ(totals.omp_scheduling, 2 + 4 + 5 + 5);
+  EXPECT_EQ(totals.region_wall, 95);
+  expect_identity(activity.totals_at(1105));
+}
+
+TEST(Activity, BarriersInsideARegionAreWaits) {
+  Activity activity;
+  activity.start(1000, 2);
+  activity.region_begin(1000, 2);
+  Activity::thread_begin(cell_of(activity, 0), 1000);
+  Activity::thread_begin(cell_of(activity, 1), 1000);
+  Activity::barrier_begin(cell_of(activity, 0), 1010);
+  Activity::barrier_begin(cell_of(activity, 1), 1050);
+  Activity::barrier_end(cell_of(activity, 0), 1050);
+  Activity::barrier_end(cell_of(activity, 1), 1050);
+  Activity::barrier_begin(cell_of(activity, 0), 1080);
+  Activity::barrier_begin(cell_of(activity, 1), 1080);
+  activity.region_end(1080, 2);
+  EXPECT_EQ(activity.totals().omp_imbalance, 40);
+  EXPECT_EQ(activity.totals().region_useful, 120);
+}
+
+TEST(Activity, ARegionOfOneThreadEndsWithItsTask) {
+  Activity activity;
+  activity.start(1000, 1);
+  activity.region_begin(1000, 1);
+  Activity::thread_begin(cell_of(activity, 0), 1005);
+  Activity::thread_end(cell_of(activity, 0), 1025);
+  activity.region_end(1030, 1);
+  EXPECT_EQ(activity.totals().region_useful, 20);
+  EXPECT_EQ(activity.totals().omp_imbalance, 0);
+  expect_identity(activity.totals());
+}
+
+TEST(Activity, AThreadThatNeverComesIsTheRuntimes) {
+  Activity activity;
+  activity.start(1000, 3);
+  activity.region_begin(1000, 3);
+  Activity::thread_begin(cell_of(activity, 0), 1000);
+  Activity::barrier_begin(cell_of(activity, 0), 1050);
+  activity.region_end(1050, 3);
+  EXPECT_EQ(activity.totals().region_useful, 50);
+  EXPECT_EQ(activity.totals().omp_scheduling, 100);
+  expect_identity(activity.totals());
+}
+
+TEST(Activity, ALargerTeamThanOwnedHasBorrowed) {
+  Activity activity;
+  activity.start(1000, 2);
+  activity.region_begin(1000, 3);
+  for (int i = 0; i < 3; ++i) Activity::thread_begin(cell_of(activity, i), 1000);
+  for (int i = 0; i < 3; ++i) Activity::barrier_begin(cell_of(activity, i), 1010);
+  activity.region_end(1010, 3);
+  EXPECT_EQ(activity.totals().borrowed, 10);
+  EXPECT_EQ(activity.totals().region_useful, 30);
+}
+
+TEST(Activity, GrowsToAnyTeam) {
+  Activity activity;
+  activity.start(1000, 1);
+  EXPECT_EQ(activity.cell(5000), nullptr);
+  activity.region_begin(1000, 6000);
+  EXPECT_NE(activity.cell(5000), nullptr);
+}
+
+TEST(Activity, TheIdentityHoldsForAnySequence) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    Activity activity;
+    std::int64_t now = 1000;
+    activity.start(now, 1 + static_cast<int>(random() % 6));
+    for (int event = 0; event < 100; ++event) {
+      now += static_cast<std::int64_t>(random() % 50);
+      if (random() % 2 == 0) {
+        activity.enter_mpi(now);
+        now += static_cast<std::int64_t>(random() % 50);
+        activity.leave_mpi(now);
+        continue;
+      }
+      const int team = 1 + static_cast<int>(random() % 6);
+      activity.region_begin(now, team);
+      const std::int64_t end = now + 60;
+      for (int i = 0; i < team; ++i) {
+        if (random() % 20 == 0) continue;
+        Activity::thread_begin(cell_of(activity, i), now + static_cast<std::int64_t>(random() % 10));
+        if (random() % 2 == 0) {
+          Activity::barrier_begin(cell_of(activity, i), now + 10 + static_cast<std::int64_t>(random() % 10));
+          Activity::barrier_end(cell_of(activity, i), now + 20 + static_cast<std::int64_t>(random() % 10));
+        }
+        Activity::barrier_begin(cell_of(activity, i), now + 30 + static_cast<std::int64_t>(random() % 30));
+      }
+      now = end;
+      activity.region_end(now, team);
+    }
+    expect_identity(activity.totals_at(now + 5));
+    const Totals totals = activity.totals();
+    ASSERT_GE(totals.omp_imbalance, 0);
+    ASSERT_GE(totals.omp_scheduling, 0);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::observe

@@ -1,0 +1,48 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "node/segment.h"
+
+namespace steelyard::observe {
+
+/// What may mark the phases of a program, the surest first.
+enum class TickSource { step, collective, region };
+inline constexpr int kTickSources = 3;
+
+/// One process's sums at one tick; cumulative, ns.
+struct Tick {
+  std::int64_t time = 0;
+  std::int64_t region_useful = 0;
+  std::int64_t region_wall = 0;
+  std::int64_t serial = 0;
+  std::int64_t mpi = 0;
+  std::int64_t threads = 0;  ///< cores owned
+};
+
+/// The last ticks of every process of the node and every source, in shared memory. A process writes its own, without
+/// waiting for anybody; whoever plans reads tick n of all, since tick n means the same moment of the program everywhere.
+class TickBoard {
+ public:
+  static constexpr std::int64_t kKept = 512;
+
+  static std::size_t footprint(int processes);
+  TickBoard(node::Segment& segment, int processes, int me);
+
+  void publish(TickSource source, const Tick& tick);
+  std::int64_t count(int process, TickSource source) const;
+  /// False where it is not there yet, or no longer.
+  bool read(int process, TickSource source, std::int64_t index, Tick& tick) const;
+
+ private:
+  struct Ring {
+    std::atomic<std::int64_t> count;
+    Tick ticks[kKept];
+  };
+  Ring& ring(int process, TickSource source) const { return rings_[process * kTickSources + static_cast<int>(source)]; }
+
+  Ring* rings_;
+  int me_;
+};
+
+}  // namespace steelyard::observe

@@ -1,0 +1,210 @@
+#include "runtime/openmp.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "node/topology.h"
+#include "runtime/state.h"
+
+namespace steelyard::runtime {
+
+using base::now_ns;
+
+namespace {
+
+// A region shorter than this gains nothing by one more thread that must be woken and bound.
+constexpr float kWorthBorrowing = 100e3F;
+
+OpenMp g_openmp;
+ThreadLimits g_limits;
+
+thread_local observe::ThreadCell* t_cell = nullptr;
+thread_local std::uint64_t t_region = 0;
+
+int usable_cores() { return static_cast<int>(node::one_pu_per_core(node::discover()).pus.size()); }
+
+void decide_ceiling(int at_start) {
+  const base::Options& options = base::options();
+  g_limits.at_start = g_limits.now = g_limits.ceiling = at_start;
+  if (options.observe || !options.cores) return;
+  if (options.max_threads > 0) {
+    g_limits.ceiling = std::max(at_start, static_cast<int>(options.max_threads));
+  } else if (options.thread_local_data == base::ThreadLocal::unsafe) {
+    g_limits.ceiling_reason = "--thread-local=unsafe keeps every rank from growing";
+  } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
+    g_limits.ceiling_reason = fmt::format(
+        "the program has {} bytes of thread-local data (perhaps threadprivate), which a thread added later would not have "
+        "set up: no rank grows beyond its {} threads; if that data needs no set-up, say --thread-local=safe",
+        options.thread_local_bytes, at_start);
+  } else {
+    g_limits.ceiling = std::max(at_start, usable_cores());
+  }
+}
+
+void fix(std::string reason) {
+  g_limits.fixed_reason = std::move(reason);
+  if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason.empty() ? 0 : 1);
+}
+
+void update_ceiling(State& state) {
+  const bool promised = base::options().max_threads > 0;
+  const int ceiling =
+      g_limits.once_askers > 0 && !promised ? std::min(g_limits.ceiling, g_limits.once_shown) : g_limits.ceiling;
+  state.processes[state.me].thread_ceiling.store(ceiling, std::memory_order_relaxed);
+}
+
+// A region that asks for its number of threads each time it runs divides work by it. One that ran once and asked may have
+// sized arrays by the answer, so nobody may be given more threads than it was told.
+void note_asking(State& state, observe::Site& site) {
+  if (!state.team_size_asked.exchange(false, std::memory_order_relaxed)) return;
+  ++site.asked;
+  if (site.asked == 1 && site.executions == 1) {
+    ++g_limits.once_askers;
+    g_limits.once_shown = state.team;
+    update_ceiling(state);
+  } else if (site.asked == 2 && site.executions == 2) {
+    --g_limits.once_askers;
+    update_ceiling(state);
+  }
+}
+
+// Where most of the time goes by in regions whose size the program fixes, other threads would change nothing.
+void note_fixed(State& state, std::int64_t wall) {
+  const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
+  if (state.by_clause || overridden) state.fixed_wall += wall;
+  const bool mostly = state.fixed_wall * 2 > state.activity.totals().region_wall;
+  if (mostly && g_limits.fixed_reason.empty()) {
+    fix(fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team));
+  } else if (!mostly && state.fixed_wall > 0 && !g_limits.fixed_reason.empty()) {
+    fix("");
+  }
+}
+
+}  // namespace
+
+ThreadLimits& limits() { return g_limits; }
+const OpenMp& openmp() { return g_openmp; }
+bool in_region() { return t_cell != nullptr; }
+
+void attach_openmp(const OpenMp& openmp) {
+  g_openmp = openmp;
+  if (g_openmp.max_threads == nullptr || g_openmp.set_threads == nullptr) g_openmp = {};
+}
+
+void wake_openmp() {
+  // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
+  const auto max_threads = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
+  if (max_threads == nullptr) return;
+  const int at_start = max_threads();
+  if (!g_limits.shown) decide_ceiling(at_start);
+}
+
+bool region_begin(std::uint64_t address, int requested, bool by_clause) {
+  State* state = g_state;
+  if (state == nullptr || in_region()) return false;
+  if (!t_primary) {
+    if (++state->foreign_regions == 1) fix("the program begins parallel regions from several threads");
+    return false;
+  }
+  const std::int64_t now = now_ns();
+  observe::Site& site = state->regions.at(address | 1);
+  state->asked_threads = 0;
+  state->by_clause = by_clause;
+  if (state->cores != nullptr) {
+    const int threads = state->cores->threads_for_region(site.mean_ns > kWorthBorrowing);
+    state->activity.own(state->cores->owned());
+    if (threads > 0 && !by_clause) {
+      state->asked_threads = threads;
+      if (threads != g_limits.now) {
+        g_openmp.set_threads(threads);
+        g_limits.now = threads;
+      }
+    }
+  }
+  state->region = &site;
+  state->activity.region_begin(now, std::max({requested, state->asked_threads, 1}));
+  return true;
+}
+
+void region_end() {
+  State* state = g_state;
+  t_cell = nullptr;
+  if (state == nullptr || state->region == nullptr) return;
+  const std::int64_t now = now_ns();
+  state->activity.region_end(now, state->team);
+  const std::int64_t wall = state->activity.last_region_wall();
+  observe::Site& site = *state->region;
+  state->region = nullptr;
+  site.add(wall);
+  note_asking(*state, site);
+  if (state->cores != nullptr) {
+    note_fixed(*state, wall);
+    state->cores->after_region();
+  }
+  if (state->leader) state->region_period.tick(site.address);
+  publish_tick(*state, observe::TickSource::region, now);
+}
+
+void thread_begin(int thread, int team) {
+  State* state = g_state;
+  if (state == nullptr) return;
+  t_cell = state->activity.cell(thread);
+  t_region = state->activity.region();
+  if (thread == 0) state->team = team;
+  if (state->cores != nullptr) state->cores->bind_thread(thread);
+  if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, now_ns());
+}
+
+namespace {
+
+// The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come when
+// the next one wakes it.
+observe::ThreadCell* present_cell() {
+  const State* state = g_state;
+  return state != nullptr && t_cell != nullptr && t_region == state->activity.region() ? t_cell : nullptr;
+}
+
+}  // namespace
+
+void thread_end(int thread) {
+  observe::ThreadCell* cell = present_cell();
+  if (cell != nullptr && thread == 0) observe::Activity::thread_end(*cell, now_ns());
+}
+
+void barrier_begin() {
+  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_begin(*cell, now_ns());
+}
+
+void barrier_end() {
+  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, now_ns());
+}
+
+int shown_max_threads(int real) {
+  if (g_limits.shown) return g_limits.fixed_reason.empty() ? g_limits.ceiling : real;
+  // Before MPI_Init the runtime's own number is the number at start.
+  if (g_state == nullptr) decide_ceiling(real);
+  g_limits.shown = true;
+  return g_limits.ceiling;
+}
+
+void team_size_shown(int) {
+  if (in_region() && g_state != nullptr) g_state->team_size_asked.store(true, std::memory_order_relaxed);
+}
+
+bool threads_set(int count) {
+  const base::Options& options = base::options();
+  if (options.observe || !options.cores) return true;
+  if (g_limits.shown && count == g_limits.ceiling) return false;  // omp_set_num_threads(omp_get_max_threads())
+  // --max-threads vouches for any count up to that, whatever the program starts with.
+  if (options.max_threads == 0 && g_limits.fixed_reason.empty()) {
+    fix(fmt::format("the program calls omp_set_num_threads({})", count));
+  }
+  g_limits.now = count;
+  if (g_state == nullptr) g_limits.at_start = count;
+  return true;
+}
+
+}  // namespace steelyard::runtime

@@ -1,0 +1,79 @@
+// Phase marks, and what hangs on them: planning at the leader, samples of the timeline.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "runtime/runtime.h"
+#include "runtime/state.h"
+
+namespace steelyard::runtime {
+namespace {
+
+constexpr std::int64_t kConsiderEvery = 1'000'000;
+constexpr std::int64_t kSampleEvery = 2'000'000;
+// Collectives mark phases unless they are so rare that a changed load would go unseen for long.
+constexpr std::int64_t kFewestTicks = 3;
+constexpr std::int64_t kPatience = 200'000'000;
+
+// The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs that
+// run the same regions on every rank.
+bool choose_source(const State& state, std::int64_t now, observe::TickSource& chosen) {
+  using observe::TickSource;
+  for (const TickSource source : {TickSource::step, TickSource::collective, TickSource::region}) {
+    if (source == TickSource::region && now - state.start < kPatience) break;
+    std::int64_t fewest = INT64_MAX;
+    for (int p = 0; p < state.count; ++p) {
+      const std::int64_t count = state.ticks->count(p, source);
+      if (source != TickSource::region || count > 0) fewest = std::min(fewest, count);
+    }
+    if (fewest >= kFewestTicks && fewest != INT64_MAX) {
+      chosen = source;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
+  if (state.ticks == nullptr) return;
+  const observe::Totals totals = state.activity.totals_at(now);
+  const int owned = state.cores != nullptr ? state.cores->owned() : limits().at_start;
+  state.ticks->publish(source, {now, totals.region_useful, totals.region_wall, totals.serial, totals.mpi, owned});
+  if (source == observe::TickSource::region) {
+    sample(state, now);
+    consider_plans(state, now);
+  }
+}
+
+void consider_plans(State& state, std::int64_t now) {
+  if (!state.leader || state.cores == nullptr || now - state.last_consideration < kConsiderEvery) return;
+  state.last_consideration = now;
+  observe::TickSource source;
+  if (!choose_source(state, now, source)) return;
+  const int period = source == observe::TickSource::step         ? 1
+                     : source == observe::TickSource::collective ? state.collective_period.period()
+                                                                 : state.region_period.period();
+  state.cores->consider(*state.ticks, source, period, state.start);
+}
+
+void sample(State& state, std::int64_t now) {
+  const observe::Totals totals = state.activity.totals_at(now);
+  const std::int64_t since = state.sampled.wall;
+  if (totals.wall - since < kSampleEvery) return;
+  const observe::Totals part = totals - state.sampled;
+  state.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
+                       base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
+                       base::seconds(part.mpi), state.team});
+  state.sampled = totals;
+}
+
+void step() {
+  State* state = g_state;
+  if (state == nullptr || !t_primary || in_region()) return;
+  const std::int64_t now = base::now_ns();
+  publish_tick(*state, observe::TickSource::step, now);
+  consider_plans(*state, now);
+}
+
+}  // namespace steelyard::runtime

@@ -1,0 +1,294 @@
+#include "runtime/runtime.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <set>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "node/binding.h"
+#include "observe/record.h"
+#include "observe/verdict.h"
+#include "runtime/state.h"
+
+namespace steelyard::runtime {
+
+State* g_state = nullptr;
+thread_local bool t_primary = false;
+
+namespace {
+
+using base::now_ns;
+
+node::Level level_of(base::Domain domain) {
+  switch (domain) {
+    case base::Domain::node: return node::Level::node;
+    case base::Domain::numa: return node::Level::numa;
+    case base::Domain::l3: return node::Level::l3;
+    default: return node::Level::package;  // as the paper
+  }
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+// One segment for everything that the processes of a node share.
+base::Status share_memory(State& state) {
+  const int pus = static_cast<int>(state.topology.pus.size());
+  // The leader's topology rules, should the processes see different ones.
+  int sizes[2] = {state.count, pus};
+  state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
+  const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) + node::Arrivals::footprint(state.count) +
+                            observe::TickBoard::footprint(state.count) + cores::Cores::footprint(sizes[1], state.count);
+  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, state.segment); !status) return status;
+  state.processes = state.segment->carve<node::Process>(state.count);
+  state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
+  state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
+  if (!state.bootstrap->all_agree(sizes[1] == pus)) {
+    return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
+  }
+  return {};
+}
+
+void introduce(State& state) {
+  node::Process& self = state.processes[state.me];
+  self.world_rank = state.bootstrap->rank();
+  self.threads_at_start = limits().at_start;
+  self.threads_chosen = base::options().counts_set;
+  node::set_mask(self, node::affinity_mask());
+  self.thread_ceiling.store(limits().ceiling);
+  self.fixed.store(limits().fixed_reason.empty() ? 0 : 1);
+  self.in_mpi.store(1);  // until start() returns
+}
+
+// Without shared memory a process knows of no other.
+void weigh_alone(State& state) {
+  state.arrivals.reset();
+  state.ticks.reset();
+  state.segment.reset();
+  state.processes = &state.alone;
+  state.me = 0;
+  state.count = 1;
+  introduce(state);
+}
+
+void create_cores(State& state) {
+  const base::Options& options = base::options();
+  std::vector<cores::Arrival> arrivals;
+  for (int p = 0; p < state.count; ++p) {
+    const node::Process& process = state.processes[p];
+    arrivals.push_back({node::mask_of(process), process.threads_at_start, process.threads_chosen});
+  }
+  cores::Homes homes = cores::share_out(state.topology, arrivals);
+  cores::Options chosen;
+  chosen.move = options.cores && !options.observe;
+  chosen.lend = options.lending && chosen.move && options.wait == base::Wait::sleep;
+  chosen.level = level_of(options.domain);
+  chosen.policy.every = static_cast<int>(options.balance_every);
+  chosen.policy.at = static_cast<int>(options.balance_at);
+  if (!chosen.move) return;
+  state.cores = std::make_unique<cores::Cores>(*state.segment, state.processes, state.count, state.me, state.topology,
+                                               std::move(homes), chosen);
+  if (state.leader) state.cores->settle_homes();
+  state.bootstrap->barrier_in_node();
+  state.cores->begin();
+  state.lends = state.cores->lends();
+}
+
+void print_banner(const State& state) {
+  const base::Options& options = base::options();
+  const int nodes = state.bootstrap->node_count();
+  const std::string cores = options.observe  ? "only observing"
+                            : !options.cores ? "cores off"
+                            : state.lends    ? "cores on, lending on"
+                                             : "cores on, lending off";
+  base::say(fmt::format("{}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
+                        state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
+                        nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().at_start,
+                        limits().at_start == 1 ? "" : "s", state.topology.summary,
+                        state.topology.emulated ? " (emulated)" : "", cores));
+}
+
+// A handler may only write(2); the program's end is then what it would have been.
+void on_terminate(int signal) {
+  static constexpr char kText[] = "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n";
+  if (g_state != nullptr && g_state->bootstrap->rank() == 0) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+  }
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void watch_for_termination() {
+  struct sigaction present = {};
+  if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGTERM, on_terminate);
+}
+
+__attribute__((destructor)) void at_exit() {
+  if (g_state == nullptr) return;
+  base::warn("this rank ended without MPI_Finalize: no run record was written");
+}
+
+std::vector<std::string> seen_at_work(const State& state) {
+  std::vector<std::string> seen;
+  const observe::Totals& totals = state.activity.totals();
+  if (totals.regions > 0) seen.push_back("OpenMP regions");
+  if (totals.mpi_calls > 0) seen.push_back("MPI (" + state.language + ")");
+  return seen;
+}
+
+std::vector<std::string> remarks(const State& state) {
+  std::vector<std::string> list;
+  const ThreadLimits& limit = limits();
+  if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
+  if (state.cores != nullptr && !limit.fixed_reason.empty()) {
+    list.push_back(limit.fixed_reason + ": its threads were left alone");
+  } else if (state.cores != nullptr && state.activity.totals().regions > 0) {
+    if (!limit.ceiling_reason.empty()) list.push_back(limit.ceiling_reason);
+    if (limit.once_askers > 0 && base::options().max_threads == 0) {
+      list.push_back(fmt::format(
+          "the program asked for its number of threads once and was told {}: no rank grows beyond that, since arrays may "
+          "have that size; if it may, say --max-threads=N",
+          limit.once_shown));
+    }
+  }
+  return list;
+}
+
+observe::Contribution contribution(State& state, std::int64_t now) {
+  observe::Contribution part;
+  observe::RankRecord& rank = part.rank;
+  rank.rank = state.bootstrap->rank();
+  rank.node = state.bootstrap->node_index();
+  rank.pid = getpid();
+  rank.totals = state.activity.totals_at(now);
+  rank.openmp = rank.totals.regions > 0;
+  rank.threads_at_start = state.processes[state.me].threads_at_start;
+  rank.threads_at_end = state.cores != nullptr ? state.cores->owned() : rank.threads_at_start;
+  rank.thread_ceiling = limits().ceiling;
+  rank.fixed_reason = limits().fixed_reason;
+  rank.waited_for = state.waited_for;
+  rank.timeline = state.timeline->samples();
+  part.intercepted = seen_at_work(state);
+  part.remarks = remarks(state);
+  if (!state.leader) return part;
+  observe::NodeRecord node;
+  node.index = rank.node;
+  node.host = host_name();
+  node.ranks = state.count;
+  node.topology = state.topology.summary;
+  node.emulated = state.topology.emulated;
+  for (int p = 0; p < state.count; ++p) node.cores += state.processes[p].threads_at_start;
+  if (state.cores != nullptr) {
+    state.cores->report(node, part.decisions);
+  } else {
+    node.nothing_moved = !state.segment_problem.empty()    ? state.segment_problem
+                         : base::options().observe         ? "only observing (--observe)"
+                                                           : "switched off (--cores=off)";
+  }
+  part.node.push_back(std::move(node));
+  return part;
+}
+
+void write_record(const observe::RunRecord& record, const std::string& path) {
+  std::ofstream file(path);
+  file << observe::to_json(record);
+  file.close();
+  if (!file) {
+    base::warn(fmt::format("the run record could not be written to {}: {}; say --record=PATH with a place that can be "
+                           "written, or --record=none",
+                           path, std::strerror(errno)));
+  }
+}
+
+void conclude(State& state, const std::vector<std::string>& gathered) {
+  std::vector<observe::Contribution> parts;
+  for (const std::string& bytes : gathered) {
+    observe::Contribution part;
+    if (observe::unpack(bytes, part)) parts.push_back(std::move(part));
+  }
+  const base::Options& options = base::options();
+  observe::RunRecord record;
+  record.version = STEELYARD_VERSION;
+  record.started = state.started;
+  record.command = options.command_line();
+  record.options = base::described(options);
+  record.mpi = state.bootstrap->library();
+  record.openmp = openmp().version;
+  record.instrument = state.topology.emulated ? "emulated" : "real";
+  observe::merge(record, parts);
+  if (options.record != "none") write_record(record, options.record);
+  if (!options.verdict) return;
+  for (const std::string& line : observe::verdict(record)) base::say(line);
+}
+
+}  // namespace
+
+void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
+  auto state = std::make_unique<State>();
+  state->bootstrap = std::move(bootstrap);
+  state->language = language;
+  state->me = state->bootstrap->node_rank();
+  state->count = state->bootstrap->node_size();
+  state->leader = state->me == 0;
+  state->started = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
+  base::set_log_rank(state->bootstrap->rank());
+  wake_openmp();
+  const base::Options& options = base::options();
+  state->topology = node::discover();
+  state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline));
+  if (base::Status status = share_memory(*state); status) {
+    introduce(*state);
+    state->bootstrap->barrier_in_node();
+    create_cores(*state);
+    state->sleeps = options.wait == base::Wait::sleep && !options.observe && state->count > 1;
+  } else {
+    state->segment_problem = status.sentence();
+    if (state->bootstrap->rank() == 0) base::warn(state->segment_problem);
+    weigh_alone(*state);
+  }
+  t_primary = true;
+  if (state->bootstrap->rank() == 0) print_banner(*state);
+  watch_for_termination();
+  state->bootstrap->barrier_in_node();
+  state->start = now_ns();
+  state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().at_start);
+  state->processes[state->me].in_mpi.store(0);
+  g_state = state.release();
+}
+
+void finish() {
+  State* state = g_state;
+  if (state == nullptr) return;
+  g_state = nullptr;  // from here on the program's calls go straight through
+  const std::int64_t now = now_ns();
+  state->processes[state->me].finished.store(1);
+  if (state->cores != nullptr) state->cores->lend();
+  const std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
+  if (state->bootstrap->rank() == 0) conclude(*state, gathered);
+  // Threads of the program may still be inside of an event that looks at the state: it is left to the end of the process.
+  state->bootstrap.reset();
+}
+
+void aborting(int code) {
+  if (g_state == nullptr) return;
+  base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));
+  g_state = nullptr;
+}
+
+std::string inactive_reason() {
+  return g_state != nullptr ? "" : "MPI_Init has not been called yet, or MPI_Finalize has";
+}
+
+}  // namespace steelyard::runtime

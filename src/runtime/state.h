@@ -1,0 +1,96 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/options.h"
+#include "cores/cores.h"
+#include "node/arrivals.h"
+#include "node/bootstrap.h"
+#include "node/processes.h"
+#include "node/segment.h"
+#include "observe/activity.h"
+#include "observe/phases.h"
+#include "observe/sites.h"
+#include "observe/ticks.h"
+#include "observe/timeline.h"
+#include "runtime/openmp.h"
+
+// What the rooms of the Runtime share. Nobody outside of src/runtime includes this.
+namespace steelyard::runtime {
+
+/// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede start().
+struct ThreadLimits {
+  int at_start = 1;        ///< what the OpenMP runtime would use without us
+  int now = 1;             ///< what it was last told
+  int ceiling = 1;         ///< never more than this
+  bool shown = false;      ///< the ceiling was shown to the program by omp_get_max_threads()
+  std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
+  std::string fixed_reason;    ///< why the thread count must not change at all
+  int once_askers = 0;     ///< regions that ran once and asked for their number of threads
+  int once_shown = 0;      ///< what the last of them was told
+};
+
+struct State {
+  std::unique_ptr<node::Bootstrap> bootstrap;
+  std::int64_t start = 0;
+  std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process is weighed alone
+  node::Process alone = {};            // this process's entry where there is no segment
+  node::Process* processes = &alone;   // by node rank
+  int me = 0;
+  int count = 1;
+  bool leader = false;                 // plans for the node and speaks for it
+  std::unique_ptr<node::Arrivals> arrivals;
+  std::unique_ptr<observe::TickBoard> ticks;
+  std::unique_ptr<cores::Cores> cores;
+  node::Topology topology;
+
+  observe::Activity activity;
+  observe::Sites regions;
+  observe::Sites waits;
+  std::unique_ptr<observe::Timeline> timeline;
+  observe::Totals sampled;            // at the end of the last sample
+  std::map<int, double> waited_for;   // s, by world rank
+
+  // The present region.
+  observe::Site* region = nullptr;
+  int team = 1;
+  int asked_threads = 0;
+  bool by_clause = false;
+  std::atomic<bool> team_size_asked{false};
+  std::int64_t fixed_wall = 0;        // in regions whose thread count the program fixed
+  long foreign_regions = 0;           // begun by other threads than the primary
+
+  // Phases, at the leader.
+  observe::PeriodFinder collective_period;
+  observe::PeriodFinder region_period;
+  std::int64_t last_consideration = 0;
+
+  bool lends = false;                 // waits leave the core and cores are lent
+  bool sleeps = false;                // waits leave the core
+  std::string language;
+  std::string segment_problem;
+  std::string started;                // ISO 8601, UTC
+};
+
+/// Null before start() and after finish().
+extern State* g_state;
+/// True in the thread that called MPI_Init.
+extern thread_local bool t_primary;
+/// True inside of this thread's part of a weighed region.
+bool in_region();
+
+ThreadLimits& limits();
+const OpenMp& openmp();
+/// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
+void wake_openmp();
+
+/// Notes a phase mark of this process; at the leader, plans where there is enough to plan from.
+void publish_tick(State& state, observe::TickSource source, std::int64_t now);
+void consider_plans(State& state, std::int64_t now);
+/// Closes a sample of the timeline where the last is old enough.
+void sample(State& state, std::int64_t now);
+
+}  // namespace steelyard::runtime

@@ -1,0 +1,166 @@
+// Blocking MPI calls: weighed, and made to leave the core to those who compute.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "node/sleep.h"
+#include "runtime/runtime.h"
+#include "runtime/state.h"
+
+namespace steelyard::runtime {
+
+using base::now_ns;
+
+namespace {
+
+constexpr std::int64_t kFirstStep = 5'000;
+// Between two tests of a request: each costs a wake-up, and finds the message this much later at worst.
+constexpr std::int64_t kLongestStep = 50'000;
+// Asleep on the others' arrival the last of them wakes us; this is how often MPI may advance what is under way.
+constexpr std::int64_t kLongestProgressStep = 500'000;
+// Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
+constexpr float kShortWait = 40e3F;
+// How long to go on sleeping when nobody of this node computes any more.
+constexpr std::int64_t kNobodyComputes = 200'000;
+
+bool anybody_computes(const State& state) {
+  for (int p = 0; p < state.count; ++p) {
+    if (p == state.me) continue;
+    const node::Process& process = state.processes[p];
+    if (process.in_mpi.load(std::memory_order_relaxed) == 0 && process.finished.load(std::memory_order_relaxed) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool weighs_this_call() { return g_state != nullptr && t_primary && !in_region(); }
+
+BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(now_ns()) {
+  State& state = *g_state;
+  state.activity.enter_mpi(begin_);
+  state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
+  const observe::Site& history = state.waits.at(site_);
+  short_ = history.executions > 2 && history.mean_ns < kShortWait;
+  // Where waits are short, twice their usual length is given before the core is left.
+  const std::int64_t spin = base::options().spin * std::int64_t{1000};
+  spin_until_ = begin_ + (short_ ? std::max(spin, static_cast<std::int64_t>(2 * history.mean_ns)) : spin);
+}
+
+BlockingCall::~BlockingCall() {
+  State& state = *g_state;
+  if (asleep_) come_back();
+  const std::int64_t now = now_ns();
+  state.activity.leave_mpi(now);
+  state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
+  state.waits.at(site_).add(now - begin_);
+  if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
+  sample(state, now);
+  if (step_mark_) consider_plans(state, now);
+}
+
+void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
+
+void BlockingCall::is_step_mark() {
+  step_mark_ = true;
+  State& state = *g_state;
+  if (state.leader) state.collective_period.tick(site_);
+  publish_tick(state, observe::TickSource::collective, begin_);
+}
+
+void BlockingCall::fall_asleep(std::int64_t now) {
+  asleep_ = true;
+  asleep_since_ = now;
+  step_ns_ = kFirstStep;
+  State& state = *g_state;
+  if (state.lends) state.cores->lend();
+}
+
+void BlockingCall::come_back() {
+  asleep_ = false;
+  State& state = *g_state;
+  if (!state.lends) return;
+  state.activity.lent((now_ns() - asleep_since_) * state.cores->owned());
+  state.cores->come_back();
+}
+
+void BlockingCall::pause() {
+  const std::int64_t now = now_ns();
+  if (!g_state->sleeps || now < spin_until_) return node::relax();
+  if (!asleep_) fall_asleep(now);
+  node::sleep_for(step_ns_);
+  step_ns_ = std::min(step_ns_ * 2, kLongestStep);
+}
+
+CommunicatorOnNode* attach_communicator(const int* members, int count) {
+  State* state = g_state;
+  if (state == nullptr || state->arrivals == nullptr) return nullptr;
+  std::map<int, int> node_rank;
+  for (int p = 0; p < state->count; ++p) node_rank[state->processes[p].world_rank] = p;
+  std::vector<int> local, by_rank;
+  std::uint64_t hash = 1469598103934665603ULL;
+  for (int i = 0; i < count; ++i) {
+    hash = (hash ^ static_cast<std::uint64_t>(members[i])) * 1099511628211ULL;
+    const auto found = node_rank.find(members[i]);
+    by_rank.push_back(found == node_rank.end() ? -1 : found->second);
+    if (found != node_rank.end()) local.push_back(found->second);
+  }
+  if (local.size() < 2) return nullptr;
+  return reinterpret_cast<CommunicatorOnNode*>(state->arrivals->follow(hash, std::move(local), std::move(by_rank)));
+}
+
+void detach_communicator(CommunicatorOnNode* communicator) {
+  State* state = g_state;
+  if (state != nullptr) state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator));
+}
+
+void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+  State& state = *g_state;
+  node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
+  node::Arrivals& arrivals = *state.arrivals;
+  arrivals.arrive(group);
+  if (dependence == Dependence::nobody) return;
+  const int source = dependence == Dependence::root ? group.member_of_rank[static_cast<std::size_t>(root)] : -1;
+  if (dependence == Dependence::root && source < 0) return;
+  const auto missing = [&] {
+    return source >= 0 ? (arrivals.here(group, source) ? -1 : source) : arrivals.missing(group);
+  };
+  call.await_arrivals(group, missing);
+}
+
+// The late rank is known here, whoever waits; only then comes the question how to wait.
+void BlockingCall::await_arrivals(node::Arrivals::Group& group, const std::function<int()>& missing) {
+  State& state = *g_state;
+  int late = missing();
+  if (late < 0) return;
+  std::int64_t nobody_since = 0;
+  std::int64_t step = kLongestStep;
+  for (; late >= 0; late = missing()) {
+    waited_for_ = state.processes[late].world_rank;
+    const std::int64_t now = now_ns();
+    if (!state.sleeps || short_) {
+      // The library's own polling is as good; it is not known, then, who was the last of several.
+      return;
+    }
+    if (now < spin_until_) {
+      node::relax();
+      continue;
+    }
+    // With nobody left to compute there is nobody to leave the core to, and the library may have to advance messages
+    // that the missing ones wait for.
+    if (anybody_computes(state)) {
+      nobody_since = 0;
+    } else if (nobody_since == 0) {
+      nobody_since = now;
+    } else if (now - nobody_since > kNobodyComputes) {
+      return;
+    }
+    if (!asleep_) fall_asleep(now);
+    const std::uint32_t seen = state.arrivals->arrivals_seen(group);
+    if (missing() < 0) break;
+    state.arrivals->sleep(group, seen, step);
+    step = std::min(step * 2, kLongestProgressStep);
+    state.bootstrap->progress();
+  }
+}
+
+}  // namespace steelyard::runtime
