@@ -111,7 +111,8 @@ static const char* distribute(int ranks) {
   if (ranks > max_ranks) return "too many ranks: at most 4096";
   if (options.load_count == 0) {
     const double heaviest = ranks > 1 ? 1 + options.imbalance / 100 : 1;
-    if (heaviest > ranks) return "--imbalance: one rank cannot have more than the work of all; at most 100 x (ranks - 1)";
+    if (heaviest > ranks)
+      return "--imbalance: one rank cannot have more than the work of all; at most 100 x (ranks - 1)";
     for (int r = 0; r < ranks; ++r) options.loads[r] = r == 0 ? heaviest : (ranks - heaviest) / (ranks - 1);
     return NULL;
   }
@@ -152,11 +153,11 @@ static bool load_list(char* text) {
 // Returns what is wrong, or NULL.
 static const char* parse(int argc, char** argv, bool speaks) {
   enum { steps = 1, work, imbalance, loads, drift, regions, kernel, rounds, collective };
-  static const struct option table[] = {
-      {"steps", 1, NULL, steps},   {"work", 1, NULL, work},   {"imbalance", 1, NULL, imbalance},
-      {"loads", 1, NULL, loads},   {"drift", 1, NULL, drift}, {"regions", 1, NULL, regions},
-      {"kernel", 1, NULL, kernel}, {"rounds", 1, NULL, rounds}, {"collective", 1, NULL, collective},
-      {NULL, 0, NULL, 0}};
+  static const struct option table[] = {{"steps", 1, NULL, steps},           {"work", 1, NULL, work},
+                                        {"imbalance", 1, NULL, imbalance},   {"loads", 1, NULL, loads},
+                                        {"drift", 1, NULL, drift},           {"regions", 1, NULL, regions},
+                                        {"kernel", 1, NULL, kernel},         {"rounds", 1, NULL, rounds},
+                                        {"collective", 1, NULL, collective}, {NULL, 0, NULL, 0}};
   opterr = speaks;
   for (int option; (option = getopt_long(argc, argv, "", table, NULL)) != -1;) {
     bool good = false;

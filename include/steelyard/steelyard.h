@@ -58,10 +58,10 @@ STEELYARD_API int steelyard_active(void);
  * The sentence that belongs to the last call of this thread which did not return STEELYARD_SUCCESS; "" before the first.
  * Valid until the next call of the same thread. Any thread, any time.
  */
-STEELYARD_API const char *steelyard_message(void);
+STEELYARD_API const char* steelyard_message(void);
 
 /* The version of the library in use, such as "0.1.0": the launcher's, where active. Any thread, any time. */
-STEELYARD_API const char *steelyard_version(void);
+STEELYARD_API const char* steelyard_version(void);
 
 /* steelyard_step() under the name that the SABO paper gave it, so that programs prepared for SABO link unchanged. */
 STEELYARD_API void omp_balanced(void);

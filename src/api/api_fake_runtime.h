@@ -4,8 +4,8 @@
 // A runtime that does as it is told, for the tests of the API alone.
 namespace steelyard::api::fake {
 
-inline std::string reason;       ///< what inactive_reason() answers
-inline bool in_primary = true;   ///< what weighs_this_call() answers
-inline int steps = 0;            ///< how often step() arrived
+inline std::string reason;      ///< what inactive_reason() answers
+inline bool in_primary = true;  ///< what weighs_this_call() answers
+inline int steps = 0;           ///< how often step() arrived
 
 }  // namespace steelyard::api::fake

@@ -1,7 +1,7 @@
 /* Built as C99 against libsteelyard. argv[1]: what the calls must find, "active" or "inactive". */
 #include <stdio.h>
-#include <string.h>
 #include <steelyard/steelyard.h>
+#include <string.h>
 
 int main(int argc, char** argv) {
   const int active = argc == 2 && strcmp(argv[1], "active") == 0;

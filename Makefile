@@ -1,0 +1,68 @@
+# The front door. CMake does the building; this does the set-up and remembers the commands.
+.DEFAULT_GOAL := help
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SETUP ?= yes
+CMAKE_FLAGS ?=
+CTEST_FLAGS ?=
+PYTHON := $(CURDIR)/.venv/bin/python
+
+.PHONY: help setup configure build test demo bench bench-cores sanitize sanitize-address sanitize-thread format check-format \
+        check-environment check-length check tidy install clean
+
+help:  ## This list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
+	@echo
+	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS='
+
+setup:  ## Install what is missing (as root), or say what to install
+ifneq ($(SETUP),no)
+	@tools/setup.sh
+endif
+
+configure: setup
+	@cmake --preset default $(CMAKE_FLAGS)
+
+build: configure  ## Build everything in build/
+	@cmake --build build -j $(JOBS)
+
+test: build  ## Run every test, on every MPI that was found
+	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+
+demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
+	@tools/demo.sh build
+
+bench: bench-cores  ## Run every benchmark beside its target
+
+bench-cores: build  ## Benchmarks of `cores`: writes build/bench/cores.json
+	@$(PYTHON) bench/cores.py --build build
+
+sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
+
+sanitize-%: setup
+	@cmake --preset $* $(CMAKE_FLAGS)
+	@cmake --build build-$* -j $(JOBS) --target unit_tests
+	@ctest --test-dir build-$* -L unit --output-on-failure -j $(JOBS)
+
+format:  ## Format the sources
+	@tools/sources.sh | xargs clang-format-19 -i
+
+check: check-format check-environment check-length  ## Format, file lengths, stray getenv: quick, needs no build
+
+check-format:  ## Complain about files that `make format` would change
+	@tools/sources.sh | xargs clang-format-19 --dry-run --Werror
+
+check-environment:
+	@tools/check-environment.sh
+
+check-length:
+	@tools/check-length.sh
+
+tidy: configure  ## clang-tidy over src/
+	@tools/tidy.sh build $(JOBS)
+
+install: build  ## Install to PREFIX
+	@cmake --install build --prefix $(PREFIX)
+
+clean:  ## Remove the build directories and the Python environment
+	@rm -rf build build-address build-thread .venv

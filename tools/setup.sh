@@ -1,0 +1,104 @@
+#!/bin/sh
+# Installs what is missing to build and test Steelyard, or says exactly what to install. Takes no time when all is there.
+set -eu
+cd "$(dirname "$0")/.."
+venv=.venv
+
+say() { printf 'setup: %s\n' "$*"; }
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >"$log" 2>&1
+}
+
+missing_packages() {
+  # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that provides it.
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null | sed -n 's/^installed //p' |
+    sed 's/ ([^)]*)//g; s/:any//g' | tr -s ', ' '\n\n')
+  grep -v '^#' tools/packages.txt | while read -r package; do
+    printf '%s\n' "$installed" | grep -Fqx -- "$package" || printf '%s ' "$package"
+  done
+}
+
+other_ways() {
+  cat <<'END'
+  Fedora, RHEL and relatives:
+    sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang libomp-devel \
+      cli11-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel google-benchmark-devel python3 clang-tools-extra
+  Spack, without root:
+    spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 fmt nlohmann-json \
+      tomlplusplus googletest+gmock benchmark python
+    spack load cmake ninja pkgconf openmpi hwloc llvm cli11 fmt nlohmann-json tomlplusplus googletest benchmark python
+END
+}
+
+stop_without_root() {
+  say "missing: $1"
+  say "this needs root. As root, run this command again, or:"
+  printf '    sudo apt-get update && sudo apt-get install -y %s\n' "$1"
+  other_ways
+  say "stopped: install the packages in one of these ways. Where they come from elsewhere (Spack, modules), use: make SETUP=no ..."
+  exit 1
+}
+
+set_up_debian() {
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  [ "$(id -u)" -eq 0 ] || stop_without_root "$missing"
+  say "installing: $missing"
+  apt-get update >"$log" 2>&1 || say "apt-get update failed, continuing with the package lists that are here"
+  # $missing is a list of words.
+  if ! apt_install $missing; then
+    tail -n 20 "$log"
+    say "stopped: apt-get could not install these packages (above: its last words; all of them: $log)."
+    say "Releases older than Debian 12 and Ubuntu 24.04 have no LLVM 19 of their own: see https://apt.llvm.org"
+    exit 1
+  fi
+}
+
+set_up_elsewhere() {
+  missing=
+  for command in g++ gfortran cmake ninja pkg-config mpicc mpirun clang python3; do
+    command -v "$command" >/dev/null || missing="$missing $command"
+  done
+  [ -n "$missing" ] || return 0
+  say "this is not Debian or Ubuntu, and these commands are missing:$missing"
+  other_ways
+  say "stopped: install them in one of these ways, then run the same command again"
+  exit 1
+}
+
+# From the index if it answers, otherwise from the distribution.
+set_up_python() {
+  ! cmp -s tools/requirements.txt "$venv/ready" || return 0
+  say "preparing the Python environment $venv"
+  rm -rf "$venv"
+  if python3 -m venv "$venv" >"$log" 2>&1 &&
+    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt >>"$log" 2>&1; then
+    cp tools/requirements.txt "$venv/ready"
+    return 0
+  fi
+  packages="python3-jsonschema python3-pandas python3-pytest"
+  if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    say "pip could not install $(grep -v '^#' tools/requirements.txt | tr '\n' ' ')- taking $packages"
+    apt_install $packages || true
+  fi
+  rm -rf "$venv"
+  if /usr/bin/python3 -c 'import jsonschema, pandas, pytest' 2>>"$log" &&
+    /usr/bin/python3 -m venv --system-site-packages --without-pip "$venv" >>"$log" 2>&1; then
+    cp tools/requirements.txt "$venv/ready"
+    return 0
+  fi
+  tail -n 5 "$log"
+  say "stopped: the Python packages jsonschema, pandas and pytest are missing (above: pip's last words)."
+  say "Make them installable for pip (pip config, PIP_INDEX_URL), or as root: apt-get install -y $packages"
+  exit 1
+}
+
+log=$(mktemp "${TMPDIR:-/tmp}/steelyard-setup.XXXXXX")
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+  set_up_debian
+else
+  set_up_elsewhere
+fi
+set_up_python
+rm -f "$log"
