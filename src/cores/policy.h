@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,18 +10,18 @@ namespace steelyard::cores {
 
 /// All processes of the node over the same consecutive phases.
 struct Window {
-  double time = 0;      ///< s since the start of the run, at the window's end
-  double elapsed = 0;   ///< s from its first phase's start to its last phase's end
-  int phases = 0;       ///< phases in it
+  double time = 0;     ///< s since the start of the run, at the window's end
+  double elapsed = 0;  ///< s from its first phase's start to its last phase's end
+  int phases = 0;      ///< phases in it
   std::vector<ProcessLoad> loads;
 };
 
 struct PolicyOptions {
-  double least_gain = 0.02;     ///< a plan below this forecast gain is never worth a move
-  double move_cost = 100e-6;    ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
-  double noise_factor = 2.5;    ///< forecast gain must exceed this many standard deviations of what was seen
-  int every = 0;                ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
-  int at = 0;                   ///< --balance-at: consider once, at this phase; 0 = decide
+  double least_gain = 0.02;   ///< a plan below this forecast gain is never worth a move
+  double move_cost = 100e-6;  ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
+  double noise_factor = 2.5;  ///< forecast gain must exceed this many standard deviations of what was seen
+  int every = 0;              ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
+  int at = 0;                 ///< --balance-at: consider once, at this phase; 0 = decide
 };
 
 enum class Action { none, apply, undo };
@@ -28,21 +29,24 @@ enum class Action { none, apply, undo };
 /// What the policy wants done now and why; goes into the record whichever it is.
 struct Verdict {
   Action action = Action::none;
-  Plan plan;                    ///< for `apply` and `undo` (then: the counts and domains to go back to)
-  std::string why;              ///< a sentence with figures
-  double forecast_gain = 0;
-  double noise = 0;
-  double cost = 0;              ///< s
-  /// Set once, when the last applied move has been judged.
+  Plan plan;        ///< for `apply` and `undo` (then: the counts and domains to go back to)
+  std::string why;  ///< a sentence with figures
+  double forecast_gain = 0;  ///< fraction of the phase time
+  double noise = 0;          ///< fraction: the gain that could be noise
+  double cost = 0;           ///< s
+  /// Set once, when the last applied move has been judged. A move stays unjudged when the loads change before.
   bool judged = false;
   bool helped = false;
   double measured_gain = 0;
-  double measured_noise = 0;
+  double measured_noise = 0;  ///< half width of its noise band
 };
 
-/// Fed with every window, in order. It learns each process's noise, trend and scaling from them, forecasts, decides, checks
-/// the last move against its forecast, undoes it where it did not deliver and then backs off for longer each time.
+/// Fed with every window, in order. It learns each process's load, noise, trend and scaling from them, forecasts, decides,
+/// checks the last move against its forecast, undoes it where it did not deliver and then backs off for longer each time.
 /// Lives at the node leader. Not thread-safe; no clock but the windows' own.
+///
+/// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they have
+/// changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree on it.
 class Policy {
  public:
   explicit Policy(PolicyOptions options);
@@ -57,7 +61,7 @@ class Policy {
 
  private:
   struct State;
-  State* state_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace steelyard::cores

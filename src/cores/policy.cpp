@@ -1,0 +1,286 @@
+#include "cores/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <numeric>
+#include <optional>
+
+#include "cores/estimate.h"
+#include "cores/trial.h"
+
+namespace steelyard::cores {
+namespace {
+
+constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
+constexpr double kLongest = 1.0;     // s of a window while all is quiet
+constexpr int kPatience = 16;        // a window spans at most this part of the steady stretch; first back-off in windows
+
+/// For how long the loads have been steady, in phases, and what that says about how long they will be.
+class Steadiness {
+ public:
+  void add(int phases) { phases_ += phases; }
+  /// A stretch shorter than what it takes to notice it tells nothing, and is not remembered.
+  void change(int phases, int noticeable) {
+    if (phases_ > noticeable) {
+      past_.push_back(phases_);
+      if (past_.size() > 8) past_.pop_front();
+    }
+    phases_ = phases;
+  }
+  double phases() const { return phases_; }
+  /// As long again as so far, averaged with what past stretches had left at this age.
+  double remaining() const {
+    double sum = phases_;
+    int count = 1;
+    for (double length : past_) {
+      if (length <= phases_) continue;
+      sum += length - phases_;
+      ++count;
+    }
+    return sum / count;
+  }
+  double shortest() const {
+    const double now = std::max(phases_, 1.0);
+    return past_.empty() ? now : std::min(now, *std::min_element(past_.begin(), past_.end()));
+  }
+
+ private:
+  double phases_ = 0;
+  std::deque<double> past_;
+};
+
+std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+
+/// Why no plan can be made whatever the loads; empty where one can.
+std::string obstacle(const Window& window, const NodeShape& shape) {
+  const std::size_t n = window.loads.size();
+  if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed)) return "nothing measured";
+  if (n == 1) return "one process on this node: nobody to exchange cores with";
+  if (shape.budget < static_cast<int>(n)) return fmt::format("{} processes on {} cores: none to give away", n, shape.budget);
+  if (shape.budget == static_cast<int>(n)) return "one core for each process: none to give away";
+  if (std::all_of(window.loads.begin(), window.loads.end(), [](const ProcessLoad& load) { return load.fixed; }))
+    return "all thread counts are fixed by the program";
+  return {};
+}
+
+Window cleaned(Window window) {
+  const auto finite = [](double& value) { value = std::isfinite(value) && value > 0 ? value : 0; };
+  for (ProcessLoad& load : window.loads) {
+    load.threads = std::max(1, load.threads);
+    for (double* value : {&load.parallel, &load.region_wall, &load.serial, &load.wait}) finite(*value);
+  }
+  return window;
+}
+
+}  // namespace
+
+struct Policy::State {
+  PolicyOptions options;
+  Estimate estimate;
+  Steadiness steadiness;
+  Spell spell;                   ///< since the last change of loads or of thread counts
+  std::optional<Trial> trial;
+  double phase_time = 0;         ///< s, smoothed
+  double move_cost = 0;          ///< s for each core
+  long phase = 0;                ///< phases seen
+  long considered = 0;           ///< the last phase at which --balance-every or --balance-at was served
+  long resting_until = 0;        ///< phase
+  double rest = 0;               ///< phases of the next back-off; 0: none so far
+
+  Verdict consider(const Window& window, const NodeShape& shape);
+  int phases_wanted() const;
+
+ private:
+  bool by_hand() const { return options.every > 0 || options.at > 0; }
+  /// The phase at which the user wants a plan; 0: not any more.
+  long next_by_hand() const;
+  int shortest_window() const;
+  void observe(const Window& window);
+  void check(const Window& window, Verdict& verdict);
+  void decide(const NodeShape& shape, bool forced, Verdict& verdict);
+  void apply(Verdict& verdict, const NodeShape& shape);
+  Plan as_it_is(const NodeShape& shape) const;
+};
+
+int Policy::State::shortest_window() const {
+  return phase_time > 0 ? static_cast<int>(std::clamp(std::ceil(kShortest / phase_time), 1.0, 1e6)) : 1;
+}
+
+long Policy::State::next_by_hand() const {
+  if (options.at > 0) return considered == 0 ? options.at : 0;
+  return (considered / options.every + 1) * options.every;
+}
+
+int Policy::State::phases_wanted() const {
+  const int shortest = shortest_window();
+  double wanted = shortest;
+  const bool quiet = !trial && estimate.windows() >= 2;
+  if (quiet) {
+    const double longest = phase_time > 0 ? kLongest / phase_time : 1;
+    wanted = std::max(wanted, std::min(longest, steadiness.shortest() / kPatience));
+  }
+  if (by_hand() && next_by_hand() > phase) wanted = std::min(wanted, static_cast<double>(next_by_hand() - phase));
+  return static_cast<int>(wanted);
+}
+
+void Policy::State::observe(const Window& window) {
+  phase += window.phases;
+  if (trial && trial->loads.size() != window.loads.size()) trial.reset();
+  const double now = window.elapsed / window.phases;
+  phase_time = phase_time > 0 ? (phase_time + now) / 2 : now;
+  if (estimate.add(window) == Estimate::News::changed) {
+    steadiness.change(window.phases, 2 * window.phases);
+    spell.clear();
+    trial.reset();
+    rest = 0;
+    resting_until = 0;
+  } else {
+    steadiness.add(window.phases);
+  }
+  if (estimate.windows() > 0) spell.add(window);  // 0: thread counts changed in this window
+}
+
+void Policy::State::check(const Window& window, Verdict& verdict) {
+  if (trial->first_phases == 0) {
+    trial->first_phases = window.phases;
+    trial->first_elapsed = window.elapsed / window.phases;
+    verdict.why = "the last move takes effect";
+    return;
+  }
+  for (std::size_t p = 0; p < window.loads.size(); ++p) {
+    if (window.loads[p].threads == trial->applied.threads[p]) continue;
+    verdict.why = fmt::format("the last plan gave process {} {} cores, it has {}: not judged", p,
+                              trial->applied.threads[p], window.loads[p].threads);
+    trial.reset();
+    return;
+  }
+  trial->after.add(window);
+  const Trial::Judgement judgement = trial->judge(estimate.steady_total(), estimate.phase_noise());
+  verdict.why = fmt::format("checking the last move: {} of {} forecast so far", percent(judgement.gain),
+                            percent(trial->forecast));
+  if (judgement.ruling == Trial::Ruling::open) return;
+
+  verdict.judged = true;
+  verdict.helped = judgement.ruling == Trial::Ruling::helped;
+  verdict.measured_gain = judgement.gain;
+  verdict.measured_noise = judgement.noise;
+  const double after = trial->after.elapsed(0).value, before = trial->before.elapsed(0).value;
+  const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
+  move_cost = std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
+  if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
+  if (verdict.helped) {
+    verdict.why = fmt::format("the last move gained {} +- {} of {} forecast", percent(judgement.gain),
+                              percent(judgement.noise), percent(trial->forecast));
+    rest = 0;
+  } else {
+    rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
+    resting_until = phase + std::lround(rest);
+    verdict.action = Action::undo;
+    verdict.plan = trial->previous;
+    verdict.plan.moved = trial->applied.moved;
+    verdict.cost = trial->applied.moved * move_cost;
+    verdict.why = fmt::format("undone: {} +- {} measured, {} forecast; no other plan for {:.0f} phases",
+                              percent(judgement.gain), percent(judgement.noise), percent(trial->forecast), rest);
+    spell.clear();
+  }
+  trial.reset();
+}
+
+void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
+  const double remaining = steadiness.remaining();
+  Plan best = plan(estimate.loads(std::min(remaining, steadiness.phases()) / 2), estimate.scaling(), shape);
+  const double saved = best.busy_now - best.busy_then;  // s a phase
+  verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);
+  verdict.noise = options.noise_factor * estimate.noise();
+  verdict.cost = best.moved * move_cost;
+  verdict.plan = std::move(best);
+  const double needed = std::max(options.least_gain, verdict.noise);
+  // Once the loads change again, the plan is wrong for as long as it takes to notice.
+  const double useful = remaining - 2 * shortest_window();
+
+  if (verdict.plan.busy_now <= 0) {
+    verdict.why = "no computing was seen";
+  } else if (verdict.plan.moved == 0 || saved <= 0) {
+    verdict.why = fmt::format("balanced as far as whole cores allow: longest process {:.4g} s of a {:.4g} s phase",
+                              verdict.plan.busy_now, phase_time);
+  } else if (!forced && verdict.forecast_gain < needed) {
+    verdict.why = fmt::format("forecast gain {} is below {} {}", percent(verdict.forecast_gain), percent(needed),
+                              verdict.noise > options.least_gain ? "of noise" : "that is worth a move");
+  } else if (!forced && saved * useful <= verdict.cost) {
+    verdict.why = fmt::format("forecast gain {} for {:.0f} more phases does not pay for {:.2g} s of moving {} cores",
+                              percent(verdict.forecast_gain), std::max(0.0, useful), verdict.cost, verdict.plan.moved);
+  } else {
+    apply(verdict, shape);
+  }
+}
+
+void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
+  verdict.action = Action::apply;
+  verdict.why = fmt::format("{}: longest process {:.4g} -> {:.4g} s a phase, gain {}, noise {}", verdict.plan.method,
+                            verdict.plan.busy_now, verdict.plan.busy_then, percent(verdict.forecast_gain),
+                            percent(verdict.noise));
+  trial.emplace();
+  trial->applied = verdict.plan;
+  trial->previous = as_it_is(shape);
+  trial->forecast = verdict.forecast_gain;
+  trial->loads = estimate.loads(0);
+  trial->before = spell;
+  spell.clear();
+}
+
+Plan Policy::State::as_it_is(const NodeShape& shape) const {
+  Plan now;
+  now.method = "as it was";
+  const std::vector<int> joined = joined_domains(shape);
+  for (std::size_t p = 0; const ProcessLoad& load : estimate.loads(0)) {
+    const std::vector<int>& held = shape.held[p++];
+    const auto home = std::max_element(held.begin(), held.end());
+    now.threads.push_back(load.threads);
+    now.domain.push_back(home != held.end() && *home > 0 ? joined[home - held.begin()] : -1);
+    now.busy_now = std::max(now.busy_now, measured_busy(load));
+  }
+  now.busy_then = now.busy_now;
+  return now;
+}
+
+Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
+  Verdict verdict;
+  verdict.why = obstacle(raw, shape);
+  if (!verdict.why.empty()) {
+    phase += std::max(0, raw.phases);
+    return verdict;
+  }
+  const Window window = cleaned(raw);
+  observe(window);
+  if (trial) check(window, verdict);
+
+  const bool due = by_hand() && next_by_hand() > 0 && phase >= next_by_hand();
+  if (due) considered = phase;
+  if (verdict.action == Action::undo || verdict.judged) return verdict;
+  if (by_hand() && !due) {
+    if (!trial) verdict.why = next_by_hand() > 0 ? fmt::format("next plan at phase {}", next_by_hand()) : "planned once, as asked";
+    return verdict;
+  }
+  if (trial && !due) return verdict;
+  if (phase < resting_until)
+    verdict.why = fmt::format("resting until phase {} after a move that did not help", resting_until);
+  else if (estimate.windows() < 2 && !due)
+    verdict.why = "the loads are new: waiting for a second window that agrees";
+  else
+    decide(shape, due, verdict);
+  return verdict;
+}
+
+Policy::Policy(PolicyOptions options) : state_(std::make_unique<State>()) {
+  state_->options = options;
+  state_->move_cost = options.move_cost;
+}
+Policy::~Policy() = default;
+Verdict Policy::consider(const Window& window, const NodeShape& shape) { return state_->consider(window, shape); }
+int Policy::phases_wanted() const { return state_->phases_wanted(); }
+const std::vector<Scaling>& Policy::scaling() const { return state_->estimate.scaling(); }
+
+}  // namespace steelyard::cores
