@@ -29,7 +29,8 @@ Status override_from_toml(std::string_view text, const std::string& path, Option
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed) {
     const auto& error = parsed.error();
-    return Status::failure(fmt::format("config file {}, line {}: {}", path, error.source().begin.line, error.description()));
+    return Status::failure(
+        fmt::format("config file {}, line {}: {}", path, error.source().begin.line, error.description()));
   }
   for (const auto& [key, node] : parsed.table()) {
     const auto where = fmt::format("config file {}, line {}", path, key.source().begin.line);

@@ -18,8 +18,9 @@ std::string sentence_of(std::string_view toml) {
 
 TEST(ConfigFile, TakesEachKindOfValue) {
   Options options;
-  ASSERT_TRUE(override_from_toml("# a comment\ncores = false\nlending = \"off\"\nspin = 50\nwait = \"poll\"\nrecord = 'none'\n",
-                                 "steelyard.toml", options));
+  ASSERT_TRUE(
+      override_from_toml("# a comment\ncores = false\nlending = \"off\"\nspin = 50\nwait = \"poll\"\nrecord = 'none'\n",
+                         "steelyard.toml", options));
   EXPECT_FALSE(options.cores);
   EXPECT_FALSE(options.lending);
   EXPECT_EQ(options.spin, 50);
@@ -31,7 +32,8 @@ TEST(ConfigFile, TakesEachKindOfValue) {
 TEST(ConfigFile, NamesFileLineAndNearestNeighbour) {
   EXPECT_EQ(sentence_of("\nbalence-every = 3\n"),
             "config file steelyard.toml, line 2: unknown option balence-every; did you mean balance-every?");
-  EXPECT_EQ(sentence_of("spin = -1"), "config file steelyard.toml, line 1: spin is '-1'; it must be an integer from 0 to 1000000 (us)");
+  EXPECT_EQ(sentence_of("spin = -1"),
+            "config file steelyard.toml, line 1: spin is '-1'; it must be an integer from 0 to 1000000 (us)");
   EXPECT_THAT(sentence_of("spin = 1.5"), HasSubstr("spin is neither a text, an integer nor true or false"));
   EXPECT_THAT(sentence_of("[cores]\nevery = 3"), HasSubstr("cores is neither"));
   EXPECT_THAT(sentence_of("cores = true\ncores = "), AllOf(HasSubstr("steelyard.toml, line 2: ")));

@@ -29,11 +29,11 @@ Choice choice_of() {
 class Group {
  public:
   Group(std::vector<Option>& table, std::string_view name) : table_(table), name_(name) {}
-  void on_off(std::string_view name, bool Options::*member, std::string_view doc) { add(name, doc, member); }
-  void text(std::string_view name, std::string Options::*member, std::string_view placeholder, std::string_view doc) {
+  void on_off(std::string_view name, bool Options::* member, std::string_view doc) { add(name, doc, member); }
+  void text(std::string_view name, std::string Options::* member, std::string_view placeholder, std::string_view doc) {
     add(name, doc, member).placeholder = placeholder;
   }
-  void integer(std::string_view name, long Options::*member, long least, long most, std::string_view unit,
+  void integer(std::string_view name, long Options::* member, long least, long most, std::string_view unit,
                std::string_view doc) {
     Option& option = add(name, doc, member);
     option.least = least;
@@ -84,7 +84,8 @@ std::vector<Option> make_table() {
   Group waiting(table, "How ranks and threads wait");
   waiting.choice("wait", choice_of<&Options::wait>(), {"sleep", "poll"},
                  "what a rank does in a blocking MPI call: sleep leaves the core to others, poll is what MPI does");
-  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "the longest time that a waiting rank spins before it sleeps");
+  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
+                  "the longest time that a waiting rank spins before it sleeps");
   waiting.integer("blocktime", &Options::blocktime, 0, 10'000'000, "us",
                   "how long idle OpenMP workers spin; KMP_BLOCKTIME or OMP_WAIT_POLICY, where set, are heard instead");
 
@@ -99,7 +100,8 @@ std::vector<Option> make_table() {
   Group output(table, "What is written");
   output.text("record", &Options::record, "PATH", "the run record; none writes none");
   output.on_off("verdict", &Options::verdict, "print the verdict at the end of the run");
-  output.integer("timeline", &Options::timeline, 0, 1'000'000, "samples", "samples kept for each rank in the run record");
+  output.integer("timeline", &Options::timeline, 0, 1'000'000, "samples",
+                 "samples kept for each rank in the run record");
   output.on_off("verbose", &Options::verbose, "say what is being done and why");
 
   Group internal(table, "Internal");
@@ -171,10 +173,17 @@ std::string Option::variable() const {
   return result;
 }
 
+std::string Option::value_name() const {
+  if (is_switch()) return "on|off";
+  if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
+  return placeholder.empty() ? "N" : std::string(placeholder);
+}
+
 std::string Option::allowed() const {
   if (is_switch()) return "on or off";
   if (!choices.empty()) return fmt::format("one of {}", fmt::join(choices, ", "));
-  if (std::holds_alternative<long Options::*>(member)) return fmt::format("an integer from {} to {} ({})", least, most, unit);
+  if (std::holds_alternative<long Options::*>(member))
+    return fmt::format("an integer from {} to {} ({})", least, most, unit);
   return "a text that is not empty";
 }
 
@@ -238,7 +247,8 @@ void override_from(const Environment& environment, Options& options, std::vector
 std::vector<std::string> unknown_variables(const Environment& environment) {
   std::vector<std::string> sentences;
   constexpr std::string_view prefix = "STEELYARD_";
-  for (auto entry = environment.lower_bound(prefix); entry != environment.end() && entry->first.starts_with(prefix); ++entry) {
+  for (auto entry = environment.lower_bound(prefix); entry != environment.end() && entry->first.starts_with(prefix);
+       ++entry) {
     const auto known = [&](const Option& option) { return option.variable() == entry->first; };
     if (std::none_of(option_table().begin(), option_table().end(), known)) {
       sentences.push_back(unknown_name("environment variable", entry->first, variable_name));

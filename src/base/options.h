@@ -9,7 +9,7 @@
 #include "base/status.h"
 
 // The one option table. What a user can set is a member of Options and a row of option_table(); the environment
-// variables, the command line, the config file, `steelyard options`, the man page and the run record all follow from it.
+// variables, the command line, the config file, `steelyard options`, the man page and the run record follow from it.
 namespace steelyard::base {
 
 enum class Domain { automatic, package, numa, l3, node };
@@ -44,12 +44,12 @@ struct Options {
   bool verbose = false;
 
   // Handed from `steelyard run` to the preload library; hidden from users.
-  bool launched = false;          ///< this process was started by `steelyard run`
-  std::string preload;            ///< LD_PRELOAD as the user had it: what the program's own children get back
-  bool counts_set = false;        ///< the user has set OMP_NUM_THREADS
-  long thread_local_bytes = 0;    ///< thread-local data of the executable
-  std::string imports;            ///< OpenMP functions that the executable itself calls, separated by commas
-  std::string command;            ///< program and arguments, separated by \x1f
+  bool launched = false;        ///< this process was started by `steelyard run`
+  std::string preload;          ///< LD_PRELOAD as the user had it: what the program's own children get back
+  bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
+  long thread_local_bytes = 0;  ///< thread-local data of the executable
+  std::string imports;          ///< OpenMP functions that the executable itself calls, separated by commas
+  std::string command;          ///< program and arguments, separated by \x1f
 
   /// Whether the executable calls this OpenMP function (from C or Fortran).
   bool imports_function(std::string_view name) const;
@@ -63,9 +63,9 @@ struct Choice {
 };
 
 struct Option {
-  std::string_view name;                  ///< "balance-every"
-  std::string_view group;                 ///< heading on the options page
-  std::string_view doc;                   ///< one sentence, without a full stop
+  std::string_view name;   ///< "balance-every"
+  std::string_view group;  ///< heading on the options page
+  std::string_view doc;    ///< one sentence, without a full stop
   std::variant<bool Options::*, long Options::*, std::string Options::*, Choice> member;
   std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
   long least = 0, most = 0;               ///< of an integer
@@ -74,8 +74,9 @@ struct Option {
   bool internal = false;                  ///< handed down by the launcher, hidden from users
 
   bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }
-  std::string variable() const;           ///< "STEELYARD_BALANCE_EVERY"
-  std::string allowed() const;            ///< "on or off", "an integer from 0 to 4096 (us)"
+  std::string variable() const;    ///< "STEELYARD_BALANCE_EVERY"
+  std::string value_name() const;  ///< "on|off", "N", "PATH"
+  std::string allowed() const;     ///< "on or off", "an integer from 0 to 4096 (us)"
 };
 
 const std::vector<Option>& option_table();
@@ -94,8 +95,7 @@ void override_from(const Environment& environment, Options& options, std::vector
 /// A sentence for each STEELYARD_* variable that is not in the table.
 std::vector<std::string> unknown_variables(const Environment& environment);
 
-/// What the child's environment must say for it to have these options: variables with a value, and those to be unset (as
-/// the value is the default) with an empty one.
+/// What the child's environment must say for it to have these options. An empty value: to be unset, as the default holds.
 std::map<std::string, std::string> exported(const Options& options);
 
 /// Name to value of all that a user can set: for the run record.

@@ -42,7 +42,8 @@ TEST(OptionTable, EveryChoiceComesBackAndSetsNothingElse) {
       Options options;
       ASSERT_TRUE(assign(options, option, choice, option.name));
       for (const auto& other : option_table()) {
-        EXPECT_EQ(text_of(options, other), other.name == option.name ? choice : text_of(Options(), other)) << other.name;
+        EXPECT_EQ(text_of(options, other), other.name == option.name ? choice : text_of(Options(), other))
+            << other.name;
       }
     }
   }
@@ -87,8 +88,11 @@ TEST(Assign, LeavesTheOldValueWhereItFails) {
 }
 
 TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
-  const Environment environment{{"STEELYARD_CORES", "off"}, {"STEELYARD_SPIN", "-3"}, {"STEELYARD_LENDING", ""},
-                                {"STEELYARD_DOMAIN", "numa"}, {"CORES", "on"}};
+  const Environment environment{{"STEELYARD_CORES", "off"},
+                                {"STEELYARD_SPIN", "-3"},
+                                {"STEELYARD_LENDING", ""},
+                                {"STEELYARD_DOMAIN", "numa"},
+                                {"CORES", "on"}};
   Options options;
   std::vector<std::string> complaints;
   override_from(environment, options, complaints);
@@ -100,15 +104,20 @@ TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
 }
 
 TEST(UnknownVariables, AreNamedWithTheNearestNeighbour) {
-  const Environment environment{{"STEELYARD_BALENCE_EVERY", "3"}, {"STEELYARD_ROOT_OF_ALL", "/opt"}, {"STEELYARD_CORES", "on"},
-                                {"STEELYARD_INTERNAL_COMMAND", "a"}, {"STEELYARDS", "1"}, {"ZZZ", "1"}};
+  const Environment environment{{"STEELYARD_BALENCE_EVERY", "3"},
+                                {"STEELYARD_ROOT_OF_ALL", "/opt"},
+                                {"STEELYARD_CORES", "on"},
+                                {"STEELYARD_INTERNAL_COMMAND", "a"},
+                                {"STEELYARDS", "1"},
+                                {"ZZZ", "1"}};
   EXPECT_THAT(unknown_variables(environment),
               ElementsAre("unknown environment variable STEELYARD_BALENCE_EVERY; did you mean STEELYARD_BALANCE_EVERY?",
                           "unknown environment variable STEELYARD_ROOT_OF_ALL; `steelyard options` lists all"));
 }
 
 TEST(UnknownVariables, NeverSuggestInternalOnes) {
-  EXPECT_THAT(unknown_variables({{"STEELYARD_INTERNAL_COMMANDS", "1"}}), ElementsAre(testing::Not(HasSubstr("COMMAND?"))));
+  EXPECT_THAT(unknown_variables({{"STEELYARD_INTERNAL_COMMANDS", "1"}}),
+              ElementsAre(testing::Not(HasSubstr("COMMAND?"))));
 }
 
 TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
@@ -117,7 +126,9 @@ TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
   sent.balance_at = 40;
   sent.domain = Domain::node;
   sent.record = "/tmp/a b=c.json";
-  sent.command = "./app\x1f-n\x1f" "4";
+  sent.command =
+      "./app\x1f-n\x1f"
+      "4";
   Environment child{{"STEELYARD_CORES", "off"}, {"STEELYARD_SPIN", "7"}};
   for (const auto& [name, value] : exported(sent)) {
     if (value.empty()) child.erase(name);

@@ -1,0 +1,53 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/libraries.h"
+
+namespace steelyard::cli {
+
+enum class Mpi { none, openmpi, mpich, unknown };
+enum class OpenMpRuntime { none, llvm, gnu, both };
+
+/// What there is to know about a program before it is started.
+struct Binary {
+  enum class Kind {
+    program,         ///< dynamically linked: libraries can be put before its own
+    static_program,  ///< nothing can be put before anything
+    script,          ///< an interpreter runs it
+    foreign,         ///< an ELF file for another machine or of 32 bits
+    damaged          ///< an ELF file that cannot be right
+  };
+  std::string path;
+  Kind kind = Kind::program;
+  std::string remark;       ///< script: its interpreter; foreign and damaged: why
+  bool privileged = false;  ///< setuid, setgid or with capabilities: the linker ignores LD_PRELOAD
+  std::vector<Library> libraries;
+  std::vector<std::string> imports;  ///< functions and data that the executable itself takes from libraries
+  std::uint64_t thread_local_bytes = 0;
+  std::uint16_t machine = 0;
+
+  Mpi mpi() const;
+  OpenMpRuntime openmp() const;
+  /// Its MPI library, its OpenMP runtime: nullptr where there is none.
+  const Library* mpi_library() const;
+  const Library* llvm_openmp() const;
+  const Library* gnu_openmp() const;
+  bool imports_function(std::string_view name) const;
+  bool loads(std::string_view library_prefix) const;
+};
+
+/// The MPI that a library of this name belongs to; none for any other library.
+Mpi mpi_of(std::string_view library_name);
+
+Binary read_binary(const std::string& path, const LibrarySearch& search);
+
+/// The file that execvp() would run: searched on `path_variable` unless `program` has a slash in it.
+struct Located {
+  std::string path;
+  int error = 0;  ///< ENOENT or EACCES where nothing can be run
+};
+Located locate(const std::string& program, std::string_view path_variable);
+
+}  // namespace steelyard::cli

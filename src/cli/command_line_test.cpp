@@ -1,0 +1,121 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/options_page.h"
+#include "cli/test_support.h"
+
+namespace steelyard::cli {
+namespace {
+
+using base::Environment;
+using base::Options;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+std::size_t before(Words words) { return words_before_program(words, 0); }
+
+TEST(WordsBeforeProgram, EndAtTheFirstThatIsNoOption) {
+  EXPECT_EQ(before({}), 0u);
+  EXPECT_EQ(before({"./app", "--observe"}), 0u);
+  EXPECT_EQ(before({"--observe", "./app", "--cores=off"}), 1u);
+  EXPECT_EQ(before({"--spin", "5", "./app"}), 2u) << "the value is a word of its own";
+  EXPECT_EQ(before({"--spin=5", "./app"}), 1u);
+  EXPECT_EQ(before({"--observe", "off"}), 1u) << "a switch takes its value by = alone";
+  EXPECT_EQ(before({"--", "--observe"}), 1u);
+  EXPECT_EQ(before({"--observe", "--", "app", "--", "x"}), 2u);
+  EXPECT_EQ(before({"--spin"}), 1u);
+  EXPECT_EQ(before({"--record", "--", "app"}), 2u);
+}
+
+class ResolveTest : public testing::Test {
+ protected:
+  /// The sentence of the failure; "" where there is none.
+  std::string resolve(Words words, const Environment& environment = {}) {
+    CLI::App app;
+    const OptionWords option_words(app);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+    options_ = {};
+    return option_words.resolve(environment, options_).sentence();
+  }
+  testing_support::Scratch scratch_;
+  Options options_;
+};
+
+TEST_F(ResolveTest, PrefersTheCommandLineThenTheEnvironmentThenTheFile) {
+  const auto file = scratch_.write("s.toml", "spin = 1\ntimeline = 1\nblocktime = 1\ncores = false\n");
+  const Environment environment{{"STEELYARD_SPIN", "2"}, {"STEELYARD_TIMELINE", "2"}, {"STEELYARD_CORES", "on"}};
+  ASSERT_EQ(resolve({"--config=" + file, "--spin=3"}, environment), "");
+  EXPECT_EQ(options_.spin, 3);
+  EXPECT_EQ(options_.timeline, 2);
+  EXPECT_EQ(options_.blocktime, 1);
+  EXPECT_TRUE(options_.cores);
+  EXPECT_EQ(options_.balance_every, 0);
+}
+
+TEST_F(ResolveTest, TakesTheFileFromTheEnvironmentToo) {
+  const auto file = scratch_.write("s.toml", "spin = 1\n");
+  ASSERT_EQ(resolve({}, {{"STEELYARD_CONFIG", file}}), "");
+  EXPECT_EQ(options_.spin, 1);
+  EXPECT_THAT(resolve({"--config=/nonexistent/x.toml"}, {{"STEELYARD_CONFIG", file}}),
+              HasSubstr("/nonexistent/x.toml"));
+}
+
+TEST_F(ResolveTest, TakesSwitchesAloneAndWithAValue) {
+  ASSERT_EQ(resolve({"--observe", "--cores=off", "--lending=on"}), "");
+  EXPECT_TRUE(options_.observe);
+  EXPECT_FALSE(options_.cores);
+  EXPECT_TRUE(options_.lending);
+  ASSERT_EQ(resolve({"--observe", "--observe=off"}), "");
+  EXPECT_FALSE(options_.observe) << "the last one holds";
+  ASSERT_EQ(resolve({"--spin", "4", "--spin=5"}), "");
+  EXPECT_EQ(options_.spin, 5);
+}
+
+TEST_F(ResolveTest, NamesWhatWasProbablyMeant) {
+  EXPECT_EQ(resolve({"--balence-every=3"}), "unknown option --balence-every; did you mean --balance-every?");
+  EXPECT_EQ(resolve({"--colour"}), "unknown option --colour; `steelyard options` lists all");
+  EXPECT_THAT(resolve({"--internal-command=x"}), HasSubstr("unknown option --internal-command"));
+  EXPECT_THAT(resolve({"-v"}), HasSubstr("unknown option -v"));
+}
+
+TEST_F(ResolveTest, NamesTheSourceOfABadValue) {
+  EXPECT_EQ(resolve({"--cores=maybe"}), "--cores is 'maybe'; it must be on or off");
+  EXPECT_EQ(resolve({}, {{"STEELYARD_DOMAIN", "socket"}}),
+            "STEELYARD_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
+}
+
+TEST_F(ResolveTest, IgnoresWhatASurroundingRunHasHandedDown) {
+  ASSERT_EQ(resolve({}, {{"STEELYARD_INTERNAL_LAUNCHED", "on"}, {"STEELYARD_INTERNAL_COMMAND", "outer"}}), "");
+  EXPECT_FALSE(options_.launched);
+  EXPECT_EQ(options_.command, "");
+}
+
+TEST(OptionsPage, ShowsEachOptionToUsersAndNoInternalOne) {
+  const auto page = options_page(), manual = options_manual();
+  for (const auto& option : base::option_table()) {
+    const auto row = "--" + std::string(option.name) + "=";
+    EXPECT_EQ(page.find(row) != std::string::npos, !option.internal) << option.name;
+    EXPECT_EQ(manual.find(option.variable()) != std::string::npos, !option.internal) << option.name;
+  }
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(OptionsManual, IsRoffThatNeedsNoGuessing) {
+  const auto manual = options_manual();
+  EXPECT_TRUE(manual.starts_with(".SH OPTIONS\n"));
+  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-balance\\-every\\fR=\\fIN\\fR\n"));
+  std::istringstream lines(manual);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('.')) continue;
+    EXPECT_TRUE(line.starts_with(".SH ") || line.starts_with(".SS ") || line == ".TP") << line;
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::cli

@@ -1,0 +1,224 @@
+#include "cli/decision.h"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/launcher.h"
+
+namespace steelyard::cli {
+namespace {
+
+using base::OpenMp;
+using base::Options;
+
+constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
+
+Decision refuse(std::string sentence, int status = refused) {
+  return {Decision::Kind::refuse, status, std::move(sentence), {}, {}};
+}
+Decision pass_through(std::string sentence) { return {Decision::Kind::pass_through, 0, std::move(sentence), {}, {}}; }
+
+std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
+
+bool is_this_program(const std::string& path, const Site& site) {
+  std::error_code error;
+  return std::filesystem::equivalent(path, site.self, error) || file_name(path) == "steelyard";
+}
+
+std::string_view flavour_of(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi" : "mpich"; }
+
+/// True only where the ranks could not find each other. A single rank needs no launcher; an MPI that speaks PMIx may well
+/// be started by another's mpirun.
+bool launched_by_another_mpi(const Binary& binary, const Site& site) {
+  const auto launcher = find_launcher(site.environment);
+  const auto has = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
+  if (launcher.size < 2 || (binary.loads("libpmix.so") && has("PMIX_RANK"))) return false;
+  if (binary.mpi() == Mpi::openmpi) return launcher.kind == Launcher::Kind::hydra && !has("PMIX_RANK");
+  return launcher.kind == Launcher::Kind::openmpi && !has("PMI_RANK");
+}
+
+/// What cannot be weighed whatever its MPI; a decision of kind `weigh` where nothing speaks against it.
+Decision decide_by_kind(const Binary& binary, const std::string& shown, const Site& site) {
+  using Kind = Binary::Kind;
+  if (binary.kind == Kind::damaged) {
+    return refuse(fmt::format("cannot run {}: {}; build it again", shown, binary.remark), cannot_run);
+  }
+  if (is_this_program(binary.path, site)) return pass_through("");
+  if (is_launcher_program(binary.path)) {
+    return pass_through(
+        fmt::format("{} starts the ranks itself: nothing is balanced; write `{} ... steelyard run ./app` instead",
+                    shown, file_name(shown)));
+  }
+  if (binary.kind == Kind::script) {
+    return pass_through(
+        fmt::format("{} is a script for {}: nothing is balanced; put `steelyard run` before the MPI program in it",
+                    shown, binary.remark));
+  }
+  if (binary.kind == Kind::foreign) {
+    return pass_through(
+        fmt::format("nothing is balanced in {}: {}, and Steelyard's libraries are not", shown, binary.remark));
+  }
+  if (binary.kind == Kind::static_program) {
+    return refuse(
+        fmt::format("{} is statically linked and `steelyard run` works through the dynamic linker: link it without "
+                    "-static, or start it without `steelyard run`",
+                    shown));
+  }
+  if (binary.privileged) {
+    return refuse(
+        fmt::format("{} is setuid, setgid or has capabilities, and the dynamic linker lets no library into such a "
+                    "program: run a copy without them, or start it without `steelyard run`",
+                    shown));
+  }
+  return {};
+}
+
+/// The preload library for the program's MPI goes into `decision`, or else a refusal.
+Decision choose_flavour(const Binary& binary, const std::string& shown, const Site& site) {
+  const auto flavour = flavour_of(binary.mpi());
+  const auto& mpi = binary.mpi_library()->name;
+  const auto installed = flavours_beside(site.self);
+  const auto found =
+      std::find_if(installed.begin(), installed.end(), [&](const Flavour& f) { return f.name == flavour; });
+  if (found == installed.end()) {
+    std::string others;
+    for (const auto& other : installed) others += (others.empty() ? "" : ", ") + other.name;
+    return refuse(fmt::format(
+        "{} uses {} and needs {}{}{}, which is not installed beside {} (found there: {}); build Steelyard "
+        "with that MPI",
+        shown, mpi, library_prefix, flavour, library_suffix, site.self, others.empty() ? "no MPI at all" : others));
+  }
+  ElfImage image;
+  if (const auto status = read_elf(found->path, image); !status) {
+    return refuse(fmt::format("cannot use {}: {}; install Steelyard again", found->path, status.sentence()));
+  }
+  for (const auto& needed : image.needed) {
+    if (mpi_of(needed) == Mpi::none || binary.loads(needed)) continue;
+    return refuse(fmt::format("{} uses {} and {} was built with {}: build Steelyard with the program's MPI", shown, mpi,
+                              found->path, needed));
+  }
+  if (found->path.find_first_of(": ") != std::string::npos) {
+    return refuse(fmt::format(
+        "LD_PRELOAD cannot hold the path {}: install Steelyard where no path has a blank or a colon", found->path));
+  }
+  Decision decision;
+  decision.preload.push_back(found->path);
+  return decision;
+}
+
+bool is_topology(const std::string& description) {
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return false;
+  const bool valid = hwloc_topology_set_synthetic(topology, description.c_str()) == 0;
+  hwloc_topology_destroy(topology);
+  return valid;
+}
+
+}  // namespace
+
+LibrarySearch Site::libraries() const { return LibrarySearch(value_of("LD_LIBRARY_PATH")); }
+
+Site this_site() {
+  std::error_code error;
+  return {base::environment(), std::filesystem::read_symlink("/proc/self/exe", error).string()};
+}
+
+std::vector<std::string> users_preload(const Site& site) {
+  std::vector<std::string> kept;
+  std::string_view rest = site.value_of("LD_PRELOAD");
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find_first_of(": "), rest.size());
+    const auto entry = rest.substr(0, end);
+    if (!entry.empty() && !file_name(entry).starts_with(library_prefix)) kept.emplace_back(entry);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return kept;
+}
+
+std::vector<Flavour> flavours_beside(const std::string& self) {
+  namespace fs = std::filesystem;
+  std::vector<Flavour> flavours;
+  // As installed, then as built.
+  for (const char* relative : {STEELYARD_LIBRARIES_FROM_PROGRAM, "../lib/steelyard", "../intercept"}) {
+    std::error_code error;
+    const auto directory = fs::weakly_canonical(fs::path(self).parent_path() / relative, error);
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+      const auto name = entry.path().filename().string();
+      if (!name.starts_with(library_prefix) || !name.ends_with(library_suffix)) continue;
+      const auto length = name.size() - library_prefix.size() - library_suffix.size();
+      flavours.push_back({name.substr(library_prefix.size(), length), entry.path().string()});
+    }
+    if (!flavours.empty()) break;
+  }
+  std::sort(flavours.begin(), flavours.end(), [](const Flavour& a, const Flavour& b) { return a.name < b.name; });
+  return flavours;
+}
+
+std::string exchanged_openmp(const Binary& binary, const Options& options, const Site& site) {
+  if (!binary.gnu_openmp() || options.openmp == OpenMp::keep) return {};
+  // With both runtimes in the program, LLVM's in front serves the calls to GNU's as well: one set of threads, not two.
+  if (const auto* own = binary.llvm_openmp(); own && !own->path.empty()) return own->path;
+  if (auto path = site.libraries().find("libomp.so.5", binary.machine); !path.empty()) return path;
+  std::error_code error;
+  int newest = 0;
+  std::string found;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib", error)) {
+    const auto name = entry.path().filename().string();
+    const auto path = (entry.path() / "lib/libomp.so.5").string();
+    const int version = name.starts_with("llvm-") ? std::atoi(name.c_str() + 5) : 0;
+    if (version > newest && access(path.c_str(), R_OK) == 0) {
+      newest = version;
+      found = path;
+    }
+  }
+  return found;
+}
+
+Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
+  if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::weigh) return decision;
+  if (binary.mpi() == Mpi::none) {
+    return pass_through(
+        fmt::format("{} uses no MPI library: nothing is balanced; where it starts an MPI program, put `steelyard "
+                    "run` before that one",
+                    shown));
+  }
+  const auto& mpi = binary.mpi_library()->name;
+  if (binary.mpi() == Mpi::unknown) {
+    return pass_through(
+        fmt::format("{} uses {}, an MPI that Steelyard does not know: nothing is balanced; it knows Open MPI "
+                    "(libmpi.so.40) and MPICH (libmpich.so.12, libmpi.so.12)",
+                    shown, mpi));
+  }
+  if (launched_by_another_mpi(binary, site)) {
+    return refuse(fmt::format("{} uses {} ({}) and was started by {}: start it with the mpirun of its own MPI", shown,
+                              binary.mpi() == Mpi::openmpi ? "Open MPI" : "MPICH", mpi,
+                              find_launcher(site.environment).name()));
+  }
+  if (!options.emulate.empty() && !is_topology(options.emulate)) {
+    return refuse(
+        fmt::format("--emulate is '{}', which hwloc does not understand; it must be a synthetic topology such as "
+                    "\"package:2 core:24 pu:1\"",
+                    options.emulate));
+  }
+  auto decision = choose_flavour(binary, shown, site);
+  if (decision.kind == Decision::Kind::refuse || !binary.gnu_openmp()) return decision;
+  if (const auto runtime = exchanged_openmp(binary, options, site); !runtime.empty()) {
+    decision.preload.push_back(runtime);
+  } else if (options.openmp == OpenMp::llvm) {
+    return refuse(
+        fmt::format("--openmp=llvm needs libomp.so.5, which was not found: install LLVM's OpenMP runtime (Debian: "
+                    "libomp5) or add its directory to LD_LIBRARY_PATH"));
+  } else if (binary.openmp() == OpenMpRuntime::gnu) {
+    decision.remarks.push_back(
+        fmt::format("{} keeps GNU's OpenMP runtime{}, which shows nothing of its threads: only MPI is weighed", shown,
+                    options.openmp == OpenMp::keep ? "" : " as LLVM's (libomp.so.5) was not found"));
+  }
+  return decision;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,49 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/options.h"
+#include "cli/binary.h"
+
+namespace steelyard::cli {
+
+/// Exit statuses of what never came to run, as env(1) has them.
+inline constexpr int refused = 125, cannot_run = 126, not_found = 127;
+
+/// Where Steelyard finds itself.
+struct Site {
+  base::Environment environment;
+  std::string self;  ///< path of this executable; its preload libraries are looked for relative to it
+
+  LibrarySearch libraries() const;
+  std::string_view value_of(std::string_view variable) const { return base::value_of(environment, variable); }
+};
+Site this_site();
+
+/// How a program will be started, and why.
+struct Decision {
+  enum class Kind { weigh, pass_through, refuse };
+  Kind kind = Kind::weigh;
+  int status = 0;                    ///< refuse: the exit status
+  std::string sentence;              ///< pass_through and refuse: why
+  std::vector<std::string> remarks;  ///< weigh: what the user should know
+  std::vector<std::string> preload;  ///< weigh: Steelyard's library, and an OpenMP runtime where it is exchanged
+};
+
+/// Reads the program at `path` and decides; starts nothing. `shown` is the program as the user wrote it.
+Decision decide(const Binary& binary, const std::string& shown, const base::Options& options, const Site& site);
+
+/// The OpenMP runtime that will serve the program: one to be put first, or "" where its own stays.
+std::string exchanged_openmp(const Binary& binary, const base::Options& options, const Site& site);
+
+/// Preload libraries that are installed beside this executable: {"openmpi", "/usr/lib/steelyard/libsteelyard-..."}.
+struct Flavour {
+  std::string name;
+  std::string path;
+};
+std::vector<Flavour> flavours_beside(const std::string& self);
+
+/// The user's own LD_PRELOAD, without a library of ours that a surrounding run has left there.
+std::vector<std::string> users_preload(const Site& site);
+
+}  // namespace steelyard::cli

@@ -1,0 +1,229 @@
+#include "cli/decision.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/doctor.h"
+#include "cli/test_support.h"
+
+namespace steelyard::cli {
+namespace {
+
+using namespace testing_support;
+using base::OpenMp;
+using base::Options;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = Decision::Kind;
+
+/// An installation that consists of empty libraries, and programs that nobody has compiled.
+class DecisionTest : public testing::Test {
+ protected:
+  void SetUp() override { site_.self = scratch_.write("prefix/bin/steelyard", ""); }
+
+  void install(const std::string& flavour, const std::string& flags = "") {
+    scratch_.write("prefix/lib/steelyard/x", "");
+    ASSERT_NE(compile(scratch_, library(flavour), "int steelyard_here;\n", "-shared -fPIC " + flags), "");
+  }
+  static std::string library(const std::string& flavour) {
+    return "prefix/lib/steelyard/libsteelyard-preload-" + flavour + ".so";
+  }
+  static Binary program(std::vector<std::string> libraries) {
+    Binary binary;
+    binary.path = "/somewhere/app";
+    for (auto& name : libraries) binary.libraries.push_back({name, "/lib/" + name});
+    return binary;
+  }
+  Decision decide_on(const Binary& binary) const { return decide(binary, "./app", options_, site_); }
+
+  Scratch scratch_;
+  Options options_;
+  Site site_;
+};
+
+TEST_F(DecisionTest, TakesTheFlavourOfTheProgramsMpi) {
+  install("openmpi");
+  install("mpich");
+  EXPECT_THAT(decide_on(program({"libmpi.so.40"})).preload, ElementsAre(EndsWith("libsteelyard-preload-openmpi.so")));
+  EXPECT_THAT(decide_on(program({"libmpich.so.12"})).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so")));
+  EXPECT_THAT(decide_on(program({"libmpi.so.12"})).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so")));
+}
+
+TEST_F(DecisionTest, NamesTheMissingFlavourAndTheOnesThatAreThere) {
+  install("openmpi");
+  const auto decision = decide_on(program({"libmpich.so.12"}));
+  EXPECT_EQ(decision.kind, Kind::refuse);
+  EXPECT_EQ(decision.status, refused);
+  EXPECT_THAT(decision.sentence,
+              AllOf(HasSubstr("libmpich.so.12"), HasSubstr("libsteelyard-preload-mpich.so"), HasSubstr("openmpi")));
+}
+
+TEST_F(DecisionTest, RefusesAPreloadLibraryOfAnotherBuildOfTheMpi) {
+  ASSERT_NE(compile(scratch_, "libmpich.so", "int other;\n", "-shared -fPIC -Wl,-soname,libmpich.so.12"), "");
+  install("mpich", "-Wl,--no-as-needed " + (scratch_ / "libmpich.so"));
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh);
+  const auto decision = decide_on(program({"libmpi.so.12"}));
+  EXPECT_EQ(decision.kind, Kind::refuse);
+  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("libmpi.so.12"), HasSubstr("libmpich.so.12")));
+}
+
+TEST_F(DecisionTest, RefusesADamagedPreloadLibrary) {
+  scratch_.write(library("openmpi"),
+                 "\x7f"
+                 "ELF");
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
+}
+
+TEST_F(DecisionTest, RefusesTheLauncherOfAnotherMpiWhenSure) {
+  install("openmpi");
+  install("mpich");
+  const base::Environment mpirun{{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}};
+  const base::Environment hydra{{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+  site_.environment = mpirun;
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh);
+  const auto decision = decide_on(program({"libmpich.so.12"}));
+  EXPECT_EQ(decision.kind, Kind::refuse);
+  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("MPICH"), HasSubstr("Open MPI's mpirun")));
+  site_.environment = hydra;
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh);
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
+
+  site_.environment["PMI_SIZE"] = "1";
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh) << "one rank needs no launcher";
+  site_.environment = mpirun;
+  site_.environment.insert(hydra.begin(), hydra.end());
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh) << "one mpirun inside the other";
+  site_.environment = mpirun;
+  site_.environment["PMIX_RANK"] = "0";
+  EXPECT_EQ(decide_on(program({"libmpich.so.12", "libpmix.so.2"})).kind, Kind::weigh) << "PMIx is common ground";
+}
+
+TEST_F(DecisionTest, PassesThroughWhatIsNoMpiProgram) {
+  install("openmpi");
+  for (const auto& binary : {program({"libc.so.6"}), program({"libgomp.so.1"}), program({"libmpi.so.20"})}) {
+    const auto decision = decide_on(binary);
+    EXPECT_EQ(decision.kind, Kind::pass_through);
+    EXPECT_THAT(decision.sentence, HasSubstr("nothing is balanced"));
+  }
+}
+
+TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
+  Binary script = program({});
+  script.kind = Binary::Kind::script;
+  script.remark = "/bin/bash";
+  EXPECT_THAT(decide_on(script).sentence,
+              AllOf(HasSubstr("/bin/bash"), HasSubstr("put `steelyard run` before the MPI program in it")));
+  Binary launcher = program({});
+  launcher.path = "/usr/bin/mpirun.openmpi";
+  EXPECT_THAT(decide_on(launcher).sentence, HasSubstr("steelyard run ./app` instead"));
+  Binary self = program({"libc.so.6"});
+  self.path = site_.self;
+  EXPECT_EQ(decide_on(self).kind, Kind::pass_through);
+  EXPECT_EQ(decide_on(self).sentence, "") << "the inner one has the word";
+}
+
+TEST_F(DecisionTest, RefusesWhatNoLibraryCanEnter) {
+  Binary binary = program({"libmpi.so.40"});
+  binary.privileged = true;
+  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("setuid"));
+  binary.kind = Binary::Kind::static_program;
+  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("statically linked"));
+  EXPECT_EQ(decide_on(binary).status, refused);
+  binary.kind = Binary::Kind::damaged;
+  EXPECT_EQ(decide_on(binary).status, cannot_run);
+}
+
+TEST_F(DecisionTest, RefusesAnEmulatedNodeThatHwlocDoesNotUnderstand) {
+  install("openmpi");
+  options_.emulate = "package:2 core:24 pu:1";
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh);
+  options_.emulate = "two sockets";
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
+}
+
+TEST_F(DecisionTest, PutsLlvmOpenMpInThePlaceOfGnus) {
+  install("openmpi");
+  auto binary = program({"libmpi.so.40", "libgomp.so.1", "libomp.so.5"});
+  EXPECT_THAT(decide_on(binary).preload, ElementsAre(EndsWith("openmpi.so"), "/lib/libomp.so.5"))
+      << "the program's own first";
+  binary = program({"libmpi.so.40", "libomp.so.5"});
+  EXPECT_EQ(decide_on(binary).preload.size(), 1u) << "already in its place";
+
+  // A machine that no libomp exists for.
+  binary = program({"libmpi.so.40", "libgomp.so.1"});
+  binary.machine = 0xfff0;
+  EXPECT_EQ(exchanged_openmp(binary, options_, site_), "");
+  EXPECT_THAT(decide_on(binary).remarks, ElementsAre(HasSubstr("only MPI is weighed")));
+  options_.openmp = OpenMp::llvm;
+  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5"));
+  options_.openmp = OpenMp::keep;
+  const auto kept = decide_on(binary);
+  EXPECT_EQ(kept.preload.size(), 1u);
+  EXPECT_THAT(kept.remarks, ElementsAre(HasSubstr("keeps GNU's OpenMP runtime")));
+}
+
+TEST_F(DecisionTest, SaysNothingOfAProgramWithoutOpenMp) {
+  install("openmpi");
+  const auto decision = decide_on(program({"libmpi.so.40"}));
+  EXPECT_EQ(decision.kind, Kind::weigh);
+  EXPECT_THAT(decision.remarks, IsEmpty());
+}
+
+TEST_F(DecisionTest, KeepsTheUsersPreloadAndDropsItsOwn) {
+  site_.environment["LD_PRELOAD"] = "/a/libone.so /b/libsteelyard-preload-mpich.so:libtwo.so:";
+  EXPECT_THAT(users_preload(site_), ElementsAre("/a/libone.so", "libtwo.so"));
+  site_.environment.erase("LD_PRELOAD");
+  EXPECT_THAT(users_preload(site_), IsEmpty());
+}
+
+TEST_F(DecisionTest, FindsLibrariesInstalledAndBuilt) {
+  EXPECT_THAT(flavours_beside(site_.self), IsEmpty());
+  scratch_.write("build/intercept/libsteelyard-preload-mpich.so", "");
+  scratch_.write("build/intercept/libsteelyard-preload-mpich.so.cmake", "");
+  const auto built = flavours_beside(scratch_ / "build/cli/steelyard");
+  ASSERT_EQ(built.size(), 1u);
+  EXPECT_EQ(built[0].name, "mpich");
+  install("openmpi");
+  install("mpich");
+  EXPECT_EQ(flavours_beside(site_.self).size(), 2u);
+}
+
+class DoctorTest : public DecisionTest {
+ protected:
+  std::string lines(const Binary& binary) const {
+    std::string text;
+    for (const auto& finding : examine(binary, "./app", options_, site_)) {
+      text += std::to_string(static_cast<int>(finding.level)) + " " + finding.text + "\n";
+    }
+    return text;
+  }
+};
+
+TEST_F(DoctorTest, ExplainsWhatWillHappen) {
+  install("openmpi");
+  auto binary = program({"libmpi.so.40", "libmpi_mpifh.so.40", "libomp.so.5"});
+  binary.imports = {"mpi_init_", "omp_get_max_threads_", "__kmpc_push_num_threads"};
+  const auto text = lines(binary);
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("0 MPI: Open MPI, libmpi.so.40"), HasSubstr("0 MPI calls from Fortran (mpif.h or use mpi)"),
+                  HasSubstr("0 OpenMP: libomp.so.5"), HasSubstr("num_threads clauses"),
+                  HasSubstr("omp_get_max_threads"), HasSubstr("thread-local data: none"), HasSubstr("0 LD_PRELOAD=")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("\n2 ")));
+}
+
+TEST_F(DoctorTest, NamesWhatIsInTheWay) {
+  auto binary = program({"libmpich.so.12", "libgone.so.1"});
+  binary.libraries[1].path = "";
+  binary.thread_local_bytes = 64;
+  site_.environment = {{"LD_PRELOAD", "/x/libtool.so"}, {"STEELYARD_SPINN", "3"}};
+  EXPECT_THAT(lines(binary),
+              AllOf(HasSubstr("2 libgone.so.1 is not found"), HasSubstr("1 thread-local data: 64 bytes"),
+                    HasSubstr("1 LD_PRELOAD: /x/libtool.so is kept"), HasSubstr("did you mean STEELYARD_SPIN?"),
+                    HasSubstr("2 ./app uses libmpich.so.12 and needs")));
+}
+
+}  // namespace
+}  // namespace steelyard::cli

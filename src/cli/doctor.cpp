@@ -1,0 +1,179 @@
+#include "cli/doctor.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/cpu_quota.h"
+#include "cli/launcher.h"
+
+namespace steelyard::cli {
+namespace {
+
+using Level = Finding::Level;
+
+class Findings {
+ public:
+  template <typename... Args>
+  void ok(fmt::format_string<Args...> format, Args&&... args) {
+    list_.push_back({Level::ok, fmt::format(format, std::forward<Args>(args)...)});
+  }
+  template <typename... Args>
+  void note(fmt::format_string<Args...> format, Args&&... args) {
+    list_.push_back({Level::note, fmt::format(format, std::forward<Args>(args)...)});
+  }
+  template <typename... Args>
+  void problem(fmt::format_string<Args...> format, Args&&... args) {
+    list_.push_back({Level::problem, fmt::format(format, std::forward<Args>(args)...)});
+  }
+  std::vector<Finding> take() { return std::move(list_); }
+
+ private:
+  std::vector<Finding> list_;
+};
+
+std::string path_of(const Library& library) {
+  return library.path.empty() ? "not found by the dynamic linker" : library.path;
+}
+
+void examine_mpi(const Binary& binary, Findings& findings) {
+  const auto* library = binary.mpi_library();
+  if (!library) return;
+  const auto family = binary.mpi() == Mpi::openmpi ? "Open MPI" : binary.mpi() == Mpi::mpich ? "MPICH" : "unknown";
+  findings.ok("MPI: {}, {} ({})", family, library->name, path_of(*library));
+  const bool f08 = std::any_of(binary.imports.begin(), binary.imports.end(), [](const std::string& name) {
+    return name.starts_with("mpi_") && (name.ends_with("_f08_") || name.ends_with("_f08ts_"));
+  });
+  const bool fortran = std::any_of(binary.imports.begin(), binary.imports.end(), [](const std::string& name) {
+    return name.starts_with("mpi_") && name.ends_with('_');
+  });
+  const bool c = std::any_of(binary.imports.begin(), binary.imports.end(),
+                             [](const std::string& name) { return name.starts_with("MPI_"); });
+  if (c) findings.ok("MPI calls from C or C++");
+  if (f08) findings.ok("MPI calls from Fortran (mpi_f08)");
+  if (fortran && !f08) findings.ok("MPI calls from Fortran (mpif.h or use mpi)");
+  if (!c && !fortran) findings.note("MPI calls: none in the executable itself; those of its libraries are intercepted");
+}
+
+void examine_openmp(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
+  const auto* llvm = binary.llvm_openmp();
+  const auto* gnu = binary.gnu_openmp();
+  const auto exchanged = exchanged_openmp(binary, options, site);
+  if (!llvm && !gnu) {
+    findings.note(
+        "OpenMP: none; the ranks are weighed by their MPI calls and lend their cores, but cannot use more of them");
+  } else if (!exchanged.empty()) {
+    findings.ok("OpenMP: {} in the place of GNU's {}", exchanged, gnu->name);
+  } else if (llvm) {
+    findings.ok("OpenMP: {} ({})", llvm->name, path_of(*llvm));
+  } else if (options.openmp == base::OpenMp::keep) {
+    findings.note(
+        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved; leave --openmp=keep out to exchange it",
+        gnu->name);
+  } else {
+    findings.note(
+        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved, and no libomp.so.5 to take its place; "
+        "install LLVM's OpenMP runtime (Debian: libomp5) or add its directory to LD_LIBRARY_PATH",
+        gnu->name);
+  }
+}
+
+void examine_thread_counts(const Binary& binary, const base::Options& options, Findings& findings) {
+  const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
+  if (calls("omp_set_num_threads")) {
+    findings.note("thread counts: calls omp_set_num_threads; where it sets one in mid-run, that count is left alone");
+  }
+  if (calls("__kmpc_push_num_threads")) {
+    findings.note("thread counts: has num_threads clauses; regions with one keep their count");
+  }
+  if (calls("omp_get_max_threads")) {
+    findings.ok(
+        "thread counts: calls omp_get_max_threads, which will show the most threads that the process can ever get");
+  }
+  if (calls("omp_get_num_threads")) {
+    findings.note("thread counts: calls omp_get_num_threads; if it sizes arrays by that, use --thread-local=unsafe");
+  }
+  if (binary.thread_local_bytes == 0) {
+    findings.ok("thread-local data: none of its own");
+  } else if (options.thread_local_data == base::ThreadLocal::safe) {
+    findings.ok("thread-local data: {} bytes; you promised that new threads are fine", binary.thread_local_bytes);
+  } else {
+    findings.note(
+        "thread-local data: {} bytes of its own, which a later thread finds as they were at start; the process "
+        "gets no more threads than it starts with (--thread-local=safe if that is fine)",
+        binary.thread_local_bytes);
+  }
+}
+
+void examine_place(const Site& site, Findings& findings) {
+  const auto launcher = find_launcher(site.environment);
+  if (launcher.kind == Launcher::Kind::none) {
+    findings.note("launcher: none here; start as `mpirun -n N steelyard run ./app`");
+  } else {
+    findings.ok("launcher: {}, {} ranks", launcher.name(), launcher.size);
+  }
+  cpu_set_t mask;
+  const int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
+  const double quota = cpu_quota();
+  if (quota > 0 && quota < cpus) {
+    findings.note(
+        "CPUs: {} in the affinity mask here, but the cgroup allows the time of {:.2g}; threads beyond that stall", cpus,
+        quota);
+  } else if (cpus > 0) {
+    findings.ok("CPUs: {} in the affinity mask here, no cgroup limit below that", cpus);
+  }
+  for (const auto& library : users_preload(site)) {
+    findings.note("LD_PRELOAD: {} is kept, behind Steelyard's library; a tool that wraps MPI sees what is left",
+                  library);
+  }
+  for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
+                             const Site& site) {
+  Findings findings;
+  examine_mpi(binary, findings);
+  if (binary.kind == Binary::Kind::program && binary.mpi() != Mpi::none) {
+    examine_openmp(binary, options, site, findings);
+    examine_thread_counts(binary, options, findings);
+  }
+  for (const auto& library : binary.libraries) {
+    if (library.path.empty()) {
+      findings.problem(
+          "{} is not found by the dynamic linker: the program will not start; add its directory to LD_LIBRARY_PATH",
+          library.name);
+    }
+  }
+  examine_place(site, findings);
+  const auto decision = decide(binary, shown, options, site);
+  if (decision.kind == Decision::Kind::weigh) {
+    findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));
+  } else {
+    findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);
+  }
+  return findings.take();
+}
+
+int doctor(const std::string& program, const base::Options& options, const Site& site) {
+  const auto located = locate(program, site.value_of("PATH"));
+  std::vector<Finding> findings;
+  if (located.error) {
+    findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program, std::strerror(located.error))});
+  } else {
+    findings = examine(read_binary(located.path, site.libraries()), program, options, site);
+  }
+  bool works = true;
+  for (const auto& finding : findings) {
+    constexpr const char* levels[] = {"ok", "note", "problem"};
+    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], finding.text);
+    works = works && finding.level != Level::problem;
+  }
+  return works ? 0 : 1;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/decision.h"
+
+namespace steelyard::cli {
+
+/// One line of `steelyard doctor`.
+struct Finding {
+  enum class Level { ok, note, problem };
+  Level level = Level::ok;
+  std::string text;
+};
+
+/// What `steelyard run` would intercept in this program here, what not, and why. `shown`: as the user wrote it.
+std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
+                             const Site& site);
+
+/// Prints the findings. Returns 0 where the program would be weighed, 1 where not.
+int doctor(const std::string& program, const base::Options& options, const Site& site);
+
+}  // namespace steelyard::cli

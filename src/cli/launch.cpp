@@ -1,0 +1,115 @@
+#include "cli/launch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "base/log.h"
+#include "cli/launcher.h"
+
+namespace steelyard::cli {
+namespace {
+
+using base::Options;
+
+std::string openmp_imports(const Binary& binary) {
+  std::string names;
+  for (const auto& name : binary.imports) {
+    const bool counts =
+        name.starts_with("omp_") || name.starts_with("GOMP_parallel") || name == "__kmpc_push_num_threads";
+    if (counts) names += (names.empty() ? "" : ",") + name;
+  }
+  return names;
+}
+
+/// Program and arguments for the record. The kernel takes no variable of 128 KiB or more: very long ones are cut.
+std::string joined_command(const std::vector<std::string>& program) {
+  const auto command = fmt::format("{}", fmt::join(program, "\x1f"));
+  return command.substr(0, 32 * 1024);
+}
+
+/// The options as the preload library will read them.
+void hand_down(const std::vector<std::string>& program, const Binary& binary, Options& options, const Site& site) {
+  // The program may change its directory before the record is written.
+  if (options.record != "none") options.record = std::filesystem::absolute(options.record).string();
+  options.launched = true;
+  options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
+  options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
+  options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
+  options.imports = openmp_imports(binary);
+  options.command = joined_command(program);
+}
+
+void set_environment(const Options& options) {
+  for (const auto& [name, value] : base::exported(options)) {
+    if (value.empty()) {
+      unsetenv(name.c_str());
+    } else {
+      setenv(name.c_str(), value.c_str(), 1);
+    }
+  }
+}
+
+int become(const std::string& path, const std::vector<std::string>& program) {
+  std::vector<char*> arguments;
+  for (const auto& argument : program) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(path.c_str(), arguments.data());
+  base::warn(fmt::format("cannot run {}: {}", program.front(), std::strerror(errno)));
+  return errno == ENOENT ? not_found : cannot_run;
+}
+
+/// Says why the program is not started. Where all ranks are refused, the launcher ends the others as soon as rank 0 has
+/// gone: they wait for that, so that the sentence stands there once; a rank refused alone is heard, too.
+int give_up(const std::string& sentence, int status, const Launcher& launcher) {
+  if (launcher.speaks()) {
+    base::say(sentence);
+  } else {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    base::set_log_rank(launcher.rank);
+    base::warn(sentence);
+  }
+  return status;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& program, Options options, const Site& site) {
+  const auto launcher = find_launcher(site.environment);
+  const auto say = [&](const std::string& sentence) {
+    if (launcher.speaks() && !sentence.empty()) base::say(sentence);
+  };
+  const auto& shown = program.front();
+  const auto located = locate(shown, site.value_of("PATH"));
+  if (located.error) {
+    return give_up(fmt::format("cannot run {}: {}", shown, std::strerror(located.error)),
+                   located.error == ENOENT ? not_found : cannot_run, launcher);
+  }
+  const auto binary = read_binary(located.path, site.libraries());
+  const auto decision = decide(binary, shown, options, site);
+  if (decision.kind == Decision::Kind::refuse) return give_up(decision.sentence, decision.status, launcher);
+  if (decision.kind == Decision::Kind::pass_through) {
+    say(decision.sentence);
+    set_environment(options);
+    return become(located.path, program);
+  }
+  for (const auto& remark : decision.remarks) say(remark);
+  auto preload = decision.preload;
+  const auto kept = users_preload(site);
+  preload.insert(preload.end(), kept.begin(), kept.end());
+  if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
+  hand_down(program, binary, options, site);
+  set_environment(options);
+  if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
+  setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);
+  return become(located.path, program);
+}
+
+}  // namespace steelyard::cli

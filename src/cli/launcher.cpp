@@ -1,0 +1,65 @@
+#include "cli/launcher.h"
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+
+namespace steelyard::cli {
+namespace {
+
+using base::Environment;
+using base::value_of;
+
+/// The first of the variables that holds a number of its own; `otherwise` where none does.
+int first_number(const Environment& environment, std::initializer_list<std::string_view> variables, int otherwise) {
+  for (const auto variable : variables) {
+    const auto text = value_of(environment, variable);
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0) return number;
+  }
+  return otherwise;
+}
+
+/// A job script under Slurm sees SLURM_PROCID, and so do the ranks that an mpirun in it starts: mpirun's come first.
+Launcher::Kind kind_of(const Environment& environment) {
+  const auto has = [&](std::string_view variable) { return !value_of(environment, variable).empty(); };
+  if (has("OMPI_COMM_WORLD_SIZE")) return Launcher::Kind::openmpi;
+  if (has("PMI_RANK") && has("MPI_LOCALNRANKS")) return Launcher::Kind::hydra;
+  if (has("FLUX_TASK_RANK")) return Launcher::Kind::flux;
+  if (has("SLURM_PROCID")) return Launcher::Kind::slurm;
+  return Launcher::Kind::none;
+}
+
+}  // namespace
+
+std::string_view Launcher::name() const {
+  switch (kind) {
+    case Kind::openmpi: return "Open MPI's mpirun";
+    case Kind::hydra: return "MPICH's mpirun (Hydra)";
+    case Kind::flux: return "Flux";
+    case Kind::slurm: return "Slurm's srun";
+    case Kind::none: break;
+  }
+  return "no launcher";
+}
+
+Launcher find_launcher(const Environment& environment) {
+  Launcher launcher;
+  launcher.kind = kind_of(environment);
+  launcher.rank = first_number(environment,
+                               {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}, -1);
+  launcher.size = first_number(environment, {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE"}, 0);
+  return launcher;
+}
+
+bool is_launcher_program(std::string_view program) {
+  program = program.substr(program.find_last_of('/') + 1);
+  constexpr std::string_view names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "jsrun"};
+  const auto named = [&](std::string_view name) {
+    return program == name || (program.starts_with(name) && program[name.size()] == '.');  // Debian's mpirun.mpich
+  };
+  return std::any_of(std::begin(names), std::end(names), named);
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,55 @@
+#include "cli/launcher.h"
+
+#include <gtest/gtest.h>
+
+namespace steelyard::cli {
+namespace {
+
+using Kind = Launcher::Kind;
+
+TEST(FindLauncher, KnowsEachByItsVariables) {
+  const auto none = find_launcher({});
+  EXPECT_EQ(none.kind, Kind::none);
+  EXPECT_EQ(none.rank, -1);
+  EXPECT_TRUE(none.speaks());
+
+  const auto openmpi =
+      find_launcher({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "3"}});
+  EXPECT_EQ(openmpi.kind, Kind::openmpi);
+  EXPECT_EQ(openmpi.rank, 3);
+  EXPECT_EQ(openmpi.size, 4);
+  EXPECT_FALSE(openmpi.speaks());
+
+  const auto hydra = find_launcher({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"PMI_FD", "6"}, {"MPI_LOCALNRANKS", "2"}});
+  EXPECT_EQ(hydra.kind, Kind::hydra);
+  EXPECT_TRUE(hydra.speaks());
+
+  EXPECT_EQ(find_launcher({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}}).kind, Kind::slurm);
+  EXPECT_EQ(find_launcher({{"FLUX_TASK_RANK", "1"}, {"PMI_RANK", "1"}, {"PMI_FD", "6"}}).kind, Kind::flux);
+}
+
+TEST(FindLauncher, TakesTheInnermostInAJobScript) {
+  const auto launcher =
+      find_launcher({{"SLURM_PROCID", "0"}, {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "3"}});
+  EXPECT_EQ(launcher.kind, Kind::openmpi);
+  EXPECT_EQ(launcher.rank, 2);
+}
+
+TEST(FindLauncher, PassesOverWhatIsNoNumber) {
+  EXPECT_EQ(find_launcher({{"OMPI_COMM_WORLD_RANK", "two"}, {"PMI_RANK", "1"}}).rank, 1);
+  EXPECT_EQ(find_launcher({{"PMI_RANK", "-1"}}).rank, -1);
+  EXPECT_EQ(find_launcher({{"PMI_RANK", "1 "}}).rank, -1);
+  EXPECT_EQ(find_launcher({{"PMI_RANK", "99999999999"}}).rank, -1);
+}
+
+TEST(IsLauncherProgram, GoesByTheName) {
+  EXPECT_TRUE(is_launcher_program("mpirun"));
+  EXPECT_TRUE(is_launcher_program("/usr/bin/mpirun.mpich"));
+  EXPECT_TRUE(is_launcher_program("srun"));
+  EXPECT_FALSE(is_launcher_program("./mpirunner"));
+  EXPECT_FALSE(is_launcher_program("./app"));
+  EXPECT_FALSE(is_launcher_program(""));
+}
+
+}  // namespace
+}  // namespace steelyard::cli

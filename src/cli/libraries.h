@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/elf.h"
+
+namespace steelyard::cli {
+
+/// A library that a program loads at start.
+struct Library {
+  std::string name;  ///< as it is asked for: "libmpi.so.40"
+  std::string path;  ///< where the dynamic linker finds it; empty where it does not
+};
+
+/// Finds libraries where the dynamic linker of this system would, without loading anything.
+class LibrarySearch {
+ public:
+  /// `library_path` is LD_LIBRARY_PATH.
+  explicit LibrarySearch(std::string_view library_path, const std::string& cache_file = "/etc/ld.so.cache");
+
+  /// Everything that an executable loads, breadth first as the linker does; each library once.
+  std::vector<Library> closure(const std::string& executable, const ElfImage& image) const;
+
+  /// A library by name for no program in particular; "" where there is none for this machine.
+  std::string find(const std::string& name, std::uint16_t machine) const;
+
+ private:
+  std::string find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& paths_of_loader,
+                   const std::vector<std::string>& runpath) const;
+
+  std::vector<std::string> library_path_;
+  std::multimap<std::string, std::string, std::less<>> cache_;
+};
+
+/// Directories of a search path such as RUNPATH; `origin` replaces $ORIGIN. Empty entries, which mean the current
+/// directory, come as ".".
+std::vector<std::string> directories(std::string_view path, const std::string& origin);
+
+/// Name to paths as in a file made by ldconfig; empty for a file of another format.
+std::multimap<std::string, std::string, std::less<>> read_linker_cache(const std::string& file);
+
+}  // namespace steelyard::cli

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/log.h"
+#include "cli/command_line.h"
+#include "cli/doctor.h"
+#include "cli/launch.h"
+#include "cli/launcher.h"
+#include "cli/options_page.h"
+#include "cli/report.h"
+
+namespace steelyard::cli {
+namespace {
+
+constexpr int wrong_usage = 2;
+
+std::string version_text(const Site& site) {
+  std::vector<std::string> names;
+  for (const auto& flavour : flavours_beside(site.self)) names.push_back(flavour.name);
+  return fmt::format(
+      "steelyard {}\nMPI: {}", STEELYARD_VERSION,
+      names.empty() ? "no preload library beside this program" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+/// The mistakes in the environment are worth a line, not a stop: modules and scripts set variables of their own.
+void warn_of_unknown_variables(const Site& site) {
+  if (!find_launcher(site.environment).speaks()) return;
+  for (const auto& sentence : base::unknown_variables(site.environment)) base::say(sentence);
+}
+
+int complain(const std::string& sentence, int status, const Site& site) {
+  if (find_launcher(site.environment).speaks()) base::say(sentence);
+  return status;
+}
+
+/// `run` and `doctor`: options, then the program.
+int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
+  const int wrong = run_it ? refused : wrong_usage;
+  base::Options options;
+  if (const auto status = words.resolve(site.environment, options); !status)
+    return complain(status.sentence(), wrong, site);
+  if (program.empty()) {
+    return complain(fmt::format("no program given; write `steelyard {} [options] ./app`", run_it ? "run" : "doctor"),
+                    wrong, site);
+  }
+  if (!run_it) return doctor(program.front(), options, site);
+  warn_of_unknown_variables(site);
+  return run(program, options, site);
+}
+
+int main(std::vector<std::string> words) {
+  const auto site = this_site();
+  CLI::App app("Steelyard weighs and rebalances running MPI+OpenMP programs.", "steelyard");
+  app.set_version_flag("--version", version_text(site));
+  app.require_subcommand(0, 1);
+
+  auto& run_command =
+      *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
+  auto& doctor_command = *app.add_subcommand("doctor", "say what would be intercepted in a program, and what not");
+  auto& report_command = *app.add_subcommand("report", "print the verdict of a run record");
+  auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
+  const OptionWords run_words(run_command), doctor_words(doctor_command);
+
+  std::string record = base::Options().record;
+  bool full = false, json = false, manual = false;
+  report_command.add_option("record", record, "the run record")->capture_default_str();
+  auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
+  report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
+  options_command.add_flag("--man", manual, "as a section of a man page");
+
+  // The program's own options are none of ours: they must be gone before the rest is parsed.
+  std::vector<std::string> program;
+  const bool has_program = !words.empty() && (words[0] == "run" || words[0] == "doctor");
+  if (has_program) {
+    const auto rest = words.begin() + 1 + static_cast<std::ptrdiff_t>(words_before_program(words, 1));
+    program.assign(rest, words.end());
+    words.erase(rest, words.end());
+  }
+  try {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return complain(fmt::format("{}; see `steelyard --help`", error.what()),
+                    run_command.parsed() ? refused : wrong_usage, site);
+  }
+  if (run_command.parsed()) return start(true, run_words, program, site);
+  if (doctor_command.parsed()) return start(false, doctor_words, program, site);
+  if (report_command.parsed()) {
+    return report(record, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
+  }
+  if (options_command.parsed()) {
+    fmt::print("{}", manual ? options_manual() : options_page());
+    return 0;
+  }
+  fmt::print("{}", app.help());
+  return wrong_usage;
+}
+
+}  // namespace
+}  // namespace steelyard::cli
+
+int main(int argc, char** argv) { return steelyard::cli::main({argv + 1, argv + argc}); }

@@ -1,0 +1,90 @@
+#include "cli/options_page.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/options.h"
+
+namespace steelyard::cli {
+namespace {
+
+using base::Option;
+using base::Options;
+
+std::string default_of(const Option& option) {
+  const auto text = base::text_of(Options(), option);
+  return text.empty() ? "none" : option.unit.empty() ? text : fmt::format("{} {}", text, option.unit);
+}
+
+/// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    if (column && column + 1 + word.size() > width) {
+      result += '\n';
+      column = 0;
+    }
+    result += column ? " " : std::string(indent, ' ');
+    result += word;
+    column = (column ? column + 1 : indent) + word.size();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result + '\n';
+}
+
+/// Roff breaks at a hyphen and takes a backslash, or a dot or quote at the start of a line, for a command.
+std::string roff(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (result.empty() && (c == '.' || c == '\'')) result += "\\&";
+    if (c == '-') result += '\\';
+    result += c == '\\' ? std::string("\\e") : std::string(1, c);
+  }
+  return result;
+}
+
+/// `row` for each option that users can set, `heading` before each group of them.
+template <typename Heading, typename Row>
+std::string for_each_option(Heading heading, Row row) {
+  std::string result;
+  std::string_view group;
+  for (const auto& option : base::option_table()) {
+    if (option.internal) continue;
+    if (option.group != group) result += heading(option.group);
+    group = option.group;
+    result += row(option);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string options_page() {
+  const auto start = wrapped(
+      "Each option can be given as --name=value to `steelyard run`, as the variable STEELYARD_NAME (with _ "
+      "for -) and as `name = value` in the TOML file that --config names; the first of these that is "
+      "there wins. A switch alone means on.",
+      0, 100);
+  const auto heading = [](std::string_view group) { return fmt::format("\n{}\n", group); };
+  const auto row = [](const Option& option) {
+    return fmt::format("  --{}={}  [{}]\n", option.name, option.value_name(), default_of(option)) +
+           wrapped(option.doc, 6, 100);
+  };
+  return start + for_each_option(heading, row);
+}
+
+std::string options_manual() {
+  const auto heading = [](std::string_view group) { return fmt::format(".SS {}\n", roff(group)); };
+  const auto row = [](const Option& option) {
+    return fmt::format(".TP\n\\fB\\-\\-{}\\fR=\\fI{}\\fR\n{}.\nDefault: {}. Environment: \\fB{}\\fR.\n",
+                       roff(option.name), roff(option.value_name()), roff(option.doc), roff(default_of(option)),
+                       option.variable());
+  };
+  return ".SH OPTIONS\n" + for_each_option(heading, row);
+}
+
+}  // namespace steelyard::cli

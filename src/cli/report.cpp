@@ -1,0 +1,39 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "base/log.h"
+#include "observe/record.h"
+#include "observe/verdict.h"
+
+namespace steelyard::cli {
+
+int report(const std::string& path, ReportForm form) {
+  errno = 0;
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || errno == EISDIR) {
+    base::say(
+        fmt::format("cannot read the run record {}: {}; `steelyard run` writes one at the end of a run, see --record",
+                    path, std::strerror(errno ? errno : EIO)));
+    return 1;
+  }
+  observe::RunRecord record;
+  if (const auto status = observe::from_json(text.str(), record); !status) {
+    base::say(fmt::format("{} is no run record: {}", path, status.sentence()));
+    return 1;
+  }
+  if (form == ReportForm::json) fmt::print("{}\n", observe::to_json(record));
+  if (form == ReportForm::full) fmt::print("{}", observe::full_report(record));
+  if (form == ReportForm::verdict) fmt::print("{}\n", fmt::join(observe::verdict(record), "\n"));
+  return 0;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,228 @@
+// Runs the built `steelyard` as a user would, and looks at what it says and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/test_support.h"
+
+namespace steelyard::cli {
+namespace {
+
+using namespace testing_support;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The program copied beside a preload library that prints what it was handed, and a program whose MPI is one line.
+class Steelyard : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    suite_ = new Scratch;
+    const Scratch& scratch = *suite_;
+    scratch.write("lib/steelyard/x", "");
+    std::filesystem::create_directory(scratch / "bin");
+    std::filesystem::copy_file(STEELYARD_TEST_PROGRAM, scratch / "bin/steelyard");
+    ASSERT_NE(compile(scratch, "lib/steelyard/libsteelyard-preload-openmpi.so", preload_source, "-shared -fPIC"), "");
+    ASSERT_NE(compile(scratch, "libmpi.so", "int MPI_Init(int* c, char*** v) { return !c || !v; }\n",
+                      "-shared -fPIC -Wl,-soname,libmpi.so.40"),
+              "");
+    std::filesystem::create_symlink("libmpi.so", scratch / "libmpi.so.40");
+    const auto here = scratch / "";
+    ASSERT_NE(compile(scratch, "app", app_source, "-L" + here + " -lmpi -Wl,-rpath," + here), "");
+  }
+  static void TearDownTestSuite() { delete suite_; }
+
+  Ran run(const std::string& words, const std::string& variables = "") const {
+    const std::string launchers =
+        "-u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u PMI_RANK -u PMI_SIZE -u SLURM_PROCID ";
+    return shell("cd " + (scratch_ / "") + " && env " + launchers + variables + " " + (scratch_ / "bin/steelyard") +
+                 " " + words);
+  }
+
+  static constexpr const char* preload_source = R"(
+#include <stdio.h>
+#include <stdlib.h>
+static void show(const char* name) {
+  const char* value = getenv(name);
+  printf("%s=%s\n", name, value ? value : "unset");
+}
+__attribute__((constructor)) static void begin(void) {
+  const char* names[] = {"STEELYARD_INTERNAL_LAUNCHED", "STEELYARD_INTERNAL_PRELOAD", "STEELYARD_INTERNAL_COUNTS_SET",
+                         "STEELYARD_INTERNAL_THREAD_LOCAL", "STEELYARD_INTERNAL_COMMAND", "STEELYARD_RECORD",
+                         "STEELYARD_SPIN", "STEELYARD_CORES", "HWLOC_SYNTHETIC"};
+  for (unsigned i = 0; i < sizeof names / sizeof *names; ++i) show(names[i]);
+  fflush(stdout);
+}
+)";
+  static constexpr const char* app_source = R"(
+#include <stdio.h>
+#include <stdlib.h>
+int MPI_Init(int*, char***);
+_Thread_local char own[48];
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  for (int i = 1; i < argc; ++i) printf("<%s>", argv[i]);
+  return own[0] + (argc > 1 ? atoi(argv[1]) : 0);
+}
+)";
+  static inline const Scratch* suite_ = nullptr;
+  const Scratch& scratch_ = *suite_;
+};
+
+TEST_F(Steelyard, HandsEverythingDownAndLetsTheStatusThrough) {
+  const auto ran = run("run --spin=7 --emulate 'package:1 core:4 pu:1' --record=out.json -- ./app 42 --spin=9 'a b'",
+                       "OMP_NUM_THREADS=3 STEELYARD_CORES=off LD_PRELOAD=libm.so.6");
+  EXPECT_EQ(ran.status, 42) << ran.output;
+  EXPECT_THAT(
+      ran.output,
+      AllOf(HasSubstr("<42><--spin=9><a b>"), HasSubstr("LAUNCHED=on\n"), HasSubstr("PRELOAD=libm.so.6\n"),
+            HasSubstr("COUNTS_SET=on\n"), HasSubstr("THREAD_LOCAL=48\n"),
+            HasSubstr("COMMAND=./app\x1f"
+                      "42\x1f--spin=9\x1f"
+                      "a b\n"),
+            HasSubstr("SPIN=7\n"), HasSubstr("CORES=off\n"), HasSubstr("HWLOC_SYNTHETIC=package:1 core:4 pu:1\n"),
+            HasSubstr("RECORD=" + (scratch_ / "out.json"))));
+}
+
+TEST_F(Steelyard, OverridesTheEnvironmentByTheDefaultToo) {
+  EXPECT_THAT(run("run --cores=on ./app 0", "STEELYARD_CORES=off").output, HasSubstr("CORES=unset\n"));
+}
+
+TEST_F(Steelyard, LetsSignalsThrough) {
+  compile(scratch_, "dies", "#include <signal.h>\nint main(void) { return raise(SIGTERM); }\n");
+  EXPECT_EQ(run("run ./dies; test $? -eq 143").status, 0);
+}
+
+TEST_F(Steelyard, SpeaksAtRankZeroAlone) {
+  const std::string plain = compile(scratch_, "plain", "int main(void) { return 5; }\n");
+  const auto first = run("run ./plain", "PMI_RANK=0 PMI_SIZE=2");
+  EXPECT_EQ(first.status, 5);
+  EXPECT_THAT(first.output,
+              AllOf(HasSubstr("steelyard: ./plain uses no MPI library"), HasSubstr("nothing is balanced")));
+  const auto second = run("run ./plain", "PMI_RANK=1 PMI_SIZE=2");
+  EXPECT_EQ(second.status, 5);
+  EXPECT_EQ(second.output, "");
+}
+
+TEST_F(Steelyard, LetsARankSpeakThatIsRefusedAlone) {
+  const auto ran = run("run ./absent", "PMI_RANK=1 PMI_SIZE=2");
+  EXPECT_EQ(ran.status, 127);
+  EXPECT_EQ(ran.output, "steelyard[1]: cannot run ./absent: No such file or directory\n");
+}
+
+TEST_F(Steelyard, NamesTheMistypedOption) {
+  const auto ran = run("run --balence-every=3 ./app");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_EQ(ran.output, "steelyard: unknown option --balence-every; did you mean --balance-every?\n");
+}
+
+TEST_F(Steelyard, NamesTheMistypedVariableAndRuns) {
+  const auto ran = run("run ./app 3", "STEELYARD_BALENCE_AT=3");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_THAT(ran.output,
+              HasSubstr("unknown environment variable STEELYARD_BALENCE_AT; did you mean STEELYARD_BALANCE_AT?\n"));
+}
+
+TEST_F(Steelyard, RefusesBadValuesWithTheirSource) {
+  EXPECT_EQ(run("run --wait=doze ./app").output, "steelyard: --wait is 'doze'; it must be one of sleep, poll\n");
+  EXPECT_EQ(run("run ./app", "STEELYARD_SPIN=soon").output,
+            "steelyard: STEELYARD_SPIN is 'soon'; it must be an integer from 0 to 1000000 (us)\n");
+  EXPECT_EQ(run("run ./app", "STEELYARD_SPIN=soon").status, 125);
+  EXPECT_EQ(run("run --emulate=lots ./app").status, 125);
+  scratch_.write("s.toml", "spin = \n");
+  EXPECT_THAT(run("run --config=s.toml ./app").output, HasSubstr("config file s.toml, line 1: "));
+}
+
+TEST_F(Steelyard, RefusesAnUnreadableConfig) {
+  const auto ran = run("run --config=gone.toml ./app");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_EQ(ran.output, "steelyard: cannot read config file gone.toml: No such file or directory\n");
+}
+
+TEST_F(Steelyard, RefusesWhatCannotRunAsEnvDoes) {
+  EXPECT_EQ(run("run no-such-program-anywhere").status, 127);
+  scratch_.write("text", "not executable");
+  EXPECT_EQ(run("run ./text").status, 126);
+  EXPECT_EQ(run("run ./lib").status, 126);
+  EXPECT_EQ(run("run").status, 125);
+  EXPECT_EQ(run("run --record").status, 125);
+  const auto damaged = scratch_.write("damaged", contents(scratch_ / "app").substr(0, 300));
+  std::filesystem::permissions(damaged, std::filesystem::perms::owner_all);
+  const auto ran = run("run ./damaged");
+  EXPECT_EQ(ran.status, 126);
+  EXPECT_THAT(ran.output, HasSubstr("cannot run ./damaged: its "));
+}
+
+TEST_F(Steelyard, RefusesAStaticProgram) {
+  if (compile(scratch_, "static", "int main(void) { return 0; }\n", "-static").empty())
+    GTEST_SKIP() << "no static C library here";
+  const auto ran = run("run ./static");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_THAT(ran.output, HasSubstr("./static is statically linked"));
+}
+
+TEST_F(Steelyard, RefusesTheOtherMpisLauncher) {
+  const auto ran = run("run ./app", "PMI_RANK=0 PMI_SIZE=2 MPI_LOCALNRANKS=2");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("Open MPI (libmpi.so.40)"), HasSubstr("MPICH's mpirun (Hydra)")));
+}
+
+TEST_F(Steelyard, RunsScriptsUnharmed) {
+  for (const char* start : {"#!/bin/sh\n", ""}) {
+    const auto script = scratch_.write("script", std::string(start) + "echo got $1; exit 9\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const auto ran = run("run ./script word");
+    EXPECT_EQ(ran.status, 9);
+    EXPECT_THAT(ran.output, AllOf(HasSubstr("./script is a script for /bin/sh"), HasSubstr("got word\n")));
+  }
+}
+
+TEST_F(Steelyard, StepsAsideForAnInnerRunThatKeepsItsOptions) {
+  const auto ran = run("run --spin=3 --cores=off ./bin/steelyard run --cores=on ./app 4");
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("SPIN=3\n"), HasSubstr("CORES=unset\n"),
+                                HasSubstr("COMMAND=./app\x1f"
+                                          "4\n")));
+  EXPECT_THAT(ran.output, Not(HasSubstr("steelyard: ")));
+}
+
+TEST_F(Steelyard, DoctorTellsWhetherItWouldWork) {
+  const auto good = run("doctor ./app");
+  EXPECT_EQ(good.status, 0) << good.output;
+  EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40 (" + (scratch_ / "")),
+                                 HasSubstr("note     thread-local data: 48 bytes")));
+  const auto bad = run("doctor /bin/sh");
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.output, HasSubstr("problem  /bin/sh uses no MPI library"));
+  EXPECT_EQ(run("doctor ./absent").status, 1);
+  EXPECT_EQ(run("doctor").status, 2);
+}
+
+TEST_F(Steelyard, SaysItsVersionAndWhatIsBesideIt) {
+  const auto ran = run("--version");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.output, "steelyard " STEELYARD_VERSION "\nMPI: openmpi\n");
+}
+
+TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
+  EXPECT_EQ(run("").status, 2);
+  EXPECT_EQ(run("--help").status, 0);
+  EXPECT_EQ(run("run --help").status, 0);
+  const auto ran = run("rum ./app");
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("steelyard --help")));
+  EXPECT_EQ(run("options").status, 0);
+  EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
+}
+
+TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
+  const auto absent = run("report gone.json");
+  EXPECT_EQ(absent.status, 1);
+  EXPECT_THAT(absent.output, HasSubstr("cannot read the run record gone.json: No such file or directory"));
+  scratch_.write("half.json", "{\"schema\": 1,");
+  const auto half = run("report half.json");
+  EXPECT_EQ(half.status, 1);
+  EXPECT_THAT(half.output, HasSubstr("half.json"));
+}
+
+}  // namespace
+}  // namespace steelyard::cli
