@@ -50,7 +50,7 @@ format:  ## Format the sources
 check: check-format check-environment check-length  ## Format, file lengths, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
-	@tools/sources.sh | xargs clang-format-19 --dry-run --Werror
+	@tools/check-format.sh
 
 check-environment:
 	@tools/check-environment.sh

@@ -1,10 +1,10 @@
 # MPI+OpenMP programs as users build them: through each MPI's own compiler wrapper, with clang + libomp and with gcc + libgomp.
 # This project's compiler and options have no part in it.
 
-find_program(STEELYARD_CLANG NAMES clang-19 clang-20 clang-18 clang)
-find_program(STEELYARD_CLANGXX NAMES clang++-19 clang++-20 clang++-18 clang++)
-find_program(STEELYARD_GCC NAMES gcc)
-find_program(STEELYARD_GXX NAMES g++)
+find_program(STEELYARD_PROGRAMS_CLANG NAMES clang-19 clang-20 clang-18 clang)
+find_program(STEELYARD_PROGRAMS_CLANGXX NAMES clang++-19 clang++-20 clang++-18 clang++)
+find_program(STEELYARD_PROGRAMS_GCC NAMES gcc)
+find_program(STEELYARD_PROGRAMS_GXX NAMES g++)
 find_program(STEELYARD_GFORTRAN NAMES gfortran)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/mpi.env STEELYARD_RUN_ENVIRONMENT REGEX "^[A-Z]")
@@ -17,11 +17,11 @@ function(steelyard_programs name)
   cmake_path(ABSOLUTE_PATH ARG_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   if(ARG_SOURCE MATCHES "\\.c$")
     set(language CC)
-    set(compilers clang=${STEELYARD_CLANG} gcc=${STEELYARD_GCC})
+    set(compilers clang=${STEELYARD_PROGRAMS_CLANG} gcc=${STEELYARD_PROGRAMS_GCC})
     set(flags -std=gnu11 -Wall -Wextra -Wshadow -Wpedantic)
   elseif(ARG_SOURCE MATCHES "\\.cpp$")
     set(language CXX)
-    set(compilers clang++=${STEELYARD_CLANGXX} g++=${STEELYARD_GXX})
+    set(compilers clang++=${STEELYARD_PROGRAMS_CLANGXX} g++=${STEELYARD_PROGRAMS_GXX})
     set(flags -std=c++17 -Wall -Wextra -Wshadow -Wpedantic -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
   else()
     set(language FC)

@@ -1,0 +1,49 @@
+#!/bin/sh
+# demo.sh BUILD: an unmodified, unbalanced MPI+OpenMP program without and with Steelyard: on the cores of this machine, and on
+# an emulated node of 2 x 24 cores, where threads stand for cores by sleeping instead of computing.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+out=$build/demo
+mkdir -p "$out"
+set -a
+. tools/mpi.env
+set +a
+
+program=
+for name in openmpi.clang mpich.clang openmpi.gcc mpich.gcc; do
+  [ -n "$program" ] || [ ! -x "$build/examples/unbalanced.$name" ] || program=$build/examples/unbalanced.$name
+done
+[ -n "$program" ] || { echo "demo: no example program in $build/examples: run make build"; exit 1; }
+flavour=$(basename "$program" | cut -d. -f2)
+mpirun=mpirun.$flavour
+steelyard=$build/bin/steelyard
+
+# seconds FILE: what the program says about itself.
+seconds() { sed -n 's/^unbalanced: .*seconds *\([0-9.]*\),.*/\1/p' "$1"; }
+
+# compare NAME RANKS "STEELYARD OPTIONS" "PROGRAM OPTIONS"
+compare() {
+  name=$1 ranks=$2 how=$3 what=$4
+  echo "--- without Steelyard"
+  # $what is a list of words.
+  "$mpirun" -n "$ranks" "$program" $what | tee "$out/$name.without"
+  echo "--- with Steelyard"
+  eval "set -- $how"
+  "$mpirun" -n "$ranks" "$steelyard" run "$@" --record="$out/$name.json" "$program" $what 2>&1 | tee "$out/$name.with"
+  awk -v without="$(seconds "$out/$name.without")" -v with="$(seconds "$out/$name.with")" 'BEGIN {
+    if (without == "" || with == "") { print "demo: a run did not finish: see above"; exit 1 }
+    printf "--- %.2f s without, %.2f s with: %+.1f %%\n\n", without, with, 100 * (with / without - 1) }'
+}
+
+cores=$(nproc)
+OMP_NUM_THREADS=$(((cores + 1) / 2))
+export OMP_NUM_THREADS
+echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work of the second"
+compare real 2 "" "--steps=60 --work=$((40 * OMP_NUM_THREADS)) --imbalance=50 --regions=4"
+
+echo "== 2. Emulated: 2 x 24 cores, 8 ranks x 6 threads; the heaviest rank has twice the mean load"
+export OMP_NUM_THREADS=6 OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 OMPI_MCA_mpi_yield_when_idle=1
+compare emulated 8 '--emulate="package:2 core:24 pu:1"' "--steps=60 --work=360 --imbalance=100 --kernel=sleep"
+
+echo "The run records are in $out; in full: $steelyard report $out/real.json"
