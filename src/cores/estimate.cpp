@@ -11,8 +11,11 @@ namespace {
 constexpr double kSurprise = 4.5;      // standard deviations that are no accident, with dozens of processes and windows
 constexpr double kLeastChange = 0.05;  // of the longest process: less than this is no other load
 constexpr double kLeastNoise = 0.002;  // clocks and the scheduler alone make this much
-constexpr double kLeastWeight = 0.2;   // of the newest window: slow drift is followed
-constexpr int kTrendWindows = 8;       // a slope that points the same way for so long is a trend
+constexpr double kSlope = 3.5;         // standard errors of a slope that is a trend
+constexpr std::size_t kRemembered = 16;
+constexpr std::size_t kTrendWindows = 6;
+constexpr double kMisfit = 2.5;        // standard deviations by which two windows running may miss the line on one side
+constexpr std::size_t kAfterMisfit = 3;
 
 /// Follows the spread of `surprise`; a single outlier counts as three standard deviations at most.
 void widen(double& noise, double surprise, double weight) {
@@ -22,10 +25,8 @@ void widen(double& noise, double surprise, double weight) {
 
 }  // namespace
 
-double Estimate::longest() const {
-  double busy = 0;
-  for (const Process& process : processes_) busy = std::max(busy, process.region + process.serial);
-  return busy;
+double Estimate::Line::variance(double phase) const {
+  return 1 / weight + (lever > 0 ? (phase - middle) * (phase - middle) / lever : 0);
 }
 
 Estimate::News Estimate::add(const Window& window) {
@@ -34,25 +35,23 @@ Estimate::News Estimate::add(const Window& window) {
     *this = Estimate();
     processes_.resize(n);
     scaling_.resize(n);
-    restart(window);
-    windows_ = 1;
+    remember(window);
     return News::steady;
   }
-  bool moved = false;
-  for (std::size_t p = 0; p < n; ++p) moved = moved || processes_[p].load.threads != window.loads[p].threads;
-  if (moved) {
+  for (std::size_t p = 0; p < n; ++p) {
+    if (processes_[p].load.threads == window.loads[p].threads) continue;
     before_move_ = processes_;
     settling_ = 2;
   }
 
-  const double phases = window.phases, gap = (phases_ + phases) / 2;
+  const double phases = window.phases, middle = phase_ + phases / 2;
+  const std::vector<Process>& known = settling_ > 0 ? before_move_ : processes_;
   std::vector<double> busy(n);
-  double seen = 0, expected = 0, reference = 0;
+  double seen = 0, expected = 0;
   for (std::size_t p = 0; p < n; ++p) {
     busy[p] = (region_time(window.loads[p]) + window.loads[p].serial) / phases;
-    processes_[p].region = std::max(0.0, processes_[p].region + processes_[p].slope * gap);
     seen += busy[p];
-    expected += processes_[p].region + processes_[p].serial;
+    expected += known[p].busy(middle);
   }
   double common = seen > 0 && expected > 0 ? seen / expected : 1;
   const double weight = std::max(0.1, 1.0 / (2 + windows_seen_++));
@@ -60,107 +59,139 @@ Estimate::News Estimate::add(const Window& window) {
     widen(total_noise_, std::log(common) * std::sqrt(phases), weight);
   else if (steady_total())
     common = 1;
-  for (Process& process : settling_ > 0 ? before_move_ : processes_) {
-    process.region *= common;
-    process.serial *= common;
-    process.slope *= common;
-    reference = std::max(reference, process.region + process.serial);
+
+  bool changed = false, misfit = false;
+  for (std::size_t p = 0; p < n && reference_ > 0; ++p) {
+    const ProcessLoad& was = known[p].load;
+    const double serial = known[p].serial.at(middle), region = known[p].region.at(middle);
+    const double perfect = region * was.threads / window.loads[p].threads;  // no scaling at all leaves it as it was
+    const double low = serial + std::min(region, perfect), high = serial + std::max(region, perfect);
+    const double now = busy[p] / common, off = (now - std::clamp(now, low, high)) / reference_;
+    const double unit = std::sqrt(1 / phases + known[p].region.variance(middle));
+    const double limit = std::max(kLeastChange, kSurprise * known[p].noise * unit);
+    if (settling_ < 2 && std::abs(off) > limit) changed = true;
+    if (settling_ > 0) continue;
+
+    Process& process = processes_[p];
+    const double misses = std::abs(off) > kMisfit * process.noise * unit ? off : 0;
+    misfit = misfit || misses * process.missed > 0;
+    process.missed = misses;
+    if (std::abs(off) > limit)
+      widen(process.noise, off / unit, weight);
+    else if (recent_.size() >= 2)
+      widen(process.noise, unevenness(p, now, phases) / reference_, weight);
   }
 
-  bool changed = false;
-  for (std::size_t p = 0; p < n && reference > 0; ++p) {
-    const Process& known = settling_ > 0 ? before_move_[p] : processes_[p];
-    const double off = surprise(known, window.loads[p], busy[p]) / reference;
-    if (settling_ < 2 && std::abs(off) > std::max(kLeastChange, kSurprise * known.noise / std::sqrt(phases)))
-      changed = true;
-    if (settling_ == 0) widen(processes_[p].noise, off * std::sqrt(phases), weight);
-  }
-
-  if (changed || settling_ > 0) {
-    restart(window);
-    windows_ = settling_ == 2 ? 0 : 1;
-    settling_ = changed ? 0 : settling_ - 1;
-  } else {
-    const double trust = windows_ == 0 ? 1 : variance_ / (variance_ + 1 / phases);
-    follow(window, std::max(kLeastWeight, trust));
-  }
-  phases_ = phases;
+  if (misfit && recent_.size() > kAfterMisfit) recent_.erase(recent_.begin(), recent_.end() - kAfterMisfit);
+  if (changed || settling_ > 0) recent_.clear();
+  for (Moment& moment : recent_)
+    for (std::vector<double>* figures : {&moment.region, &moment.serial, &moment.measured})
+      for (double& figure : *figures) figure *= common;
+  remember(window);
+  if (settling_ == 2) windows_ = 0;
+  settling_ = changed ? 0 : std::max(0, settling_ - 1);
   return changed ? News::changed : News::steady;
 }
 
-double Estimate::surprise(const Process& process, const ProcessLoad& seen, double busy) const {
-  const double as_was = process.region;
-  const double perfect = as_was * process.load.threads / std::max(1, seen.threads);
-  const double low = process.serial + std::min(as_was, perfect), high = process.serial + std::max(as_was, perfect);
-  return busy - std::clamp(busy, low, high);
+double Estimate::unevenness(std::size_t process, double busy, double phases) const {
+  const Moment &last = recent_.back(), &last_but_one = recent_[recent_.size() - 2];
+  const double bend = busy - 2 * last.busy(process) + last_but_one.busy(process);
+  return bend / std::sqrt(1 / phases + 4 / last.phases + 1 / last_but_one.phases);
 }
 
-void Estimate::restart(const Window& window) {
-  for (Process& process : processes_) process.slope = process.same_way = 0;
-  follow(window, 1);
-  variance_ = 1.0 / window.phases;
-  phases_ = window.phases;
-}
+void Estimate::remember(const Window& window) {
+  const double phases = window.phases;
+  Moment moment{phases, phase_ + phases / 2, {}, {}, {}};
+  for (const ProcessLoad& load : window.loads) {
+    moment.region.push_back(region_time(load) / phases);
+    moment.serial.push_back(load.serial / phases);
+    moment.measured.push_back((measured_busy(load) - load.serial) / phases);
+  }
+  recent_.push_back(std::move(moment));
+  if (recent_.size() > kRemembered) recent_.pop_front();
+  windows_ = static_cast<int>(recent_.size());
+  phase_ += phases;
+  phases_on_record_ = 0;
+  for (const Moment& each : recent_) phases_on_record_ += each.phases;
 
-void Estimate::follow(const Window& window, double weight) {
-  const double phases = window.phases, gap = (phases_ + phases) / 2;
+  double reference = 0;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     Process& process = processes_[p];
-    const ProcessLoad& load = window.loads[p];
-    const double region = region_time(load), off = region / phases - process.region;
-    process.region += weight * off;
-    process.serial += weight * (load.serial / phases - process.serial);
-    process.borrowed += weight * ((region > 0 && load.region_wall > 0 ? load.region_wall / region : 1) - process.borrowed);
-    process.load = load;
-    if (weight < 1) {
-      const double slope = process.slope + 0.2 * weight * off / gap;
-      process.same_way = slope * process.slope > 0 ? process.same_way + 1 : 0;
-      process.slope = slope;
-    }
+    process.load = window.loads[p];
+    process.region = fit(&Moment::region, p, process.noise);
+    process.serial = fit(&Moment::serial, p, process.noise);
+    const double measured = fit(&Moment::measured, p, process.noise).level;
+    process.borrowed = process.region.level > 0 ? std::min(1.0, measured / process.region.level) : 1;
+    reference = std::max(reference, process.busy(phase_));
   }
-  variance_ = (1 - weight) * (1 - weight) * variance_ + weight * weight / phases;
-  ++windows_;
+  reference_ = reference;
+}
+
+Estimate::Line Estimate::fit(std::vector<double> Moment::*figure, std::size_t process, double noise) const {
+  Line line;
+  line.weight = 0;
+  for (const Moment& moment : recent_) {
+    line.weight += moment.phases;
+    line.level += moment.phases * (moment.*figure)[process];
+    line.middle += moment.phases * moment.middle;
+  }
+  line.level /= line.weight;
+  line.middle /= line.weight;
+  if (recent_.size() < kTrendWindows) return line;
+  double lever = 0, product = 0;
+  for (const Moment& moment : recent_) {
+    const double distance = moment.middle - line.middle;
+    lever += moment.phases * distance * distance;
+    product += moment.phases * distance * (moment.*figure)[process];
+  }
+  if (std::abs(product) <= kSlope * noise * reference_ * std::sqrt(lever)) return line;
+  line.slope = product / lever;
+  line.lever = lever;
+  return line;
+}
+
+double Estimate::horizon(double ahead) const {
+  const double seen = recent_.empty() ? 0 : phase_ - recent_.front().middle;
+  return phase_ + std::min(ahead, seen / 2);
 }
 
 std::vector<ProcessLoad> Estimate::loads(double ahead) const {
   std::vector<ProcessLoad> loads;
-  const double reference = longest();
+  const double then = horizon(ahead);
   for (const Process& process : processes_) {
-    double region = process.region;
-    const double drift = std::clamp(process.slope * ahead, -0.3 * region, 0.3 * region);
-    const bool trend = process.same_way >= kTrendWindows &&
-                       std::abs(drift) > 2 * process.noise * reference * std::sqrt(variance_);
-    if (trend) region += drift;
     ProcessLoad load = process.load;
+    const double region = std::max(0.0, process.region.at(then));
     load.region_wall = region * process.borrowed;
     load.parallel = region * load.threads;
-    load.serial = process.serial;
+    load.serial = std::max(0.0, process.serial.at(then));
     loads.push_back(load);
   }
   return loads;
 }
 
-double Estimate::most_noise() const {
+double Estimate::noise(double ahead) const {
   double most = 0;
-  for (const Process& process : processes_) most = std::max(most, process.noise);
+  for (const Process& process : processes_)
+    most = std::max(most, process.noise * std::sqrt(2 * process.region.variance(horizon(ahead))));
   return most;
 }
 
-double Estimate::noise() const { return most_noise() * std::sqrt(2 * variance_); }
-
-double Estimate::phase_noise() const { return std::hypot(most_noise(), total_noise_); }
+double Estimate::phase_noise() const {
+  double most = 0;
+  for (const Process& process : processes_) most = std::max(most, process.noise);
+  return std::hypot(most, total_noise_);
+}
 
 bool Estimate::steady_total() const { return total_noise_ < 0.06; }
 
 void Estimate::learn_scaling(const std::vector<ProcessLoad>& before) {
-  const double reference = longest();
   for (std::size_t p = 0; p < before.size(); ++p) {
     const Process& process = processes_[p];
-    const double was = region_time(before[p]), is = process.region;
-    if (before[p].threads == process.load.threads || std::min(was, is) < 0.05 * reference) continue;
+    const double was = region_time(before[p]), is = process.region.level;
+    if (before[p].threads == process.load.threads || std::min(was, is) < 0.05 * reference_) continue;
     const double ratio = std::log(static_cast<double>(process.load.threads) / before[p].threads);
     const double seen = std::log(was / is) / ratio;
-    const double error = process.noise * reference / is * 2 * std::sqrt(variance_) / ratio;
+    const double error = process.noise * reference_ / is * std::sqrt(2 / process.region.weight) / ratio;
     const double variance = error * error + 0.01;
     for (std::size_t q = 0; q < processes_.size(); ++q) {  // Processes of one program scale much alike.
       double& prior = processes_[q].scaling_variance;

@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <vector>
 
 #include "cores/plan.h"
@@ -18,11 +19,14 @@ class Estimate {
   News add(const Window& window);
   /// Windows of unchanged loads and thread counts that the estimate rests on. One alone is not to be trusted.
   int windows() const { return windows_; }
-  /// Seconds in one phase, `ahead` phases from now where there is a trend.
+  /// Phases in them: few while the loads move.
+  double phases_on_record() const { return phases_on_record_; }
+  /// Seconds in one phase, `ahead` phases from now: on the line that the loads follow where they follow one, otherwise
+  /// the mean. Nothing is foretold for longer than half of what was seen.
   std::vector<ProcessLoad> loads(double ahead) const;
   const std::vector<Scaling>& scaling() const { return scaling_; }
-  /// Standard deviation of a forecast gain that rests on the estimate, as a fraction.
-  double noise() const;
+  /// Standard deviation of a gain that is forecast from loads(ahead), as a fraction.
+  double noise(double ahead) const;
   /// Standard deviation of the time of one phase, as a fraction.
   double phase_noise() const;
   /// True where the total load of a phase hardly varied so far: then elapsed times can be compared as they are.
@@ -31,32 +35,51 @@ class Estimate {
   void learn_scaling(const std::vector<ProcessLoad>& before);
 
  private:
-  struct Process {
-    ProcessLoad load;      ///< limits and threads as last seen
-    double region = 0;     ///< s in regions in one phase, on its own cores
-    double serial = 0;     ///< s outside
-    double slope = 0;      ///< change of the region time in one phase
-    int same_way = 0;      ///< windows for which the slope has kept its sign
-    double borrowed = 1;   ///< measured region time over `region`
-    double noise = 0.1;    ///< standard deviation of one phase, as a fraction of the longest process
-    double scaling_variance = 0.25;
+  /// A window as it is remembered: seconds of one phase, by process. Older ones are scaled to the newest one's total.
+  struct Moment {
+    double phases;
+    double middle;  ///< phase number
+    std::vector<double> region, serial, measured;
+    double busy(std::size_t process) const { return region[process] + serial[process]; }
   };
-  /// How far off a window is from what was expected, in seconds of a phase.
-  double surprise(const Process& process, const ProcessLoad& seen, double busy) const;
-  void restart(const Window& window);
-  void follow(const Window& window, double weight);
-  double longest() const;
-  double most_noise() const;
+  /// A straight line or, where none can be made out, a constant.
+  struct Line {
+    double level = 0;     ///< at `middle`
+    double slope = 0;     ///< for each phase
+    double middle = 0;    ///< phase number
+    double weight = 1;    ///< phases that it rests on
+    double lever = 0;     ///< their sum of squared distances from the middle; 0: no slope
+    double at(double phase) const { return level + slope * (phase - middle); }
+    /// Of at(), in units of the variance of one phase.
+    double variance(double phase) const;
+  };
+  struct Process {
+    ProcessLoad load;         ///< limits and threads as last seen
+    Line region, serial;
+    double borrowed = 1;      ///< measured region time over that on its own cores
+    double noise = 0.1;       ///< standard deviation of one phase, as a fraction of the longest process
+    double missed = 0;        ///< by how much the last window was off, where that was more than noise
+    double scaling_variance = 0.25;
+    double busy(double phase) const { return region.at(phase) + serial.at(phase); }
+  };
+
+  Line fit(std::vector<double> Moment::*figure, std::size_t process, double noise) const;
+  /// What the newest window says about the noise of one phase, in seconds: by second differences, which drift does not enter.
+  double unevenness(std::size_t process, double busy, double phases) const;
+  void remember(const Window& window);
+  double horizon(double ahead) const;
 
   std::vector<Process> processes_;
   std::vector<Process> before_move_;  ///< while the first windows with new thread counts come in
   std::vector<Scaling> scaling_;
+  std::deque<Moment> recent_;
+  double phase_ = 0;                  ///< phases seen
+  double phases_on_record_ = 0;
+  double reference_ = 0;              ///< s, the longest process in one phase
   int settling_ = 0;                  ///< windows until times with the new thread counts can be trusted
   int windows_ = 0;
   int windows_seen_ = 0;
-  double phases_ = 0;                 ///< in the last window
-  double variance_ = 1;               ///< of the estimate, in units of that of one phase
-  double total_noise_ = 0.1;          ///< standard deviation of the common part, as a fraction
+  double total_noise_ = 0.1;          ///< standard deviation of the common part of one phase, as a fraction
 };
 
 }  // namespace steelyard::cores

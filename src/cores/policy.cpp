@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
 constexpr double kLongest = 1.0;     // s of a window while all is quiet
+constexpr int kNoticing = 4;         // windows for which a plan is wrong once the loads have changed again
 constexpr int kPatience = 16;        // a window spans at most this part of the steady stretch; first back-off in windows
 
 /// For how long the loads have been steady, in phases, and what that says about how long they will be.
@@ -120,7 +121,7 @@ int Policy::State::phases_wanted() const {
   const bool quiet = !trial && estimate.windows() >= 2;
   if (quiet) {
     const double longest = phase_time > 0 ? kLongest / phase_time : 1;
-    wanted = std::max(wanted, std::min(longest, steadiness.shortest() / kPatience));
+    wanted = std::max(wanted, std::min({longest, steadiness.shortest() / kPatience, estimate.phases_on_record() / 8}));
   }
   if (by_hand() && next_by_hand() > phase) wanted = std::min(wanted, static_cast<double>(next_by_hand() - phase));
   return static_cast<int>(wanted);
@@ -191,15 +192,14 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
 
 void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
   const double remaining = steadiness.remaining();
-  Plan best = plan(estimate.loads(std::min(remaining, steadiness.phases()) / 2), estimate.scaling(), shape);
+  Plan best = plan(estimate.loads(remaining / 2), estimate.scaling(), shape);
   const double saved = best.busy_now - best.busy_then;  // s a phase
   verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);
-  verdict.noise = options.noise_factor * estimate.noise();
+  verdict.noise = options.noise_factor * estimate.noise(remaining / 2);
   verdict.cost = best.moved * move_cost;
   verdict.plan = std::move(best);
-  const double needed = std::max(options.least_gain, verdict.noise);
-  // Once the loads change again, the plan is wrong for as long as it takes to notice.
-  const double useful = remaining - 2 * shortest_window();
+  const double needed = options.least_gain + verdict.noise;
+  const double useful = remaining - kNoticing * shortest_window();
 
   if (verdict.plan.busy_now <= 0) {
     verdict.why = "no computing was seen";
@@ -207,8 +207,8 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
     verdict.why = fmt::format("balanced as far as whole cores allow: longest process {:.4g} s of a {:.4g} s phase",
                               verdict.plan.busy_now, phase_time);
   } else if (!forced && verdict.forecast_gain < needed) {
-    verdict.why = fmt::format("forecast gain {} is below {} {}", percent(verdict.forecast_gain), percent(needed),
-                              verdict.noise > options.least_gain ? "of noise" : "that is worth a move");
+    verdict.why = fmt::format("forecast gain {} is below {} of noise and {} that are worth a move",
+                              percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
   } else if (!forced && saved * useful <= verdict.cost) {
     verdict.why = fmt::format("forecast gain {} for {:.0f} more phases does not pay for {:.2g} s of moving {} cores",
                               percent(verdict.forecast_gain), std::max(0.0, useful), verdict.cost, verdict.plan.moved);

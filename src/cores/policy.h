@@ -17,9 +17,9 @@ struct Window {
 };
 
 struct PolicyOptions {
-  double least_gain = 0.02;   ///< a plan below this forecast gain is never worth a move
+  double least_gain = 0.02;   ///< fraction by which a forecast gain must exceed what could be noise
   double move_cost = 100e-6;  ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
-  double noise_factor = 2.5;  ///< forecast gain must exceed this many standard deviations of what was seen
+  double noise_factor = 2.5;  ///< standard deviations of what was seen that could be noise
   int every = 0;              ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
   int at = 0;                 ///< --balance-at: consider once, at this phase; 0 = decide
 };

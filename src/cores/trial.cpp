@@ -8,7 +8,7 @@
 namespace steelyard::cores {
 namespace {
 
-constexpr std::size_t kRemembered = 12;
+constexpr std::size_t kRemembered = 8;
 constexpr std::size_t kLeastWindows = 2;
 constexpr std::size_t kMostWindows = 8;  // then a ruling is made whatever the noise
 

@@ -1,0 +1,87 @@
+#include "cores/trial.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cores/policy.h"
+
+namespace steelyard::cores {
+namespace {
+
+/// Two processes of two cores; the first computes all the time, the second for `busy` of it.
+Window window(double elapsed, double busy = 1, int phases = 1) {
+  Window made;
+  made.elapsed = elapsed * phases;
+  made.phases = phases;
+  made.loads.resize(2);
+  for (ProcessLoad& load : made.loads) load.threads = 2;
+  made.loads[0].region_wall = elapsed * phases;
+  made.loads[1].region_wall = elapsed * phases * busy;
+  return made;
+}
+
+Trial trial(double forecast, const std::vector<double>& before, const std::vector<double>& after) {
+  Trial made;
+  made.forecast = forecast;
+  for (double elapsed : before) made.before.add(window(elapsed));
+  for (double elapsed : after) made.after.add(window(elapsed));
+  return made;
+}
+
+TEST(Spell, TakesTheMedianOfAPhase) {
+  Spell spell;
+  EXPECT_EQ(spell.elapsed(0.1).value, 0);
+  for (double elapsed : {1.0, 1.1, 9.0}) spell.add(window(elapsed, 1, 4));
+  EXPECT_DOUBLE_EQ(spell.elapsed(0).value, 1.1);
+  EXPECT_EQ(spell.phases(), 12);
+  EXPECT_NEAR(spell.elapsed(0.1).error, 1.25 * 1.1 * 0.1 / std::sqrt(12), 1e-12);
+}
+
+TEST(Spell, EfficiencyIsTheComputingShareOfTheCores) {
+  Spell spell;
+  spell.add(window(2, 0.5));
+  EXPECT_DOUBLE_EQ(spell.efficiency(0).value, 0.75);
+}
+
+TEST(Trial, WaitsForASecondWindow) {
+  EXPECT_EQ(trial(0.2, {1, 1}, {0.8}).judge(true, 0.01).ruling, Trial::Ruling::open);
+  EXPECT_EQ(trial(0.2, {}, {0.8, 0.8}).judge(true, 0.01).ruling, Trial::Ruling::open);
+}
+
+TEST(Trial, HelpedWhereItDelivered) {
+  const Trial::Judgement judgement = trial(0.2, {1, 1}, {0.8, 0.8}).judge(true, 0.01);
+  EXPECT_EQ(judgement.ruling, Trial::Ruling::helped);
+  EXPECT_DOUBLE_EQ(judgement.gain, 0.2);
+  EXPECT_GT(judgement.noise, 0);
+}
+
+TEST(Trial, HelpedWhereLessThanForecastButMoreThanNoise) {
+  EXPECT_EQ(trial(0.3, {1, 1}, {0.95, 0.95}).judge(true, 0.01).ruling, Trial::Ruling::helped);
+}
+
+TEST(Trial, FailedWhereNothingCameOfIt) {
+  EXPECT_EQ(trial(0.2, {1, 1}, {1, 1}).judge(true, 0.01).ruling, Trial::Ruling::failed);
+  EXPECT_EQ(trial(0.2, {1, 1}, {1.3, 1.3}).judge(true, 0.05).ruling, Trial::Ruling::failed);
+}
+
+TEST(Trial, StaysOpenInNoiseButNotForEver) {
+  std::vector<double> after(2, 1);
+  EXPECT_EQ(trial(0.05, {1, 1}, after).judge(true, 0.2).ruling, Trial::Ruling::open);
+  after.assign(8, 1);
+  EXPECT_EQ(trial(0.05, {1, 1}, after).judge(true, 0.2).ruling, Trial::Ruling::failed);
+}
+
+TEST(Trial, WhereTheTotalVariesTheEfficiencyDecides) {
+  Trial made;
+  made.forecast = 0.25;
+  for (int i = 0; i < 2; ++i) {
+    made.before.add(window(1, 0.5));
+    made.after.add(window(1.5, 1));  // twice the load, but nobody waits
+  }
+  EXPECT_EQ(made.judge(true, 0.01).ruling, Trial::Ruling::failed);
+  EXPECT_EQ(made.judge(false, 0.01).ruling, Trial::Ruling::helped);
+}
+
+}  // namespace
+}  // namespace steelyard::cores
