@@ -51,15 +51,18 @@ bool CoreTable::take_home(int core) {
   return false;
 }
 
-bool CoreTable::borrow(int core) {
+bool CoreTable::borrow(int core, std::int64_t lent_after) {
+  if (core_[core].lent_since.load(std::memory_order_relaxed) <= lent_after) return false;
   std::int32_t lent = kLent;
   if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);
   return true;
 }
 
-void CoreTable::lend(int core) {
+void CoreTable::lend(int core, std::int64_t now) {
   std::int32_t mine = me_;
+  if (core_[core].user.load() != me_) return;
+  core_[core].lent_since.store(now, std::memory_order_relaxed);
   if (core_[core].user.compare_exchange_strong(mine, kLent)) header_->lent_idle.fetch_add(1);
 }
 

@@ -43,10 +43,10 @@ class CoreTable {
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
   bool take_home(int core);
-  /// Takes a core of another process that is lent.
-  bool borrow(int core);
+  /// Takes a core of another process that is lent, and was lent after `lent_after` (ns).
+  bool borrow(int core, std::int64_t lent_after);
   /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
-  void lend(int core);
+  void lend(int core, std::int64_t now);
   /// ... or for its home alone.
   void give_up(int core);
 
@@ -61,6 +61,7 @@ class CoreTable {
     std::atomic<std::int32_t> home;
     std::atomic<std::int32_t> user;  // process, kFree or kLent
     std::atomic<std::int32_t> wanted;
+    std::atomic<std::int64_t> lent_since;  // ns
   };
 
   Header* header_;

@@ -41,11 +41,11 @@ void Cores::begin() {
   bind_ = !homes_.masks_overlap && !topology_.emulated;
 }
 
-int Cores::threads_for_region(bool worth_borrowing) {
+int Cores::threads_for_region(bool worth_borrowing, std::int64_t lent_after) {
   const node::Process& self = processes_[me_];
   if (!problem_.empty() || self.fixed.load(std::memory_order_relaxed) != 0) return 0;
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
-  const bool changed = holding_->settle(most, options_.lend && worth_borrowing);
+  const bool changed = holding_->settle(most, options_.lend && worth_borrowing, lent_after);
   const bool replanned = generation_ != table_.generation();
   if (changed || replanned) {
     // Unbound processes share their mask peacefully until a plan says which core is whose.
@@ -62,8 +62,8 @@ void Cores::after_region() {
   if (holding_) holding_->give_back_wanted();
 }
 
-void Cores::lend() {
-  if (lends()) holding_->lend_all();
+void Cores::lend(std::int64_t now) {
+  if (lends()) holding_->lend_all(now);
 }
 
 void Cores::come_back() {

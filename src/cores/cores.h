@@ -40,10 +40,17 @@ class Cores {
   void begin();
 
   // --- around regions and waits ---
-  /// Before a region: the threads to run it with. `worth_borrowing`: the region is long enough to gain by guests' cores.
-  int threads_for_region(bool worth_borrowing);
+  /// Before a region: the threads to run it with; 0 for those that it has. `worth_borrowing`: the region is long enough to
+  /// gain by more. Only cores lent after `lent_after` (ns) are borrowed: see lend().
+  int threads_for_region(bool worth_borrowing, std::int64_t lent_after);
   void after_region();
-  void lend();
+  /// Before a blocking MPI call, by which others may wake up and want their cores.
+  void before_call(std::int64_t now) {
+    if (holding_ && holding_->borrowed() > 0) holding_->return_borrowed(now);
+  }
+  /// A core lent before the borrower's own last call may be that of a rank which this very call wakes, and which would come
+  /// home to find its core taken for a whole region.
+  void lend(std::int64_t now);
   void come_back();
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
   /// Cores whose home is here.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+
 namespace steelyard::cores {
 
 Holding::Holding(CoreTable& table, std::vector<int> domain) : table_(table), domain_(std::move(domain)) {
@@ -50,11 +52,11 @@ void Holding::share_if_without() {
   cores_.push_back(home_.front());
 }
 
-void Holding::borrow(int most) {
+void Holding::borrow(int most, std::int64_t lent_after) {
   const int near = cores_.empty() ? 0 : domain_[cores_.front()];
   for (const bool neighbours : {true, false}) {
     for (int c = 0; c < table_.cores() && static_cast<int>(cores_.size()) < most; ++c) {
-      if ((domain_[c] == near) != neighbours || table_.is_home(c) || !table_.borrow(c)) continue;
+      if ((domain_[c] == near) != neighbours || table_.is_home(c) || !table_.borrow(c, lent_after)) continue;
       if (shares_) cores_.clear();
       shares_ = false;
       cores_.push_back(c);
@@ -63,23 +65,23 @@ void Holding::borrow(int most) {
   }
 }
 
-void Holding::return_borrowed() {
+void Holding::return_borrowed(std::int64_t now) {
   for (; borrowed_ > 0; --borrowed_) {
-    table_.is_wanted(cores_.back()) ? table_.give_up(cores_.back()) : table_.lend(cores_.back());
+    table_.is_wanted(cores_.back()) ? table_.give_up(cores_.back()) : table_.lend(cores_.back(), now);
     cores_.pop_back();
   }
   share_if_without();
 }
 
-bool Holding::settle(int most, bool may_borrow) {
+bool Holding::settle(int most, bool may_borrow, std::int64_t lent_after) {
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
   if (!replanned && complete_ && !room && (may_borrow || borrowed_ == 0)) return false;
   const std::vector<int> before = cores_;
   if (replanned) read_homes();
-  if (!may_borrow) return_borrowed();
+  if (!may_borrow) return_borrowed(base::now_ns());
   if (replanned || !complete_) take_homes();
-  if (room) borrow(most);
+  if (room) borrow(most, lent_after);
   return cores_ != before;
 }
 
@@ -96,9 +98,9 @@ void Holding::give_back_wanted() {
   share_if_without();
 }
 
-void Holding::lend_all() {
-  return_borrowed();
-  for (const int c : cores_) table_.lend(c);
+void Holding::lend_all(std::int64_t now) {
+  return_borrowed(now);
+  for (const int c : cores_) table_.lend(c, now);
   lending_ = true;
 }
 

@@ -14,12 +14,15 @@ class Holding {
   Holding(CoreTable& table, std::vector<int> domain);
 
   /// Before a region: leaves what the plan gave to others, takes what is home, and borrows up to `most` cores in all where
-  /// `may_borrow`. A few loads where nothing changed. True where the set of cores is another than before.
-  bool settle(int most, bool may_borrow);
+  /// `may_borrow`, of those lent after `lent_after`. A few loads where nothing changed. True where the set of cores is
+  /// another than before.
+  bool settle(int most, bool may_borrow, std::int64_t lent_after = 0);
   /// After a region: gives back what its home asked for.
   void give_back_wanted();
+  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first.
+  void return_borrowed(std::int64_t now);
   /// Around a wait: leaves everything to others; then comes back for what is home.
-  void lend_all();
+  void lend_all(std::int64_t now);
   void come_back();
 
   /// Cores in use, home first. Empty only where there is no home at all: a process whose cores are all out with guests
@@ -33,8 +36,7 @@ class Holding {
  private:
   void read_homes();
   void take_homes();
-  void borrow(int most);
-  void return_borrowed();
+  void borrow(int most, std::int64_t lent_after);
   void share_if_without();
 
   CoreTable& table_;

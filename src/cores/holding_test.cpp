@@ -57,7 +57,7 @@ TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
 
 TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.holdings[1]->lend_all();
+  node.holdings[1]->lend_all(1);
   EXPECT_FALSE(node.holdings[0]->settle(4, false)) << "its regions are not worth it";
   EXPECT_TRUE(node.holdings[0]->settle(3, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
@@ -72,7 +72,7 @@ TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
 
 TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all();
+  node.holdings[1]->lend_all(1);
   EXPECT_TRUE(node.holdings[0]->settle(2, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   node.holdings[1]->come_back();
@@ -87,17 +87,34 @@ TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
 
 TEST(Holding, WhatIsBorrowedIsLentOnWhileTheGuestWaitsToo) {
   Node node(3, 3, {0, 1, 2});
-  node.holdings[0]->lend_all();
+  node.holdings[0]->lend_all(1);
   node.holdings[1]->settle(3, true);
   EXPECT_EQ(node.cores(1), (Cores{1, 0}));
-  node.holdings[1]->lend_all();
+  node.holdings[1]->lend_all(1);
   EXPECT_TRUE(node.holdings[2]->settle(3, true));
   EXPECT_EQ(node.cores(2).size(), 3U);
 }
 
+TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.holdings[1]->lend_all(1);
+  node.holdings[0]->settle(4, true);
+  EXPECT_EQ(node.cores(0).size(), 4U);
+  node.holdings[0]->return_borrowed(1);
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+}
+
+TEST(Holding, TakesNoCoreOfOneThatItsOwnCallMayJustHaveWoken) {
+  Node node(2, 2, {0, 1});
+  node.holdings[1]->lend_all(100);
+  EXPECT_FALSE(node.holdings[0]->settle(2, true, 100)) << "lent before its own call ended";
+  EXPECT_TRUE(node.holdings[0]->settle(2, true, 99));
+}
+
 TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.holdings[1]->lend_all();
+  node.holdings[1]->lend_all(1);
   node.tables[0]->rehome({0, 0, 0, 1});
   EXPECT_TRUE(node.holdings[0]->settle(4, false));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
@@ -107,7 +124,7 @@ TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
 
 TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all();
+  node.holdings[1]->lend_all(1);
   node.holdings[0]->settle(2, true);
   EXPECT_TRUE(node.holdings[0]->settle(2, false));
   EXPECT_EQ(node.cores(0), (Cores{0}));
@@ -138,7 +155,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         ++regions;
         holding.give_back_wanted();
         if (random() % 3 == 0) {
-          holding.lend_all();
+          holding.lend_all(1);
           std::this_thread::yield();
           holding.come_back();
         }

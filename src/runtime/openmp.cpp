@@ -18,6 +18,9 @@ namespace {
 // A region shorter than this gains nothing by one more thread that must be woken and bound.
 constexpr float kWorthBorrowing = 100e3F;
 
+// A rank that is still asleep this long after my own MPI call ended was not waiting for that call.
+constexpr std::int64_t kTimeToWake = 200'000;
+
 OpenMp g_openmp;
 ThreadLimits g_limits;
 
@@ -114,7 +117,8 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
   state->asked_threads = 0;
   state->by_clause = by_clause;
   if (state->cores != nullptr) {
-    const int threads = state->cores->threads_for_region(site.mean_ns > kWorthBorrowing);
+    const int threads = state->cores->threads_for_region(
+        site.mean_ns > kWorthBorrowing, now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end);
     state->activity.own(state->cores->owned());
     if (threads > 0 && !by_clause) {
       state->asked_threads = threads;

@@ -54,6 +54,8 @@ struct State {
   observe::Totals sampled;            // at the end of the last sample
   std::map<int, double> waited_for;   // s, by world rank
 
+  std::int64_t last_call_end = 0;     // of a blocking MPI call
+
   // The present region.
   observe::Site* region = nullptr;
   int team = 1;
