@@ -95,7 +95,7 @@ void override_from(const Environment& environment, Options& options, std::vector
 /// A sentence for each STEELYARD_* variable that is not in the table.
 std::vector<std::string> unknown_variables(const Environment& environment);
 
-/// What the child's environment must say for it to have these options. An empty value: to be unset, as the default holds.
+/// What the child's environment must say for it to have these options. Empty: to be unset, as the default holds.
 std::map<std::string, std::string> exported(const Options& options);
 
 /// Name to value of all that a user can set: for the run record.

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <map>
 
 #include "cli/launcher.h"
 
@@ -32,8 +33,8 @@ bool is_this_program(const std::string& path, const Site& site) {
 
 std::string_view flavour_of(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi" : "mpich"; }
 
-/// True only where the ranks could not find each other. A single rank needs no launcher; an MPI that speaks PMIx may well
-/// be started by another's mpirun.
+/// True only where the ranks could not find each other. A single rank needs no launcher; an MPI that speaks PMIx may be
+/// started by another's mpirun.
 bool launched_by_another_mpi(const Binary& binary, const Site& site) {
   const auto launcher = find_launcher(site.environment);
   const auto has = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
@@ -111,6 +112,19 @@ Decision choose_flavour(const Binary& binary, const std::string& shown, const Si
   return decision;
 }
 
+/// Where Debian keeps LLVM's libraries, the newest first.
+std::vector<std::string> llvm_directories() {
+  std::map<int, std::string, std::greater<>> by_version;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib", error)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("llvm-")) by_version[std::atoi(name.c_str() + 5)] = (entry.path() / "lib").string();
+  }
+  std::vector<std::string> directories;
+  for (const auto& [version, directory] : by_version) directories.push_back(directory);
+  return directories;
+}
+
 bool is_topology(const std::string& description) {
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0) return false;
@@ -163,20 +177,7 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
   if (!binary.gnu_openmp() || options.openmp == OpenMp::keep) return {};
   // With both runtimes in the program, LLVM's in front serves the calls to GNU's as well: one set of threads, not two.
   if (const auto* own = binary.llvm_openmp(); own && !own->path.empty()) return own->path;
-  if (auto path = site.libraries().find("libomp.so.5", binary.machine); !path.empty()) return path;
-  std::error_code error;
-  int newest = 0;
-  std::string found;
-  for (const auto& entry : std::filesystem::directory_iterator("/usr/lib", error)) {
-    const auto name = entry.path().filename().string();
-    const auto path = (entry.path() / "lib/libomp.so.5").string();
-    const int version = name.starts_with("llvm-") ? std::atoi(name.c_str() + 5) : 0;
-    if (version > newest && access(path.c_str(), R_OK) == 0) {
-      newest = version;
-      found = path;
-    }
-  }
-  return found;
+  return site.libraries().find("libomp.so.5", binary.machine, llvm_directories());
 }
 
 Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {

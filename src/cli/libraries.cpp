@@ -88,8 +88,9 @@ std::multimap<std::string, std::string, std::less<>> read_linker_cache(const std
 LibrarySearch::LibrarySearch(std::string_view library_path, const std::string& cache_file)
     : library_path_(directories(library_path, "")), cache_(read_linker_cache(cache_file)) {}
 
-std::string LibrarySearch::find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& rpath,
-                                const std::vector<std::string>& runpath) const {
+std::string LibrarySearch::find_for(const std::string& name, std::uint16_t machine,
+                                    const std::vector<std::string>& rpath,
+                                    const std::vector<std::string>& runpath) const {
   if (name.find('/') != std::string::npos) return fits(name, machine) ? name : "";
   for (const auto* paths : {&rpath, &library_path_, &runpath}) {
     if (auto path = first_fit(*paths, name, machine); !path.empty()) return path;
@@ -101,8 +102,10 @@ std::string LibrarySearch::find(const std::string& name, std::uint16_t machine, 
   return first_fit({std::begin(usual_directories), std::end(usual_directories)}, name, machine);
 }
 
-std::string LibrarySearch::find(const std::string& name, std::uint16_t machine) const {
-  return find(name, machine, {}, {});
+std::string LibrarySearch::find(const std::string& name, std::uint16_t machine,
+                                const std::vector<std::string>& at_last) const {
+  const auto path = find_for(name, machine, {}, {});
+  return path.empty() ? first_fit(at_last, name, machine) : path;
 }
 
 std::vector<Library> LibrarySearch::closure(const std::string& executable, const ElfImage& image) const {
@@ -126,7 +129,7 @@ std::vector<Library> LibrarySearch::closure(const std::string& executable, const
     const auto& current = open.front();
     for (const auto& name : current.image.needed) {
       if (name.empty() || !seen.insert(name).second) continue;
-      const auto path = find(name, image.machine, current.rpath, current.runpath);
+      const auto path = find_for(name, image.machine, current.rpath, current.runpath);
       found.push_back({name, path});
       ElfImage library;
       if (!path.empty() && read_elf(path, library)) open.push_back(loader(library, path, current.rpath));

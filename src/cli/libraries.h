@@ -24,12 +24,13 @@ class LibrarySearch {
   /// Everything that an executable loads, breadth first as the linker does; each library once.
   std::vector<Library> closure(const std::string& executable, const ElfImage& image) const;
 
-  /// A library by name for no program in particular; "" where there is none for this machine.
-  std::string find(const std::string& name, std::uint16_t machine) const;
+  /// A library by name for no program in particular; at last in directories that the linker does not know. "" where there
+  /// is none for this machine.
+  std::string find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& at_last) const;
 
  private:
-  std::string find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& paths_of_loader,
-                   const std::vector<std::string>& runpath) const;
+  std::string find_for(const std::string& name, std::uint16_t machine, const std::vector<std::string>& rpath,
+                       const std::vector<std::string>& runpath) const;
 
   std::vector<std::string> library_path_;
   std::multimap<std::string, std::string, std::less<>> cache_;
