@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 
 #include "base/log.h"
 #include "cli/launcher.h"
+#include "cli/refusal.h"
 
 namespace steelyard::cli {
 namespace {
@@ -66,19 +65,6 @@ int become(const std::string& path, const std::vector<std::string>& program) {
   return errno == ENOENT ? not_found : cannot_run;
 }
 
-/// Says why the program is not started. Where all ranks are refused, the launcher ends the others as soon as rank 0 has
-/// gone: they wait for that, so that the sentence stands there once; a rank refused alone is heard, too.
-int give_up(const std::string& sentence, int status, const Launcher& launcher) {
-  if (launcher.speaks()) {
-    base::say(sentence);
-  } else {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    base::set_log_rank(launcher.rank);
-    base::warn(sentence);
-  }
-  return status;
-}
-
 }  // namespace
 
 int run(const std::vector<std::string>& program, Options options, const Site& site) {
@@ -89,12 +75,12 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto& shown = program.front();
   const auto located = locate(shown, site.value_of("PATH"));
   if (located.error) {
-    return give_up(fmt::format("cannot run {}: {}", shown, std::strerror(located.error)),
-                   located.error == ENOENT ? not_found : cannot_run, launcher);
+    return refuse_to_start(fmt::format("cannot run {}: {}", shown, std::strerror(located.error)),
+                           located.error == ENOENT ? not_found : cannot_run, launcher);
   }
   const auto binary = read_binary(located.path, site.libraries());
   const auto decision = decide(binary, shown, options, site);
-  if (decision.kind == Decision::Kind::refuse) return give_up(decision.sentence, decision.status, launcher);
+  if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.sentence, decision.status, launcher);
   if (decision.kind == Decision::Kind::pass_through) {
     say(decision.sentence);
     set_environment(options);

@@ -24,8 +24,8 @@ class LibrarySearch {
   /// Everything that an executable loads, breadth first as the linker does; each library once.
   std::vector<Library> closure(const std::string& executable, const ElfImage& image) const;
 
-  /// A library by name for no program in particular; at last in directories that the linker does not know. "" where there
-  /// is none for this machine.
+  /// A library by name for no program in particular; at last in directories that the linker does not know. "" where
+  /// there is none for this machine.
   std::string find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& at_last) const;
 
  private:

@@ -10,6 +10,7 @@
 #include "cli/launch.h"
 #include "cli/launcher.h"
 #include "cli/options_page.h"
+#include "cli/refusal.h"
 #include "cli/report.h"
 
 namespace steelyard::cli {
@@ -31,20 +32,17 @@ void warn_of_unknown_variables(const Site& site) {
   for (const auto& sentence : base::unknown_variables(site.environment)) base::say(sentence);
 }
 
-int complain(const std::string& sentence, int status, const Site& site) {
-  if (find_launcher(site.environment).speaks()) base::say(sentence);
-  return status;
-}
-
 /// `run` and `doctor`: options, then the program.
 int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
   const int wrong = run_it ? refused : wrong_usage;
+  const auto launcher = find_launcher(site.environment);
   base::Options options;
   if (const auto status = words.resolve(site.environment, options); !status)
-    return complain(status.sentence(), wrong, site);
+    return refuse_to_start(status.sentence(), wrong, launcher);
   if (program.empty()) {
-    return complain(fmt::format("no program given; write `steelyard {} [options] ./app`", run_it ? "run" : "doctor"),
-                    wrong, site);
+    return refuse_to_start(
+        fmt::format("no program given; write `steelyard {} [options] ./app`", run_it ? "run" : "doctor"), wrong,
+        launcher);
   }
   if (!run_it) return doctor(program.front(), options, site);
   warn_of_unknown_variables(site);
@@ -85,8 +83,8 @@ int main(std::vector<std::string> words) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return complain(fmt::format("{}; see `steelyard --help`", error.what()),
-                    run_command.parsed() ? refused : wrong_usage, site);
+    return refuse_to_start(fmt::format("{}; see `steelyard --help`", error.what()),
+                           run_command.parsed() ? refused : wrong_usage, find_launcher(site.environment));
   }
   if (run_command.parsed()) return start(true, run_words, program, site);
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);

@@ -104,9 +104,24 @@ TEST_F(Steelyard, SpeaksAtRankZeroAlone) {
 }
 
 TEST_F(Steelyard, LetsARankSpeakThatIsRefusedAlone) {
-  const auto ran = run("run ./absent", "PMI_RANK=1 PMI_SIZE=2");
+  const auto ran = run("run ./absent", "PMI_RANK=1 PMI_SIZE=2 MPI_LOCALNRANKS=2");
   EXPECT_EQ(ran.status, 127);
-  EXPECT_EQ(ran.output, "steelyard[1]: cannot run ./absent: No such file or directory\n");
+  EXPECT_EQ(ran.output, "steelyard: cannot run ./absent: No such file or directory\n");
+}
+
+TEST_F(Steelyard, SaysOnceWhatAllRanksWouldSay) {
+  scratch_.write("ranks", R"(
+for rank in 0 1 2; do
+  PMI_RANK=$rank PMI_SIZE=3 MPI_LOCALNRANKS=3 ./bin/steelyard run ./absent & pids="$pids $!"
+done
+for pid in $pids; do wait $pid; echo "status $?"; done
+PMI_RANK=0 PMI_SIZE=3 MPI_LOCALNRANKS=3 ./bin/steelyard run ./other
+)");
+  const auto ran = shell("cd " + (scratch_ / "") + " && env -u OMPI_COMM_WORLD_SIZE sh ./ranks");
+  EXPECT_EQ(ran.output,
+            "steelyard: cannot run ./absent: No such file or directory\n"
+            "status 127\nstatus 127\nstatus 127\n"
+            "steelyard: cannot run ./other: No such file or directory\n");
 }
 
 TEST_F(Steelyard, NamesTheMistypedOption) {
