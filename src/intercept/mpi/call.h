@@ -1,0 +1,56 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "runtime/runtime.h"
+
+// What all wrappers share. Each is transparent: where the runtime does not weigh the call, it is the MPI library's own.
+#define STEELYARD_EXPORT __attribute__((visibility("default")))
+/// The place in the program that called the wrapper in which this stands.
+#define STEELYARD_SITE ::steelyard::intercept::site(__builtin_return_address(0))
+
+namespace steelyard::intercept {
+
+using Site = std::uint64_t;
+
+/// Set while a Fortran binding that ends in a C wrapper is being called: all its calls would have one return address.
+inline thread_local Site t_fortran_site = 0;
+
+inline Site site(void* return_address) {
+  return t_fortran_site != 0 ? t_fortran_site : reinterpret_cast<Site>(return_address);
+}
+
+/// True inside of a weighed call: what the library or a callback of the program calls from there is a part of it.
+inline thread_local bool t_inside = false;
+
+inline bool weighs() { return !t_inside && runtime::weighs_this_call(); }
+
+/// A weighed call. Only where weighs().
+class Call : public runtime::BlockingCall {
+ public:
+  explicit Call(Site site) : BlockingCall(site) { t_inside = true; }
+  ~Call() { t_inside = false; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
+
+/// Repeats `test(&done)` until it is done or fails; between two tests the core is free for others. MPI_SUCCESS or the error.
+template <typename Test>
+int until_done(Call& call, Test test) {
+  for (int done = 0;;) {
+    const int error = test(&done);
+    if (error != MPI_SUCCESS || done != 0) return error;
+    call.pause();
+  }
+}
+
+/// A call that is weighed, but waits as the library does.
+template <typename Native>
+void timed(Site site, Native native) {
+  if (!weighs()) return native();
+  const Call call(site);
+  native();
+}
+
+}  // namespace steelyard::intercept

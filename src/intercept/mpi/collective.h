@@ -1,0 +1,32 @@
+#pragma once
+#include "intercept/mpi/call.h"
+#include "intercept/mpi/communicator.h"
+#include "intercept/mpi/flow.h"
+
+namespace steelyard::intercept {
+
+/// Waits where the data flow makes this rank wait anyway, then calls the library's own collective: its algorithm, and with
+/// it the bits of every reduction, stay as they are.
+template <typename FlowOf, typename Native>
+auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
+  if (!remembering()) return native();
+  const Communicator* communicator = at_collective(handle);
+  if (communicator == nullptr) {
+    if (!weighs()) return native();
+    const Call call(site);
+    return native();
+  }
+  // A wrong root is the library's to refuse, at this rank alone: it is no collective.
+  const Flow flow = flow_of(*communicator);
+  const bool followed = communicator->on_node != nullptr && flow.root >= 0 && flow.root < communicator->size;
+  if (!weighs()) {
+    if (followed) announce(*communicator);
+    return native();
+  }
+  Call call(site);
+  if (communicator->spans_world) call.is_step_mark();
+  if (followed) runtime::arrive(call, communicator->on_node, flow.dependence, flow.root);
+  return native();
+}
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,103 @@
+#include "intercept/mpi/communicator.h"
+
+#include <algorithm>
+#include <numeric>
+
+// The runtime's counterpart of arrive() for a call that is not weighed.
+namespace steelyard::runtime {
+__attribute__((weak)) void announce(CommunicatorOnNode* communicator);
+}
+
+namespace steelyard::intercept {
+
+namespace {
+
+int g_key = MPI_KEYVAL_INVALID;
+bool g_several_threads = false;
+
+int on_free(MPI_Comm, int, void* value, void*) {
+  auto* communicator = static_cast<Communicator*>(value);
+  if (communicator->on_node != nullptr) runtime::detach_communicator(communicator->on_node);
+  delete communicator;
+  return MPI_SUCCESS;
+}
+
+std::vector<int> world_ranks_of(MPI_Comm communicator, int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> own(ranks.size());
+  std::iota(own.begin(), own.end(), 0);
+  MPI_Group group, world;
+  PMPI_Comm_group(communicator, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, own.data(), world, ranks.data());
+  PMPI_Group_free(&world);
+  PMPI_Group_free(&group);
+  return ranks;
+}
+
+Communicator* remember(MPI_Comm handle) {
+  auto* communicator = new Communicator;
+  PMPI_Comm_rank(handle, &communicator->rank);
+  PMPI_Comm_size(handle, &communicator->size);
+  communicator->world_ranks = world_ranks_of(handle, communicator->size);
+  int world_size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  communicator->spans_world =
+      communicator->size == world_size && !std::ranges::count(communicator->world_ranks, MPI_UNDEFINED);
+  PMPI_Comm_set_attr(handle, g_key, communicator);
+  return communicator;
+}
+
+}  // namespace
+
+void remember_communicators(bool several_threads) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
+  g_several_threads = several_threads;
+  // Other threads may soon ask for it.
+  remembered(MPI_COMM_WORLD);
+}
+
+void forget_communicators() {
+  if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
+}
+
+bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
+
+Communicator* remembered(MPI_Comm handle) {
+  if (handle == MPI_COMM_NULL || !remembering()) return nullptr;
+  void* value = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(handle, g_key, &value, &found) != MPI_SUCCESS) return nullptr;
+  if (found != 0) return static_cast<Communicator*>(value);
+  int between_groups = 0;
+  PMPI_Comm_test_inter(handle, &between_groups);
+  return between_groups != 0 ? nullptr : remember(handle);
+}
+
+Communicator* at_collective(MPI_Comm handle) {
+  // Threads may call collectives on two communicators at once, in an order of their own.
+  if (g_several_threads && handle != MPI_COMM_WORLD) return nullptr;
+  Communicator* communicator = remembered(handle);
+  if (communicator == nullptr || communicator->asked) return communicator;
+  communicator->asked = true;
+  const std::vector<int>& ranks = communicator->world_ranks;
+  if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
+    communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
+  }
+  return communicator;
+}
+
+int world_rank(MPI_Comm handle, int rank) {
+  if (rank < 0) return -1;
+  if (handle == MPI_COMM_WORLD) return rank;
+  const Communicator* communicator = remembered(handle);
+  if (communicator == nullptr || rank >= communicator->size) return -1;
+  const int world = communicator->world_ranks[static_cast<std::size_t>(rank)];
+  return world == MPI_UNDEFINED ? -1 : world;
+}
+
+void announce(const Communicator& communicator) {
+  if (runtime::announce != nullptr) runtime::announce(communicator.on_node);
+}
+
+}  // namespace steelyard::intercept

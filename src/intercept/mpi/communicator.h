@@ -1,0 +1,39 @@
+#pragma once
+#include <mpi.h>
+
+#include <vector>
+
+#include "runtime/runtime.h"
+
+namespace steelyard::intercept {
+
+/// What is remembered of an intra-communicator. It hangs on the communicator as an attribute, and goes with it.
+struct Communicator {
+  int rank = 0;
+  int size = 1;
+  bool spans_world = false;
+  std::vector<int> world_ranks;                     ///< MPI_UNDEFINED for processes that were spawned
+  bool asked = false;                               ///< on_node says what the runtime answered
+  runtime::CommunicatorOnNode* on_node = nullptr;   ///< where its collectives are followed
+};
+
+/// Between these two, communicators are remembered. `several_threads`: MPI_THREAD_MULTIPLE was provided.
+void remember_communicators(bool several_threads);
+void forget_communicators();
+/// True between the two.
+bool remembering();
+
+/// From the thread that called MPI_Init. nullptr for inter-communicators and MPI_COMM_NULL.
+Communicator* remembered(MPI_Comm communicator);
+
+/// At each collective on it, in whatever thread. nullptr where its collectives mean nothing to the runtime.
+Communicator* at_collective(MPI_Comm communicator);
+
+/// -1 where it has none.
+int world_rank(MPI_Comm communicator, int rank);
+
+/// Notes that this process is at its next collective on a followed communicator, which is not weighed: the others must not
+/// wait for it.
+void announce(const Communicator& communicator);
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,37 @@
+// Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses and
+// errors as the waits do.
+#include "intercept/mpi/call.h"
+
+using namespace steelyard::intercept;
+
+extern "C" {
+
+STEELYARD_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (!weighs() || request == nullptr || *request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
+  Call call(STEELYARD_SITE);
+  return until_done(call, [&](int* done) { return PMPI_Test(request, done, status); });
+}
+
+STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (!weighs()) return PMPI_Waitall(count, requests, statuses);
+  Call call(STEELYARD_SITE);
+  return until_done(call, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
+}
+
+STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (!weighs()) return PMPI_Waitany(count, requests, index, status);
+  Call call(STEELYARD_SITE);
+  return until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
+}
+
+STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[], MPI_Status statuses[]) {
+  if (!weighs()) return PMPI_Waitsome(count, requests, finished, indices, statuses);
+  Call call(STEELYARD_SITE);
+  return until_done(call, [&](int* done) {
+    const int error = PMPI_Testsome(count, requests, finished, indices, statuses);
+    if (error == MPI_SUCCESS) *done = *finished != 0;  // or MPI_UNDEFINED: none was active
+    return error;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,80 @@
+#pragma once
+#include <mpi.h>
+
+
+#include "intercept/mpi/communicator.h"
+#include "runtime/runtime.h"
+
+// Whom a collective's result at this rank depends on, by MPI's definition of the data flow and by nothing more: a program
+// may rely on a broadcast's root not waiting, or on a contribution of zero elements asking nobody for anything. Each
+// function returns a flow: asked with the communicator, it answers with the dependence there.
+namespace steelyard::intercept {
+
+struct Flow {
+  runtime::Dependence dependence;
+  int root = 0;
+};
+
+inline bool carries(int count, MPI_Datatype type) {
+  int size = 0;
+  return count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;
+}
+
+inline auto everybody_if(bool some) {
+  return [some](const Communicator&) -> Flow {
+    return {some ? runtime::Dependence::everybody : runtime::Dependence::nobody};
+  };
+}
+
+inline auto barrier() { return everybody_if(true); }
+/// A rank needs those before it; the runtime has no name for that.
+inline auto scan() { return everybody_if(false); }
+
+/// Allreduce, allgather, alltoall, reduce_scatter_block: `count` elements come from (or through) each.
+inline auto all_to_all(int count, MPI_Datatype type) {
+  return [=](const Communicator& c) { return everybody_if(carries(count, type))(c); };
+}
+
+/// Bcast and scatter: `count` elements at this rank come from the root.
+inline auto root_to_all(int root, int count, MPI_Datatype type) {
+  return [=](const Communicator& c) -> Flow {
+    const bool waits = c.rank != root && carries(count, type);
+    return {waits ? runtime::Dependence::root : runtime::Dependence::nobody, root};
+  };
+}
+
+/// Gather and reduce: `count` elements from each, at the root.
+inline auto all_to_root(int root, int count, MPI_Datatype type) {
+  return [=](const Communicator& c) -> Flow {
+    const bool waits = c.rank == root && carries(count, type);
+    return {waits ? runtime::Dependence::everybody : runtime::Dependence::nobody, root};
+  };
+}
+
+/// Allgatherv and alltoallv: counts[i] elements of types(i) come from rank i.
+template <typename Types>
+auto each_to_all(const int* counts, Types types) {
+  return [=](const Communicator& c) {
+    bool all = true;
+    for (int i = 0; all && i < c.size; ++i) all = carries(counts[i], types(i));
+    return everybody_if(all)(c);
+  };
+}
+inline auto each_to_all(const int* counts, MPI_Datatype type) {
+  return each_to_all(counts, [type](int) { return type; });
+}
+
+/// Gatherv: the same at the root.
+inline auto each_to_root(int root, const int* counts, MPI_Datatype type) {
+  return [=](const Communicator& c) -> Flow {
+    if (c.rank != root) return {runtime::Dependence::nobody, root};
+    return {each_to_all(counts, type)(c).dependence, root};
+  };
+}
+
+/// Reduce_scatter: my part, counts[rank] elements, is made from everybody's.
+inline auto all_to_mine(const int* counts, MPI_Datatype type) {
+  return [=](const Communicator& c) { return everybody_if(carries(counts[c.rank], type))(c); };
+}
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,92 @@
+#pragma once
+#include <mpi.h>
+
+#include <string>
+
+#include "intercept/mpi/call.h"
+
+// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`. Where
+// such a binding leads on to the C wrapper the call is weighed there, and what is left to do is to say from where it came;
+// where it goes round it, it is weighed here:
+//
+//                                     mpi_x_           mpi_x_f08_
+//   Open MPI                          goes round       goes round
+//   MPICH, calls with a data buffer   leads to C       leads to C (mpi_x_f08ts_)
+//   MPICH, all others                 leads to C       goes round
+//
+// All arguments are pointers (array descriptors are, too) and are passed on as they came: MPI_IN_PLACE, MPI_BOTTOM and
+// MPI_STATUS_IGNORE are known to the library by their Fortran addresses. From `use mpi_f08`, `ierror` may be null.
+namespace steelyard::intercept {
+
+/// A text as a template argument.
+template <std::size_t size>
+struct Name {
+  char text[size];
+  constexpr Name(const char (&literal)[size]) {
+    for (std::size_t i = 0; i < size; ++i) text[i] = literal[i];
+  }
+};
+
+/// The MPI library's function of this name. Looked for at its first call, as a program without Fortran has no such library;
+/// ends the process, saying why, where there is none.
+void* library_function(const std::string& name);
+
+/// Calls the library's function of that binding: next<"mpi_wait", "_f08_">(request, status, ierror).
+template <Name name, Name binding, typename... Arguments>
+void next(Arguments*... arguments) {
+  using Function = void (*)(Arguments*...);
+  static const auto function = reinterpret_cast<Function>(library_function(std::string(name.text) + binding.text));
+  function(arguments...);
+}
+
+/// The same, for our own use: the last argument is added, its value returned.
+template <Name name, Name binding, typename... Arguments>
+int ask(Arguments*... arguments) {
+  MPI_Fint error = MPI_SUCCESS;
+  next<name, binding>(arguments..., &error);
+  return error;
+}
+
+inline void set_error(MPI_Fint* ierror, int error) {
+  if (ierror != nullptr) *ierror = error;
+}
+
+/// Tells the C wrapper to which the call goes on from where in the program it came.
+class FromFortran {
+ public:
+  explicit FromFortran(void* return_address) : outer_(t_fortran_site) { t_fortran_site = site(return_address); }
+  ~FromFortran() { t_fortran_site = outer_; }
+  FromFortran(const FromFortran&) = delete;
+  FromFortran& operator=(const FromFortran&) = delete;
+
+ private:
+  Site outer_;
+};
+
+}  // namespace steelyard::intercept
+
+// STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
+// weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data buffer.
+#define STEELYARD_UNWRAP(...) __VA_ARGS__
+#define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                                     \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                                         \
+    steelyard::intercept::weigh_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments);               \
+  }
+#define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)                                      \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                                         \
+    const steelyard::intercept::FromFortran origin(__builtin_return_address(0));                              \
+    steelyard::intercept::next<"mpi_" #name, #binding> arguments;                                           \
+  }
+#ifdef OPEN_MPI
+#define STEELYARD_FORTRAN(name, parameters, arguments)              \
+  STEELYARD_FORTRAN_WEIGHED(name, _, parameters, arguments)         \
+  STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
+#define STEELYARD_FORTRAN_BUFFER STEELYARD_FORTRAN
+#else
+#define STEELYARD_FORTRAN(name, parameters, arguments)              \
+  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)          \
+  STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
+#define STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)       \
+  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)          \
+  STEELYARD_FORTRAN_PLACED(name, _f08ts_, parameters, arguments)
+#endif

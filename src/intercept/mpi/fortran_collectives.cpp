@@ -1,0 +1,84 @@
+// Blocking collectives from Fortran.
+#include "intercept/mpi/collective.h"
+#include "intercept/mpi/fortran.h"
+
+using F = MPI_Fint;
+
+#define WEIGH(name, parameters, arguments, flow)                                                                       \
+  namespace steelyard::intercept {                                                                                     \
+  template <Name binding>                                                                                              \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                                                          \
+    collective(site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; });                       \
+  }                                                                                                                    \
+  }
+#define COLLECTIVE(name, parameters, arguments, flow) \
+  WEIGH(name, parameters, arguments, flow)            \
+  STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)
+
+namespace {
+
+MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
+
+}  // namespace
+
+WEIGH(barrier, (F * comm, F* ierror), (comm, ierror), barrier())
+STEELYARD_FORTRAN(barrier, (F * comm, F* ierror), (comm, ierror))
+
+COLLECTIVE(bcast, (void* buffer, F* count, F* type, F* root, F* comm, F* ierror),
+           (buffer, count, type, root, comm, ierror), root_to_all(*root, *count, c(type)))
+
+COLLECTIVE(reduce, (void* from, void* to, F* count, F* type, F* op, F* root, F* comm, F* ierror),
+           (from, to, count, type, op, root, comm, ierror), all_to_root(*root, *count, c(type)))
+
+COLLECTIVE(allreduce, (void* from, void* to, F* count, F* type, F* op, F* comm, F* ierror),
+           (from, to, count, type, op, comm, ierror), all_to_all(*count, c(type)))
+
+COLLECTIVE(scan, (void* from, void* to, F* count, F* type, F* op, F* comm, F* ierror),
+           (from, to, count, type, op, comm, ierror), scan())
+
+COLLECTIVE(exscan, (void* from, void* to, F* count, F* type, F* op, F* comm, F* ierror),
+           (from, to, count, type, op, comm, ierror), scan())
+
+COLLECTIVE(gather, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
+           (from, count, type, to, to_count, to_type, root, comm, ierror),
+           all_to_root(*root, *to_count, c(to_type)))
+
+COLLECTIVE(gatherv,
+           (void* from, F* count, F* type, void* to, F* counts, F* places, F* to_type, F* root, F* comm, F* ierror),
+           (from, count, type, to, counts, places, to_type, root, comm, ierror),
+           each_to_root(*root, counts, c(to_type)))
+
+COLLECTIVE(scatter, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
+           (from, count, type, to, to_count, to_type, root, comm, ierror),
+           root_to_all(*root, *to_count, c(to_type)))
+
+COLLECTIVE(scatterv,
+           (void* from, F* counts, F* places, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
+           (from, counts, places, type, to, to_count, to_type, root, comm, ierror),
+           root_to_all(*root, *to_count, c(to_type)))
+
+COLLECTIVE(allgather, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* comm, F* ierror),
+           (from, count, type, to, to_count, to_type, comm, ierror), all_to_all(*to_count, c(to_type)))
+
+COLLECTIVE(allgatherv,
+           (void* from, F* count, F* type, void* to, F* counts, F* places, F* to_type, F* comm, F* ierror),
+           (from, count, type, to, counts, places, to_type, comm, ierror), each_to_all(counts, c(to_type)))
+
+COLLECTIVE(alltoall, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* comm, F* ierror),
+           (from, count, type, to, to_count, to_type, comm, ierror), all_to_all(*to_count, c(to_type)))
+
+COLLECTIVE(alltoallv,
+           (void* from, F* counts, F* places, F* type, void* to, F* to_counts, F* to_places, F* to_type, F* comm, F* ierror),
+           (from, counts, places, type, to, to_counts, to_places, to_type, comm, ierror),
+           each_to_all(to_counts, c(to_type)))
+
+COLLECTIVE(alltoallw,
+           (void* from, F* counts, F* places, F* types, void* to, F* to_counts, F* to_places, F* to_types, F* comm, F* ierror),
+           (from, counts, places, types, to, to_counts, to_places, to_types, comm, ierror),
+           each_to_all(to_counts, [=](int i) { return c(&to_types[i]); }))
+
+COLLECTIVE(reduce_scatter, (void* from, void* to, F* counts, F* type, F* op, F* comm, F* ierror),
+           (from, to, counts, type, op, comm, ierror), all_to_mine(counts, c(type)))
+
+COLLECTIVE(reduce_scatter_block, (void* from, void* to, F* count, F* type, F* op, F* comm, F* ierror),
+           (from, to, count, type, op, comm, ierror), all_to_all(*count, c(type)))

@@ -1,0 +1,73 @@
+// From MPI_Init to MPI_Finalize, and the making of communicators, from Fortran.
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "base/log.h"
+#include "intercept/mpi/fortran.h"
+#include "intercept/mpi/lifetime.h"
+
+using F = MPI_Fint;
+
+namespace steelyard::intercept {
+
+void* library_function(const std::string& name) {
+  if (void* function = dlsym(RTLD_NEXT, name.c_str()); function != nullptr) return function;
+  base::warn("the program calls " + name +
+             ", but no MPI library behind Steelyard has it: link the program itself with MPI's Fortran libraries (not only "
+             "a plug-in that it loads), or run it without Steelyard");
+  std::abort();
+}
+
+template <Name binding>
+void weigh_init(Site, F* ierror) {
+  const int error = ask<"mpi_init", binding>();
+  if (error == MPI_SUCCESS) initialised("Fortran");
+  set_error(ierror, error);
+}
+
+template <Name binding>
+void weigh_init_thread(Site, F* required, F* provided, F* ierror) {
+  const int error = ask<"mpi_init_thread", binding>(required, provided);
+  if (error == MPI_SUCCESS) initialised("Fortran");
+  set_error(ierror, error);
+}
+
+template <Name binding>
+void weigh_finalize(Site, F* ierror) {
+  finalising();
+  next<"mpi_finalize", binding>(ierror);
+}
+
+template <Name binding>
+void weigh_abort(Site, F* comm, F* code, F* ierror) {
+  runtime::aborting(*code);
+  next<"mpi_abort", binding>(comm, code, ierror);
+}
+
+}  // namespace steelyard::intercept
+
+STEELYARD_FORTRAN(init, (F * ierror), (ierror))
+STEELYARD_FORTRAN(init_thread, (F * required, F* provided, F* ierror), (required, provided, ierror))
+STEELYARD_FORTRAN(finalize, (F * ierror), (ierror))
+STEELYARD_FORTRAN(abort, (F * comm, F* code, F* ierror), (comm, code, ierror))
+
+#define TIMED(name, parameters, arguments)                                   \
+  namespace steelyard::intercept {                                           \
+  template <Name binding>                                                    \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                \
+    timed(site, [&] { next<"mpi_" #name, binding> arguments; });             \
+  }                                                                          \
+  }                                                                          \
+  STEELYARD_FORTRAN(name, parameters, arguments)
+
+TIMED(comm_dup, (F * comm, F* made, F* ierror), (comm, made, ierror))
+TIMED(comm_split, (F * comm, F* color, F* key, F* made, F* ierror), (comm, color, key, made, ierror))
+TIMED(comm_split_type, (F * comm, F* type, F* key, F* info, F* made, F* ierror), (comm, type, key, info, made, ierror))
+TIMED(comm_create, (F * comm, F* group, F* made, F* ierror), (comm, group, made, ierror))
+TIMED(comm_free, (F * comm, F* ierror), (comm, ierror))
+TIMED(intercomm_merge, (F * comm, F* high, F* made, F* ierror), (comm, high, made, ierror))
+TIMED(cart_create, (F * comm, F* dimensions, F* sizes, F* periodic, F* reorder, F* made, F* ierror),
+      (comm, dimensions, sizes, periodic, reorder, made, ierror))
+TIMED(cart_sub, (F * comm, F* kept, F* made, F* ierror), (comm, kept, made, ierror))
+TIMED(win_fence, (F * hints, F* window, F* ierror), (hints, window, ierror))

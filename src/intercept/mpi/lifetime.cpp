@@ -1,0 +1,56 @@
+// From MPI_Init to MPI_Finalize, from C.
+#include "intercept/mpi/lifetime.h"
+
+#include <memory>
+
+#include "intercept/mpi/bootstrap.h"
+#include "intercept/mpi/call.h"
+#include "intercept/mpi/communicator.h"
+
+namespace steelyard::intercept {
+
+namespace {
+
+int with_start(int error) {
+  if (error == MPI_SUCCESS) initialised(t_fortran_site != 0 ? "Fortran" : "C");
+  return error;
+}
+
+}  // namespace
+
+void initialised(const char* language) {
+  if (remembering()) return;
+  int provided = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&provided);
+  runtime::start(std::make_unique<MpiBootstrap>(), language);
+  remember_communicators(provided == MPI_THREAD_MULTIPLE);
+}
+
+void finalising() {
+  forget_communicators();
+  runtime::finish();
+}
+
+}  // namespace steelyard::intercept
+
+using namespace steelyard::intercept;
+
+extern "C" {
+
+STEELYARD_EXPORT int MPI_Init(int* argc, char*** argv) { return with_start(PMPI_Init(argc, argv)); }
+
+STEELYARD_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return with_start(PMPI_Init_thread(argc, argv, required, provided));
+}
+
+STEELYARD_EXPORT int MPI_Finalize() {
+  finalising();
+  return PMPI_Finalize();
+}
+
+STEELYARD_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
+  steelyard::runtime::aborting(code);
+  return PMPI_Abort(comm, code);
+}
+
+}  // extern "C"
