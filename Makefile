@@ -39,10 +39,8 @@ bench-cores: build  ## Benchmarks of `cores`: writes build/bench/cores.json
 
 sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
 
-sanitize-%: setup
-	@cmake --preset $* $(CMAKE_FLAGS)
-	@cmake --build build-$* -j $(JOBS) --target unit_tests
-	@ctest --test-dir build-$* -L unit --output-on-failure -j $(JOBS)
+sanitize-address sanitize-thread: sanitize-%: setup
+	@tools/sanitize.sh $* $(JOBS) $(CMAKE_FLAGS)
 
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
