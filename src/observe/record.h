@@ -13,23 +13,23 @@ namespace steelyard::observe {
 
 /// A stretch of one rank's time. Neighbouring samples are merged when there are too many (see Timeline).
 struct Sample {
-  double start = 0;    ///< s since MPI_Init returned at this rank
-  double end = 0;      ///< s
-  double useful = 0;   ///< thread seconds of computing
-  double omp_wait = 0; ///< thread seconds in barriers, forks and joins, or idle while the primary computes alone
-  double mpi_wait = 0; ///< s of the primary in MPI
-  int threads = 0;     ///< threads of the last region in it
+  double start = 0;     ///< s since MPI_Init returned at this rank
+  double end = 0;       ///< s
+  double useful = 0;    ///< thread seconds of computing
+  double omp_wait = 0;  ///< thread seconds in barriers, forks and joins, or idle while the primary computes alone
+  double mpi_wait = 0;  ///< s of the primary in MPI
+  int threads = 0;      ///< threads of the last region in it
 };
 
 struct RankRecord {
   int rank = 0;
   int node = 0;
   long pid = 0;
-  bool openmp = false;           ///< at least one parallel region was seen
+  bool openmp = false;  ///< at least one parallel region was seen
   int threads_at_start = 0;
   int threads_at_end = 0;
-  int thread_ceiling = 0;        ///< more threads than this are never given to the rank
-  std::string fixed_reason;      ///< why its thread count must not change; empty where it may
+  int thread_ceiling = 0;    ///< more threads than this are never given to the rank
+  std::string fixed_reason;  ///< why its thread count must not change; empty where it may
   Totals totals;
   std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
   std::vector<Sample> timeline;
@@ -38,72 +38,80 @@ struct RankRecord {
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.
 /// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back.
 enum class Outcome { declined, taken, confirmed, undone };
+inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone"};
 
 struct DecisionRecord {
-  double time = 0;              ///< s since MPI_Init at the deciding rank
+  double time = 0;  ///< s since MPI_Init at the deciding rank
   int node = 0;
-  std::string capability;       ///< "cores"
-  std::string what;             ///< "threads 6,6,6,6 -> 9,5,5,5"
-  std::string why;              ///< a sentence
-  double forecast_gain = 0;     ///< fraction of the phase time, 0.24 = 24 %
-  double noise = 0;             ///< fraction: the gain that could be noise
-  double cost = 0;              ///< s
+  std::string capability;    ///< "cores"
+  std::string what;          ///< "threads 6,6,6,6 -> 9,5,5,5"
+  std::string why;           ///< a sentence
+  double forecast_gain = 0;  ///< fraction of the phase time, 0.24 = 24 %
+  double noise = 0;          ///< fraction: the gain that could be noise
+  double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
-  double measured_gain = 0;     ///< fraction, where confirmed or undone
-  double measured_noise = 0;    ///< half width of its noise band, fraction
-  int repeats = 1;              ///< equal declined decisions are counted, not listed
+  double measured_gain = 0;   ///< fraction, where confirmed or undone
+  double measured_noise = 0;  ///< half width of its noise band, fraction
+  int repeats = 1;            ///< equal declined decisions are counted, not listed
 };
 
 struct NodeRecord {
   int index = 0;
   std::string host;
   int ranks = 0;
-  int cores = 0;                ///< cores of the mask that the job was given here
-  std::string topology;         ///< "2 packages x 24 cores"
-  bool emulated = false;        ///< the topology is synthetic: binding is recorded, not applied
-  std::string phase_source;     ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;              ///< phases seen
-  double phase_before = 0;      ///< s, mean length of a phase before the first move
+  int cores = 0;             ///< cores of the mask that the job was given here
+  std::string topology;      ///< "2 packages x 24 cores"
+  bool emulated = false;     ///< the topology is synthetic: binding is recorded, not applied
+  std::string phase_source;  ///< "collectives", "regions", "steelyard_step" or "none"
+  long phases = 0;           ///< phases seen
+  double phase_before = 0;   ///< s, mean length of a phase before the first move
   double phase_before_noise = 0;
-  double phase_after = 0;       ///< s, mean length of a phase after the last move
+  double phase_after = 0;  ///< s, mean length of a phase after the last move
   double phase_after_noise = 0;
-  std::string nothing_moved;    ///< the reason where cores neither moved nor were lent; empty otherwise
+  std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
 };
 
+inline constexpr int kSchema = 1;
+
 struct RunRecord {
-  int schema = 1;
+  int schema = kSchema;
   std::string version;
-  std::string started;          ///< ISO 8601, UTC
+  std::string started;  ///< ISO 8601, UTC
   std::vector<std::string> command;
   std::map<std::string, std::string> options;
-  std::string mpi;              ///< "Open MPI 4.1.4"
-  std::string openmp;           ///< "LLVM OMP version: 5.0.20140926", empty where none was loaded
-  std::string instrument;       ///< "real", "emulated" or "simulated"
+  std::string mpi;                       ///< "Open MPI 4.1.4"
+  std::string openmp;                    ///< "LLVM OMP version: 5.0.20140926", empty where none was loaded
+  std::string instrument;                ///< "real", "emulated" or "simulated"
   std::vector<std::string> intercepted;  ///< what was seen at work: "OpenMP regions", "MPI (C)", "MPI (Fortran)"
   std::vector<std::string> remarks;      ///< sentences for the user: what was left alone and why
-  double wall = 0;              ///< s, longest rank
+  double wall = 0;                       ///< s, longest rank
   std::vector<NodeRecord> nodes;
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
-  Metrics metrics;              ///< derived from `ranks` by weigh()
+  Metrics metrics;  ///< derived from `ranks` by weigh()
 };
 
-/// One rank's contribution as bytes (CBOR of the JSON), and back. The bytes of node leaders carry node and decisions too.
+/// One rank's contribution to the record. Those of node leaders carry node and decisions too.
 struct Contribution {
   RankRecord rank;
-  std::vector<NodeRecord> node;          ///< one element at node leaders
+  std::vector<NodeRecord> node;  ///< one element at node leaders
   std::vector<DecisionRecord> decisions;
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
 };
+/// As bytes for Bootstrap::gather(): CBOR of the JSON behind a checksum.
 std::string pack(const Contribution& contribution);
-Contribution unpack(const std::string& bytes);
+/// Failure, and the contribution as it was, on anything that pack() did not write.
+base::Status unpack(const std::string& bytes, Contribution& contribution);
 
-/// Adds contributions in rank order, merges what is equal, and weighs.
+/// Adds contributions in the order of ranks, nodes and time, and derives `wall` and `metrics`. What several ranks say is
+/// listed once; a remark that does not come from all ranks gets their numbers in front.
 void merge(RunRecord& record, const std::vector<Contribution>& contributions);
 
+/// Always the same bytes for the same record: fixed order of members, numbers to the nanosecond.
 std::string to_json(const RunRecord& record);
-/// Reads every schema version up to this one. Failure: the field at fault and what was expected.
+/// Reads every schema version up to this one. Failure: the field at fault, what was expected, what is there; `record` is
+/// left as it was.
 base::Status from_json(const std::string& text, RunRecord& record);
 
 }  // namespace steelyard::observe

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 namespace steelyard::observe {
@@ -15,7 +16,7 @@ struct Totals {
   std::int64_t region_useful = 0;      ///< thread time of computing inside regions
   std::int64_t omp_imbalance = 0;      ///< thread time of waiting at barriers inside regions
   std::int64_t omp_scheduling = 0;     ///< thread time of forking, waking and joining
-  std::int64_t omp_serialisation = 0;  ///< thread time of the other threads while the primary computes alone
+  std::int64_t omp_serialisation = 0;  ///< thread time of owned cores without a thread: the primary alone, small teams
   std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI
   std::int64_t capacity = 0;           ///< thread time that the process could have used
   std::int64_t lent = 0;               ///< core time offered to others during MPI waits
@@ -27,8 +28,33 @@ struct Totals {
   std::int64_t busy() const { return serial + region_wall; }
   /// Thread time of useful work, in regions and outside.
   std::int64_t useful() const { return region_useful + serial; }
+  /// Thread time spent outside of MPI: useful work and what OpenMP took from it.
+  std::int64_t outside_mpi() const { return useful() + omp_imbalance + omp_scheduling + omp_serialisation; }
 };
 static_assert(std::is_trivially_copyable_v<Totals>, "lives in the node's shared segment");
+
+/// Every member under the name that it has in the run record, in the order of the declaration.
+struct TotalsField {
+  const char* name;
+  std::int64_t Totals::* value;
+};
+inline constexpr TotalsField kTotalsFields[] = {
+    {"wall", &Totals::wall},
+    {"serial", &Totals::serial},
+    {"mpi", &Totals::mpi},
+    {"region_wall", &Totals::region_wall},
+    {"region_useful", &Totals::region_useful},
+    {"omp_imbalance", &Totals::omp_imbalance},
+    {"omp_scheduling", &Totals::omp_scheduling},
+    {"omp_serialisation", &Totals::omp_serialisation},
+    {"mpi_capacity", &Totals::mpi_capacity},
+    {"capacity", &Totals::capacity},
+    {"lent", &Totals::lent},
+    {"borrowed", &Totals::borrowed},
+    {"regions", &Totals::regions},
+    {"mpi_calls", &Totals::mpi_calls},
+};
+static_assert(sizeof(Totals) == sizeof(std::int64_t) * std::size(kTotalsFields), "a member is missing in the table");
 
 /// Component-wise difference: what happened between two readings.
 Totals operator-(const Totals& later, const Totals& earlier);

@@ -1,0 +1,142 @@
+#include "observe/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace steelyard::observe {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// Computes for `busy` seconds in regions, perfectly parallel, then waits in MPI until `wall`.
+RankLoad rank(int node, int threads, std::int64_t busy, std::int64_t wall) {
+  RankLoad r{node, threads, {}};
+  r.totals.wall = wall * kSecond;
+  r.totals.region_wall = busy * kSecond;
+  r.totals.region_useful = threads * busy * kSecond;
+  r.totals.mpi = (wall - busy) * kSecond;
+  r.totals.mpi_capacity = threads * r.totals.mpi;
+  r.totals.capacity = threads * wall * kSecond;
+  return r;
+}
+
+void expect_identities(const Metrics& m) {
+  EXPECT_DOUBLE_EQ(m.parallel, m.mpi * m.openmp);
+  EXPECT_DOUBLE_EQ(m.mpi, m.load_balance * m.communication);
+  EXPECT_DOUBLE_EQ(m.load_balance, m.load_balance_in * m.load_balance_out);
+  EXPECT_DOUBLE_EQ(m.openmp, m.omp_load_balance * m.omp_scheduling * m.omp_serialisation);
+  for (const double e : {m.parallel, m.mpi, m.load_balance, m.load_balance_in, m.load_balance_out, m.communication,
+                         m.openmp, m.omp_load_balance, m.omp_scheduling, m.omp_serialisation}) {
+    EXPECT_GE(e, 0);
+    EXPECT_LE(e, 1);
+  }
+}
+
+TEST(Metrics, NothingIsPerfect) {
+  for (const Metrics& m : {weigh({}, 10), weigh({rank(0, 4, 0, 0)}, 0), weigh({rank(0, 4, 2, 2)}, -1)}) {
+    EXPECT_EQ(m.parallel, 1);
+    expect_identities(m);
+  }
+}
+
+TEST(Metrics, OneRankThatComputes) {
+  const Metrics m = weigh({rank(0, 4, 10, 10)}, 10);
+  EXPECT_EQ(m.parallel, 1);
+  expect_identities(m);
+}
+
+TEST(Metrics, OneRankThatOnlyWaits) {
+  const Metrics m = weigh({rank(0, 4, 0, 10)}, 10);
+  EXPECT_EQ(m.parallel, 0);
+  EXPECT_EQ(m.communication, 0);
+  EXPECT_EQ(m.openmp, 1);
+  expect_identities(m);
+}
+
+TEST(Metrics, ImbalanceInsideTheNode) {
+  const Metrics m = weigh({rank(0, 6, 10, 10), rank(0, 6, 5, 10)}, 10);
+  EXPECT_DOUBLE_EQ(m.load_balance_in, 0.75);
+  EXPECT_DOUBLE_EQ(m.load_balance_out, 1);
+  EXPECT_DOUBLE_EQ(m.communication, 1);
+  EXPECT_DOUBLE_EQ(m.parallel, 0.75);
+  expect_identities(m);
+}
+
+TEST(Metrics, ImbalanceAcrossNodes) {
+  const Metrics m = weigh({rank(0, 6, 8, 10), rank(0, 6, 8, 10), rank(7, 6, 4, 10), rank(7, 6, 4, 10)}, 10);
+  EXPECT_DOUBLE_EQ(m.load_balance_in, 1);
+  EXPECT_DOUBLE_EQ(m.load_balance_out, 0.75);
+  EXPECT_DOUBLE_EQ(m.communication, 0.8) << "even the busiest rank waits for 2 s";
+  expect_identities(m);
+}
+
+TEST(Metrics, RanksCountByTheirCores) {
+  const Metrics m = weigh({rank(0, 9, 10, 10), rank(0, 1, 5, 10)}, 10);
+  EXPECT_DOUBLE_EQ(m.load_balance_in, 0.95);
+}
+
+TEST(Metrics, OpenMpSplit) {
+  RankLoad r{0, 4, {}};
+  r.totals.wall = 100;
+  r.totals.serial = 20;
+  r.totals.omp_serialisation = 60;
+  r.totals.region_wall = 80;
+  r.totals.omp_scheduling = 40;
+  r.totals.omp_imbalance = 80;
+  r.totals.region_useful = 200;
+  const Metrics m = weigh({r}, 100e-9);
+  EXPECT_DOUBLE_EQ(m.parallel, 0.55);
+  EXPECT_DOUBLE_EQ(m.mpi, 1);
+  EXPECT_DOUBLE_EQ(m.omp_scheduling, 0.9);
+  EXPECT_DOUBLE_EQ(m.omp_load_balance, 280.0 / 360);
+  EXPECT_DOUBLE_EQ(m.omp_serialisation, 220.0 / 280);
+  expect_identities(m);
+}
+
+// Rank 0 borrows rank 1's six cores while that one waits: useful time beyond its own capacity, nothing lost overall.
+TEST(Metrics, BorrowedCoresCountAsWork) {
+  RankLoad borrower = rank(0, 6, 10, 10);
+  borrower.totals.region_useful = 90 * kSecond;
+  borrower.totals.borrowed = 30 * kSecond;
+  const Metrics m = weigh({borrower, rank(0, 6, 5, 10)}, 10);
+  EXPECT_DOUBLE_EQ(m.parallel, 1);
+  expect_identities(m);
+}
+
+// Two ranks that take turns, each with all cores: nobody is busy for long, and no core is ever idle.
+TEST(Metrics, TakingTurnsWithAllCoresIsPerfect) {
+  RankLoad one = rank(0, 1, 5, 10);
+  one.totals.region_useful = 10 * kSecond;
+  const Metrics m = weigh({one, one}, 10);
+  EXPECT_DOUBLE_EQ(m.parallel, 1);
+  expect_identities(m);
+}
+
+TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<RankLoad> ranks(1 + random() % 9);
+    double useful = 0;
+    double cores = 0;
+    const double wall = 1e-9 * static_cast<double>(random() % 2000);
+    for (RankLoad& r : ranks) {
+      r.node = static_cast<int>(random() % 3);
+      r.threads = static_cast<int>(random() % 9);  // 0 as well: counts as 1
+      for (const TotalsField& field : kTotalsFields) {
+        r.totals.*field.value = random() % 4 == 0 ? 0 : static_cast<std::int64_t>(random() % 3000);
+      }
+      useful += static_cast<double>(r.totals.useful());
+      cores += std::max(r.threads, 1);
+    }
+    const Metrics m = weigh(ranks, wall);
+    expect_identities(m);
+    const double there = cores * wall * 1e9;
+    EXPECT_NEAR(m.parallel, there > 0 ? std::min(useful / there, 1.0) : 1.0, 1e-9);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::observe

@@ -1,0 +1,75 @@
+#include "observe/record.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/clock.h"
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+void add_new(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+/// Equal declined decisions are one, with a count.
+bool repeats(const DecisionRecord& a, const DecisionRecord& b) {
+  return a.outcome == Outcome::declined && b.outcome == Outcome::declined && a.node == b.node &&
+         a.capability == b.capability && a.what == b.what && a.why == b.why;
+}
+
+void merge_repeats(std::vector<DecisionRecord>& decisions) {
+  std::vector<DecisionRecord> merged;
+  for (DecisionRecord& decision : decisions) {
+    const auto latest =
+        std::find_if(merged.rbegin(), merged.rend(), [&](const DecisionRecord& d) { return d.node == decision.node; });
+    if (latest != merged.rend() && repeats(*latest, decision)) {
+      latest->repeats += decision.repeats;
+    } else {
+      merged.push_back(std::move(decision));
+    }
+  }
+  decisions = std::move(merged);
+}
+
+}  // namespace
+
+void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
+  std::vector<const Contribution*> by_rank;
+  for (const Contribution& c : contributions) by_rank.push_back(&c);
+  std::stable_sort(by_rank.begin(), by_rank.end(), [](auto a, auto b) { return a->rank.rank < b->rank.rank; });
+
+  std::vector<std::string> remarks;
+  std::map<std::string, std::vector<int>> remarked_by;
+  for (const Contribution* c : by_rank) {
+    record.ranks.push_back(c->rank);
+    record.nodes.insert(record.nodes.end(), c->node.begin(), c->node.end());
+    record.decisions.insert(record.decisions.end(), c->decisions.begin(), c->decisions.end());
+    for (const std::string& what : c->intercepted) add_new(record.intercepted, what);
+    for (const std::string& remark : c->remarks) {
+      add_new(remarks, remark);
+      std::vector<int>& ranks = remarked_by[remark];
+      if (ranks.empty() || ranks.back() != c->rank.rank) ranks.push_back(c->rank.rank);
+    }
+  }
+  for (const std::string& remark : remarks) {
+    const std::vector<int>& ranks = remarked_by[remark];
+    const bool by_all = ranks.size() == contributions.size();
+    add_new(record.remarks, by_all ? remark : rank_list(ranks) + ": " + remark);
+  }
+
+  std::stable_sort(record.ranks.begin(), record.ranks.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
+  std::stable_sort(record.nodes.begin(), record.nodes.end(), [](auto& a, auto& b) { return a.index < b.index; });
+  std::stable_sort(record.decisions.begin(), record.decisions.end(), [](auto& a, auto& b) { return a.time < b.time; });
+  merge_repeats(record.decisions);
+
+  std::vector<RankLoad> loads;
+  for (const RankRecord& rank : record.ranks) {
+    record.wall = std::max(record.wall, base::seconds(rank.totals.wall));
+    loads.push_back({rank.node, rank.threads_at_start, rank.totals});
+  }
+  record.metrics = weigh(loads, record.wall);
+}
+
+}  // namespace steelyard::observe

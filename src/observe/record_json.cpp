@@ -1,0 +1,348 @@
+// The run record as JSON and, between ranks, as CBOR. Each struct lists its members once, in fields(); writing, reading
+// and the sentences about what is wrong follow from that list. schema/run-record.schema.json says the same to others.
+#include <cmath>
+#include <concepts>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "observe/record.h"
+
+namespace steelyard::observe {
+namespace {
+
+using Json = nlohmann::ordered_json;  // members stay in the order in which they are written
+
+template <class T, class Struct>
+concept Is = std::same_as<std::remove_const_t<T>, Struct>;
+
+void fields(auto& io, Is<Totals> auto& t) {
+  for (const TotalsField& field : kTotalsFields) io(field.name, t.*field.value);
+}
+
+void fields(auto& io, Is<Metrics> auto& m) {
+  io("parallel", m.parallel);
+  io("mpi", m.mpi);
+  io("load_balance", m.load_balance);
+  io("load_balance_in", m.load_balance_in);
+  io("load_balance_out", m.load_balance_out);
+  io("communication", m.communication);
+  io("openmp", m.openmp);
+  io("omp_load_balance", m.omp_load_balance);
+  io("omp_scheduling", m.omp_scheduling);
+  io("omp_serialisation", m.omp_serialisation);
+}
+
+void fields(auto& io, Is<Sample> auto& s) {
+  io("start", s.start);
+  io("end", s.end);
+  io("useful", s.useful);
+  io("omp_wait", s.omp_wait);
+  io("mpi_wait", s.mpi_wait);
+  io("threads", s.threads);
+}
+
+void fields(auto& io, Is<RankRecord> auto& r) {
+  io("rank", r.rank);
+  io("node", r.node);
+  io("pid", r.pid);
+  io("openmp", r.openmp);
+  io("threads_at_start", r.threads_at_start);
+  io("threads_at_end", r.threads_at_end);
+  io("thread_ceiling", r.thread_ceiling);
+  io("fixed_reason", r.fixed_reason);
+  io("totals_ns", r.totals);
+  io("waited_for", r.waited_for);
+  io("timeline", r.timeline);
+}
+
+void fields(auto& io, Is<DecisionRecord> auto& d) {
+  io("time", d.time);
+  io("node", d.node);
+  io("capability", d.capability);
+  io("what", d.what);
+  io("why", d.why);
+  io("forecast_gain", d.forecast_gain);
+  io("noise", d.noise);
+  io("cost", d.cost);
+  io("outcome", d.outcome);
+  io("measured_gain", d.measured_gain);
+  io("measured_noise", d.measured_noise);
+  io("repeats", d.repeats);
+}
+
+void fields(auto& io, Is<NodeRecord> auto& n) {
+  io("index", n.index);
+  io("host", n.host);
+  io("ranks", n.ranks);
+  io("cores", n.cores);
+  io("topology", n.topology);
+  io("emulated", n.emulated);
+  io("phase_source", n.phase_source);
+  io("phases", n.phases);
+  io("phase_before", n.phase_before);
+  io("phase_before_noise", n.phase_before_noise);
+  io("phase_after", n.phase_after);
+  io("phase_after_noise", n.phase_after_noise);
+  io("nothing_moved", n.nothing_moved);
+}
+
+void fields(auto& io, Is<RunRecord> auto& r) {
+  io("schema", r.schema);
+  io("version", r.version);
+  io("started", r.started);
+  io("command", r.command);
+  io("options", r.options);
+  io("mpi", r.mpi);
+  io("openmp", r.openmp);
+  io("instrument", r.instrument);
+  io("intercepted", r.intercepted);
+  io("remarks", r.remarks);
+  io("wall", r.wall);
+  io("metrics", r.metrics);
+  io("nodes", r.nodes);
+  io("decisions", r.decisions);
+  io("ranks", r.ranks);
+}
+
+void fields(auto& io, Is<Contribution> auto& c) {
+  io("rank", c.rank);
+  io("node", c.node);
+  io("decisions", c.decisions);
+  io("intercepted", c.intercepted);
+  io("remarks", c.remarks);
+}
+
+struct Writer {
+  Json object = Json::object();
+
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    object[name] = json(value);
+  }
+
+  template <class T>
+  static Json json(const T& record) {
+    Writer writer;
+    fields(writer, record);
+    return std::move(writer.object);
+  }
+  static Json json(const std::string& text) { return text; }
+  template <std::integral T>
+  static Json json(const T& number) {
+    return number;
+  }
+  static Json json(Outcome outcome) { return kOutcomeNames[static_cast<int>(outcome)]; }
+  // To the nanosecond, which keeps the file short. JSON has no word for infinity.
+  static Json json(double number) { return std::isfinite(number) ? std::round(number * 1e9) / 1e9 : 0; }
+  template <class T>
+  static Json json(const std::vector<T>& list) {
+    Json array = Json::array();
+    for (const T& element : list) array.push_back(json(element));
+    return array;
+  }
+  static Json json(const std::map<std::string, std::string>& map) { return map; }
+  static Json json(const std::map<int, double>& map) {
+    Json members = Json::object();
+    for (const auto& [key, value] : map) members[std::to_string(key)] = json(value);
+    return members;
+  }
+};
+
+std::string in_short(const Json& json) {
+  if (json.is_object()) return "an object";
+  if (json.is_array()) return "a list";
+  const std::string text = json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() <= 40 ? text : text.substr(0, 36) + " ...";
+}
+
+struct Problem {
+  std::string sentence;
+};
+
+[[noreturn]] void expected(const std::string& path, const std::string& what, const Json& found) {
+  throw Problem{(path.empty() ? "the whole" : path) + ": expected " + what + ", found " + in_short(found)};
+}
+
+/// Throws Problem.
+struct Reader {
+  const Json& object;
+  std::string path;
+  std::set<std::string> known = {};
+
+  template <class T>
+  void operator()(const char* name, T& value) {
+    known.insert(name);
+    const auto member = object.find(name);
+    const std::string where = path.empty() ? name : path + "." + name;
+    if (member == object.end()) throw Problem{where + ": missing"};
+    read(*member, where, value);
+  }
+
+  template <class T>
+  static void read(const Json& json, const std::string& where, T& record) {
+    if (!json.is_object()) expected(where, "an object", json);
+    Reader reader{json, where};
+    fields(reader, record);
+    for (const auto& [name, value] : json.items()) {
+      if (!reader.known.contains(name)) throw Problem{(where.empty() ? name : where + "." + name) + ": no such member"};
+    }
+  }
+  static void read(const Json& json, const std::string& where, std::string& text) {
+    if (!json.is_string()) expected(where, "text", json);
+    text = json.get<std::string>();
+  }
+  static void read(const Json& json, const std::string& where, bool& value) {
+    if (!json.is_boolean()) expected(where, "true or false", json);
+    value = json.get<bool>();
+  }
+  template <std::integral T>
+  static void read(const Json& json, const std::string& where, T& number) {
+    if (!json.is_number_integer()) expected(where, "a whole number", json);
+    const bool too_large = json.is_number_unsigned() && !std::in_range<T>(json.get<std::uint64_t>());
+    if (too_large || !std::in_range<T>(json.get<std::int64_t>())) {
+      expected(where, "a whole number of " + std::to_string(8 * sizeof(T)) + " bits", json);
+    }
+    number = json.get<T>();
+  }
+  static void read(const Json& json, const std::string& where, double& number) {
+    if (!json.is_number()) expected(where, "a number", json);
+    number = json.get<double>();
+  }
+  static void read(const Json& json, const std::string& where, Outcome& outcome) {
+    int index = 0;
+    for (const char* name : kOutcomeNames) {
+      if (json.is_string() && json.get_ref<const std::string&>() == name) {
+        outcome = static_cast<Outcome>(index);
+        return;
+      }
+      ++index;
+    }
+    expected(where, "declined, taken, confirmed or undone", json);
+  }
+  template <class T>
+  static void read(const Json& json, const std::string& where, std::vector<T>& list) {
+    if (!json.is_array()) expected(where, "a list", json);
+    list.assign(json.size(), {});
+    for (std::size_t i = 0; i < list.size(); ++i) read(json[i], where + "[" + std::to_string(i) + "]", list[i]);
+  }
+  static void read(const Json& json, const std::string& where, std::map<std::string, std::string>& map) {
+    if (!json.is_object()) expected(where, "an object", json);
+    map.clear();
+    for (const auto& [name, value] : json.items()) read(value, where + "." + name, map[name]);
+  }
+  static void read(const Json& json, const std::string& where, std::map<int, double>& map) {
+    if (!json.is_object()) expected(where, "an object", json);
+    map.clear();
+    for (const auto& [name, value] : json.items()) {
+      const bool is_rank =
+          !name.empty() && name.size() <= 9 && name.find_first_not_of("0123456789") == std::string::npos;
+      if (!is_rank) expected(where, "ranks as names", name);
+      read(value, where + "." + name, map[std::stoi(name)]);
+    }
+  }
+};
+
+constexpr std::size_t kLine = 160;  // what fits into this and holds nothing nested stands on one line
+
+void print(const Json& json, const std::string& indent, std::string& out) {
+  if (!json.is_structured()) {
+    out += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return;
+  }
+  const bool object = json.is_object();
+  const std::string inner = indent + "  ";
+  std::vector<std::string> members;
+  std::size_t length = 0;
+  bool nested = false;
+  for (auto it = json.begin(); it != json.end(); ++it) {
+    std::string text;
+    if (object) text = Json(it.key()).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
+    print(*it, inner, text);
+    nested |= it->is_structured() && !it->empty();
+    length += text.size() + 2;
+    members.push_back(std::move(text));
+  }
+  const bool one_line = !nested && length <= kLine;
+  out += object ? '{' : '[';
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (i > 0) out += one_line ? ", " : ",";
+    if (!one_line) out += "\n" + inner;
+    out += members[i];
+  }
+  if (!one_line) out += "\n" + indent;
+  out += object ? '}' : ']';
+}
+
+/// FNV-1a: tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
+std::uint64_t checksum(const std::string& bytes, std::size_t from) {
+  std::uint64_t sum = 14695981039346656037u;
+  for (std::size_t i = from; i < bytes.size(); ++i) sum = (sum ^ static_cast<unsigned char>(bytes[i])) * 1099511628211u;
+  return sum;
+}
+
+}  // namespace
+
+std::string pack(const Contribution& contribution) {
+  std::string bytes(sizeof(std::uint64_t), '\0');
+  Json::to_cbor(Writer::json(contribution), bytes);
+  const std::uint64_t sum = checksum(bytes, sizeof sum);
+  std::memcpy(bytes.data(), &sum, sizeof sum);
+  return bytes;
+}
+
+base::Status unpack(const std::string& bytes, Contribution& contribution) try {
+  const auto damaged = [&](const std::string& how) {
+    return base::Status::failure("the " + std::to_string(bytes.size()) +
+                                 " bytes that a rank sent for the run record are " + "damaged (" + how +
+                                 "): are all ranks running the same version of Steelyard?");
+  };
+  std::uint64_t sum = 0;
+  if (bytes.size() <= sizeof sum) return damaged("too short");
+  std::memcpy(&sum, bytes.data(), sizeof sum);
+  if (sum != checksum(bytes, sizeof sum)) return damaged("wrong checksum");
+  try {
+    Contribution read;
+    Reader::read(Json::from_cbor(bytes.begin() + sizeof sum, bytes.end()), "", read);
+    contribution = std::move(read);
+    return {};
+  } catch (const Problem& problem) {
+    return damaged(problem.sentence);
+  }
+} catch (const std::exception& error) {
+  return base::Status::failure(std::string("a rank's part of the run record cannot be read: ") + error.what());
+}
+
+std::string to_json(const RunRecord& record) {
+  std::string out;
+  print(Writer::json(record), "", out);
+  return out + "\n";
+}
+
+base::Status from_json(const std::string& text, RunRecord& record) try {
+  const auto failure = [](const std::string& sentence) { return base::Status::failure("run record: " + sentence); };
+  try {
+    const Json json = Json::parse(text);
+    int schema = kSchema;
+    if (json.is_object() && json.contains("schema")) Reader::read(json["schema"], "schema", schema);
+    if (schema < 1 || schema > kSchema) {
+      return failure("schema: this version of Steelyard reads 1 to " + std::to_string(kSchema) + ", found " +
+                     std::to_string(schema) + "; read it with the version of Steelyard that wrote it");
+    }
+    RunRecord read;
+    Reader::read(json, "", read);
+    record = std::move(read);
+    return {};
+  } catch (const Problem& problem) {
+    return failure(problem.sentence);
+  } catch (const Json::parse_error& error) {
+    const std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 1: ..."
+    const std::size_t start = what.find("] ");
+    return failure("not JSON, or cut off: " + (start == std::string::npos ? what : what.substr(start + 2)));
+  }
+} catch (const std::exception& error) {
+  return base::Status::failure(std::string("run record: cannot be read: ") + error.what());
+}
+
+}  // namespace steelyard::observe

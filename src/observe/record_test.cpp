@@ -1,0 +1,234 @@
+#include "observe/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+#include <random>
+
+#include "observe/sample_records.h"
+
+namespace steelyard::observe {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Contribution rich_contribution() {
+  const RunRecord run = rich_run();
+  return {run.ranks[6], run.nodes, run.decisions, run.intercepted, run.remarks};
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+TEST(RecordJson, ComesBackAsItWas) {
+  const std::string text = to_json(rich_run());
+  RunRecord back;
+  const base::Status status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(to_json(back), text);
+  const RankRecord& rank = back.ranks[6];
+  EXPECT_EQ(rank.fixed_reason, "the program sets num_threads(4)");
+  EXPECT_EQ(rank.waited_for.at(0), 3.1);
+  EXPECT_EQ(rank.timeline[1].threads, 4);
+  EXPECT_EQ(rank.totals.region_useful, rich_run().ranks[6].totals.region_useful);
+  EXPECT_EQ(back.decisions[1].outcome, Outcome::confirmed);
+  EXPECT_EQ(back.options.at("cores"), "on");
+}
+
+TEST(RecordJson, EmptyRunIsARecord) {
+  RunRecord back = rich_run();
+  ASSERT_TRUE(from_json(to_json(RunRecord{}), back));
+  EXPECT_EQ(to_json(back), to_json(RunRecord{}));
+}
+
+TEST(RecordJson, KeepsWhatJsonFindsHard) {
+  RunRecord record = rich_run();
+  record.command = {"./a \"b\"\n\t\\", "caf\u00e9", "\xff\xfe", std::string("\0x", 2)};
+  record.ranks[0].totals.wall = std::numeric_limits<std::int64_t>::max();
+  record.wall = std::numeric_limits<double>::infinity();
+  record.metrics.mpi = std::numeric_limits<double>::quiet_NaN();
+  record.nodes[0].phase_before = 1e-9;
+  RunRecord back;
+  const base::Status status = from_json(to_json(record), back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(back.command[0], record.command[0]);
+  EXPECT_EQ(back.command[1], record.command[1]);
+  EXPECT_EQ(back.command[2], "\ufffd\ufffd") << "what is not UTF-8 is marked";
+  EXPECT_EQ(back.command[3], record.command[3]);
+  EXPECT_EQ(back.ranks[0].totals.wall, record.ranks[0].totals.wall);
+  EXPECT_EQ(back.wall, 0) << "JSON has no infinity";
+  EXPECT_EQ(back.nodes[0].phase_before, 1e-9);
+}
+
+TEST(RecordJson, LinesStayReadable) {
+  std::size_t start = 0;
+  const std::string text = to_json(rich_run());
+  for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
+    EXPECT_LE(end - start, 180u);
+  EXPECT_THAT(text, HasSubstr("{\"start\": 0.0, \"end\": 0.5, "));
+}
+
+struct Fault {
+  std::string from, to, sentence;
+};
+
+TEST(RecordJson, SaysWhatIsWrongAndWhere) {
+  const Fault faults[] = {
+      {R"("mpi": 3800000000)", R"("mpi": "many")", R"(ranks[6].totals_ns.mpi: expected a whole number, found "many")"},
+      {R"("mpi": 3800000000)", R"("mpi": 3.5)", "ranks[6].totals_ns.mpi: expected a whole number, found 3.5"},
+      {R"("mpi": 3800000000)", R"("mpi": 18446744073709551615)",
+       "ranks[6].totals_ns.mpi: expected a whole number of 64 bits"},
+      {R"("pid": 1003)", R"("pid": null)", "ranks[3].pid: expected a whole number, found null"},
+      {R"("rank": 3)", R"("rank": 4294967296)", "ranks[3].rank: expected a whole number of 32 bits, found 4294967296"},
+      {R"("pid": 1003,)", "", "ranks[3].pid: missing"},
+      {R"("pid": 1003)", R"("pid": 1003, "pids": 1)", "ranks[3].pids: no such member"},
+      {R"("waited_for": {"0": 3.1)", R"("waited_for": {"zero": 3.1)",
+       R"(ranks[3].waited_for: expected ranks as names, found "zero")"},
+      {R"("waited_for": {"0": 3.1)", R"("waited_for": {"99999999999": 3.1)",
+       "ranks[3].waited_for: expected ranks as names"},
+      {R"("emulated": true)", R"("emulated": 1)", "nodes[0].emulated: expected true or false, found 1"},
+      {R"("outcome": "confirmed")", R"("outcome": "great")",
+       R"(decisions[1].outcome: expected declined, taken, confirmed or undone, found "great")"},
+      {R"("command": ["./miniFE.x", )", R"("command": [7, )", "command[0]: expected text, found 7"},
+      {R"("options": {)", R"("options": {"x": [], )", "options.x: expected text, found a list"},
+      {R"("wall": 12.3)", R"("wall": {})", "wall: expected a number, found an object"},
+      {R"("schema": 1)", R"("schema": 2)",
+       "schema: this version of Steelyard reads 1 to 1, found 2; read it with the version"},
+      {R"("schema": 1)", R"("schema": "x")", "schema: expected a whole number"},
+      {R"("schema": 1,)", "", "schema: missing"},
+      {R"("version")", R"(version)", "not JSON, or cut off: parse error at line 3"},
+  };
+  const std::string good = to_json(rich_run());
+  for (const Fault& fault : faults) {
+    RunRecord record;
+    record.version = "untouched";
+    const base::Status status = from_json(replaced(good, fault.from, fault.to), record);
+    EXPECT_FALSE(status) << fault.sentence;
+    EXPECT_THAT(status.sentence(), HasSubstr("run record: " + fault.sentence));
+    EXPECT_EQ(record.version, "untouched");
+    EXPECT_TRUE(record.ranks.empty());
+  }
+}
+
+TEST(RecordJson, SurvivesAnything) {
+  const std::string good = to_json(rich_run());
+  RunRecord record;
+  for (const std::string text : {"", " ", "null", "[]", "3", "\"x\"", "{}", "{\"schema\": 1}"})
+    EXPECT_FALSE(from_json(text, record)) << text;
+  EXPECT_FALSE(from_json(std::string(1'000'000, '['), record)) << "deep nesting";
+  std::mt19937 random(1);
+  for (int round = 0; round < 400; ++round) {
+    std::string text = good.substr(0, random() % good.size());
+    EXPECT_FALSE(from_json(text, record)) << "cut off";
+    text = good;
+    for (int i = 0; i < 3; ++i) text[random() % text.size()] = static_cast<char>(random());
+    (void)!from_json(text, record);
+  }
+}
+
+TEST(RecordPack, ComesBackAsItWas) {
+  Contribution back;
+  const std::string bytes = pack(rich_contribution());
+  const base::Status status = unpack(bytes, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(pack(back), bytes);
+  EXPECT_EQ(back.rank.pid, 1006);
+  EXPECT_EQ(back.decisions.size(), 2u);
+  ASSERT_TRUE(unpack(pack(Contribution{}), back));
+  EXPECT_TRUE(back.node.empty());
+}
+
+TEST(RecordPack, DamageIsToldAndChangesNothing) {
+  const std::string good = pack(rich_contribution());
+  std::mt19937 random(2);
+  Contribution kept;
+  kept.rank.rank = 77;
+  for (int round = 0; round < 3000; ++round) {
+    std::string bytes = good;
+    if (round % 3 == 0) bytes.resize(random() % good.size());
+    if (round % 3 == 1) bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
+    if (round % 3 == 2) {
+      bytes.resize(random() % 200);
+      for (char& byte : bytes) byte = static_cast<char>(random());
+    }
+    const base::Status status = unpack(bytes, kept);
+    ASSERT_FALSE(status);
+    ASSERT_THAT(status.sentence(), HasSubstr("are all ranks running the same version"));
+    ASSERT_EQ(kept.rank.rank, 77);
+  }
+  EXPECT_FALSE(unpack(std::string(5'000'000, '\x81'), kept)) << "a list in a list in a list ...";
+}
+
+TEST(RecordMerge, PutsRanksNodesAndDecisionsInOrder) {
+  std::vector<Contribution> parts(4);
+  for (int i = 0; i < 4; ++i) parts[i].rank = sample_rank(3 - i, (3 - i) / 2, 2, 5 + i, 10 + i);
+  parts[1].node = {sample_node(1, 2, 4)};
+  parts[3].node = {sample_node(0, 2, 4)};
+  parts[1].decisions = {sample_move(3, 1, Outcome::taken)};
+  parts[3].decisions = {sample_move(1, 0, Outcome::confirmed), sample_move(4, 0, Outcome::undone)};
+  RunRecord record;
+  merge(record, parts);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(record.ranks[i].rank, i);
+  EXPECT_EQ(record.nodes[0].index, 0);
+  EXPECT_EQ(record.nodes[1].index, 1);
+  EXPECT_EQ(record.decisions[1].time, 3);
+  EXPECT_DOUBLE_EQ(record.wall, 0.013);
+  EXPECT_LT(record.metrics.parallel, 0.7);
+  EXPECT_GT(record.metrics.parallel, 0.4);
+}
+
+TEST(RecordMerge, NothingGivesAnEmptyRecord) {
+  RunRecord record;
+  merge(record, {});
+  EXPECT_EQ(to_json(record), to_json(RunRecord{}));
+}
+
+TEST(RecordMerge, SaysOnceWhatSeveralSay) {
+  std::vector<Contribution> parts(5);
+  for (int i = 0; i < 5; ++i) {
+    parts[i].rank.rank = i;
+    parts[i].intercepted = {"MPI (C)"};
+    parts[i].remarks = {"all say this"};
+    if (i != 1) parts[i].remarks.push_back("some say this");
+    if (i == 2) parts[i].remarks.insert(parts[i].remarks.end(), {"one says this", "one says this"});
+  }
+  parts[4].intercepted.push_back("OpenMP regions");
+  RunRecord record;
+  merge(record, parts);
+  EXPECT_THAT(record.intercepted, ElementsAre("MPI (C)", "OpenMP regions"));
+  EXPECT_THAT(record.remarks, ElementsAre("all say this", "ranks 0, 2-4: some say this", "rank 2: one says this"));
+}
+
+TEST(RecordMerge, CountsEqualDeclinedDecisions) {
+  Contribution part;
+  DecisionRecord declined = sample_move(1, 0, Outcome::declined);
+  DecisionRecord elsewhere = sample_move(1.5, 1, Outcome::declined);
+  part.decisions = {declined, elsewhere, declined, sample_move(2, 0, Outcome::taken), sample_move(2, 0, Outcome::taken),
+                    declined};
+  part.decisions[2].time = 1.7;
+  part.decisions[2].repeats = 4;
+  part.decisions[5].time = 3;
+  RunRecord record;
+  merge(record, {part});
+  ASSERT_EQ(record.decisions.size(), 5u) << "moves are listed, and what came after one is new";
+  EXPECT_EQ(record.decisions[0].repeats, 5);
+  EXPECT_EQ(record.decisions[1].repeats, 1);
+}
+
+// The Python tests hold these files against the published schema.
+TEST(RecordFiles, ForTheSchema) {
+  std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich_run());
+  RunRecord empty = sample_run();
+  empty.command.clear();
+  empty.mpi.clear();
+  std::ofstream(STEELYARD_RECORDS "/empty.json") << to_json(empty);
+}
+
+}  // namespace
+}  // namespace steelyard::observe

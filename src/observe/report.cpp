@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "observe/text.h"
+#include "observe/verdict.h"
+
+namespace steelyard::observe {
+namespace {
+
+std::string seconds(std::int64_t ns) { return fmt::format("{:.3f}", base::seconds(ns)); }
+
+std::string paragraph(std::string_view head, std::string_view text) {
+  std::string out;
+  for (const std::string& line : wrapped(head, text, 100, 1000)) out += line + '\n';
+  return out;
+}
+
+std::string facts(const RunRecord& record) {
+  std::string out = "\nRun\n";
+  out += paragraph("  command      ", fmt::format("{}", fmt::join(record.command, " ")));
+  out += paragraph("  started      ", record.started);
+  out += paragraph("  steelyard    ", record.version);
+  out += paragraph("  MPI          ", record.mpi.empty() ? "none" : record.mpi);
+  out += paragraph("  OpenMP       ", record.openmp.empty() ? "none" : record.openmp);
+  out += paragraph("  intercepted  ",
+                   record.intercepted.empty() ? "nothing" : fmt::format("{}", fmt::join(record.intercepted, ", ")));
+  return out;
+}
+
+std::string nodes(const RunRecord& record) {
+  Table table(
+      {"node", "host", "ranks", "cores", "topology", "phases", "marked by", "phase before", "+-", "after", "+-"});
+  std::string reasons;
+  for (const NodeRecord& n : record.nodes) {
+    table.add({fmt::format("{}", n.index), n.host, fmt::format("{}", n.ranks), fmt::format("{}", n.cores),
+               n.topology + (n.emulated ? " (emulated)" : ""), fmt::format("{}", n.phases), n.phase_source,
+               duration(n.phase_before), duration(n.phase_before_noise), duration(n.phase_after),
+               duration(n.phase_after_noise)});
+    if (!n.nothing_moved.empty())
+      reasons += paragraph(fmt::format("  node {}: nothing moved: ", n.index), n.nothing_moved);
+  }
+  return "\nNodes\n" + table.text() + reasons;
+}
+
+std::string ranks(const RunRecord& record) {
+  Table table({"rank", "node", "threads", "at end", "at most", "busy s", "in MPI s", "useful thread s", "OpenMP lost",
+               "lent core s", "borrowed", "regions", "MPI calls", "waited most for"});
+  for (const RankRecord& r : record.ranks) {
+    const Totals& t = r.totals;
+    const auto cause = std::max_element(r.waited_for.begin(), r.waited_for.end(),
+                                        [](auto& a, auto& b) { return a.second < b.second; });
+    table.add({fmt::format("{}", r.rank), fmt::format("{}", r.node), fmt::format("{}", r.threads_at_start),
+               fmt::format("{}{}", r.threads_at_end, r.fixed_reason.empty() ? "" : " fixed"),
+               fmt::format("{}", r.thread_ceiling), seconds(t.busy()), seconds(t.mpi), seconds(t.useful()),
+               seconds(t.omp_imbalance + t.omp_scheduling + t.omp_serialisation), seconds(t.lent), seconds(t.borrowed),
+               fmt::format("{}", t.regions), fmt::format("{}", t.mpi_calls),
+               cause == r.waited_for.end() ? "" : fmt::format("rank {} ({:.3f} s)", cause->first, cause->second)});
+  }
+  return "\nRanks\n" + table.text();
+}
+
+std::string decision(const DecisionRecord& d) {
+  std::string out =
+      paragraph(fmt::format("  {:>9}  ", duration(d.time)),
+                fmt::format("node {}, {}: {}{}", d.node, d.capability, d.what.empty() ? "no plan" : d.what,
+                            d.repeats > 1 ? fmt::format(" ({} times)", d.repeats) : ""));
+  constexpr std::string_view kIndent = "             ";
+  if (!d.why.empty()) out += paragraph(kIndent, "why: " + d.why);
+  std::string outcome =
+      fmt::format("{}: forecast {} less time, noise {}, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
+                  percent(d.forecast_gain, 1), percent(d.noise, 1), duration(d.cost));
+  if (d.outcome == Outcome::confirmed || d.outcome == Outcome::undone) {
+    outcome += fmt::format("; measured {} +- {}", percent(d.measured_gain, 1), percent(d.measured_noise, 1));
+  }
+  return out + paragraph(kIndent, outcome);
+}
+
+}  // namespace
+
+std::string full_report(const RunRecord& record) {
+  std::string out;
+  for (const std::string& line : verdict(record)) out += line + '\n';
+  out += facts(record);
+  if (!record.nodes.empty()) out += nodes(record);
+  if (!record.ranks.empty()) out += ranks(record);
+  if (!record.decisions.empty()) out += "\nDecisions\n";
+  for (const DecisionRecord& d : record.decisions) out += decision(d);
+  if (!record.remarks.empty()) out += "\nRemarks\n";
+  for (const std::string& remark : record.remarks) out += paragraph("  ", remark);
+  return out;
+}
+
+}  // namespace steelyard::observe

@@ -1,0 +1,38 @@
+#include "observe/timeline.h"
+
+#include <algorithm>
+
+namespace steelyard::observe {
+namespace {
+
+void append(Sample& sample, const Sample& next) {
+  sample.end = next.end;
+  sample.useful += next.useful;
+  sample.omp_wait += next.omp_wait;
+  sample.mpi_wait += next.mpi_wait;
+  sample.threads = next.threads;
+}
+
+}  // namespace
+
+Timeline::Timeline(int most) : most_(static_cast<std::size_t>(std::max(most, 2)) / 2 * 2) { samples_.reserve(most_); }
+
+void Timeline::add(const Sample& sample) {
+  if (in_last_ < stride_ && !samples_.empty()) {
+    append(samples_.back(), sample);
+    ++in_last_;
+    return;
+  }
+  if (samples_.size() == most_) {
+    for (std::size_t i = 0; i < most_ / 2; ++i) {
+      samples_[i] = samples_[2 * i];
+      append(samples_[i], samples_[2 * i + 1]);
+    }
+    samples_.resize(most_ / 2);
+    stride_ *= 2;
+  }
+  samples_.push_back(sample);
+  in_last_ = 1;
+}
+
+}  // namespace steelyard::observe

@@ -1,0 +1,367 @@
+#include "observe/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/clock.h"
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kMostLines = 15;
+constexpr double kWaitsWorthALine = 0.05;  // of a rank's time
+
+class Page {
+ public:
+  explicit Page(std::size_t room) : room_(room) {}
+  void line(std::string_view indent, const std::string& text) { add(wrapped(indent, text, kColumns, 1)); }
+  /// A paragraph of at most `most` lines with its label in front.
+  void say(std::string_view label, const std::string& text, std::size_t most) {
+    if (room_ > 0) add(wrapped(fmt::format("  {:<9}", label), text, kColumns, std::min(most, room_)));
+  }
+  std::size_t room() const { return room_; }
+  std::vector<std::string> lines;
+
+ private:
+  void add(const std::vector<std::string>& more) {
+    const std::size_t taken = std::min(more.size(), room_);
+    lines.insert(lines.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(taken));
+    room_ -= taken;
+  }
+  std::size_t room_;
+};
+
+Totals sum_of(const RunRecord& record) {
+  Totals sum;
+  for (const RankRecord& rank : record.ranks) sum += rank.totals;
+  return sum;
+}
+
+double share_in_mpi(const RankRecord& rank) {
+  return rank.totals.wall > 0 ? static_cast<double>(rank.totals.mpi) / static_cast<double>(rank.totals.wall) : 0;
+}
+
+void say_header(const RunRecord& record, Page& page) {
+  long cores = 0;
+  bool emulated = record.instrument == "emulated";
+  for (const NodeRecord& node : record.nodes) {
+    cores += node.cores;
+    emulated |= node.emulated;
+  }
+  std::string text = "steelyard: " + plural(static_cast<long>(record.ranks.size()), "rank");
+  if (!record.nodes.empty()) {
+    text += fmt::format(" on {}, {}", plural(static_cast<long>(record.nodes.size()), "node"), plural(cores, "core"));
+  }
+  if (emulated) text += " (emulated)";
+  if (record.instrument == "simulated") text += " (simulated)";
+  page.line("", text + ", " + duration(record.wall));
+}
+
+/// What Steelyard did not get to see. False where that is everything.
+bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page) {
+  if (sum.regions == 0 && sum.mpi_calls == 0) {
+    page.say("ERROR",
+             "nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the program does " +
+                 std::string("not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP runtime ") +
+                 "has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is.",
+             4);
+    return false;
+  }
+  if (sum.regions == 0) {
+    page.say(
+        "WARNING",
+        (record.openmp.empty() ? "no OpenMP runtime was loaded" : "no OpenMP region was seen") +
+            std::string(", so there are no threads to move: the program does not use OpenMP, or its runtime has no "
+                        "tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is."),
+        3);
+  } else if (sum.mpi_calls == 0 && record.ranks.size() > 1) {
+    page.say("WARNING",
+             "no blocking MPI call was seen, so waits are missing here: MPI is linked statically, or called in a "
+             "way that is not intercepted. `steelyard doctor PROGRAM` says which it is.",
+             3);
+  }
+  return true;
+}
+
+void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
+  const Metrics& m = record.metrics;
+  page.line("  ", fmt::format("parallel efficiency {} = MPI {} x OpenMP {}", percent(m.parallel), percent(m.mpi),
+                              percent(m.openmp)));
+  if (record.ranks.size() > 1) {
+    const std::string balance = record.nodes.size() > 1
+                                    ? fmt::format("balance in nodes {}, across nodes {}", percent(m.load_balance_in),
+                                                  percent(m.load_balance_out))
+                                    : "balance of ranks " + percent(m.load_balance);
+    page.say("  MPI", fmt::format("{}, communication {}", balance, percent(m.communication)), 1);
+  }
+  if (sum.regions > 0) {
+    page.say("  OpenMP",
+             fmt::format("balance of threads {}, scheduling {}, serialisation {}", percent(m.omp_load_balance),
+                         percent(m.omp_scheduling), percent(m.omp_serialisation)),
+             1);
+  }
+}
+
+/// ", 84 % of it for rank 3": up to four ranks that stand for most of the time, where enough of it is known.
+std::string for_whom(const std::vector<const RankRecord*>& waiting) {
+  std::map<int, double> by_cause;
+  double in_mpi = 0;
+  double known = 0;
+  for (const RankRecord* rank : waiting) {
+    in_mpi += base::seconds(rank->totals.mpi);
+    for (const auto& [cause, seconds] : rank->waited_for) {
+      by_cause[cause] += seconds;
+      known += seconds;
+    }
+  }
+  if (known <= 0 || known < in_mpi / 4) return "";
+  std::vector<std::pair<double, int>> causes;
+  for (const auto& [cause, seconds] : by_cause) causes.emplace_back(seconds, cause);
+  std::sort(causes.rbegin(), causes.rend());
+  std::vector<int> main_causes;
+  double explained = 0;
+  for (std::size_t i = 0; i < causes.size() && i < 4 && explained < 0.75 * known; ++i) {
+    explained += causes[i].first;
+    main_causes.push_back(causes[i].second);
+  }
+  if (explained < known / 4) return ", for many different ranks";
+  std::sort(main_causes.begin(), main_causes.end());
+  return fmt::format(", {} of it for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
+}
+
+void say_waits(const RunRecord& record, Page& page) {
+  if (record.ranks.size() < 2) return;
+  double most = 0;
+  for (const RankRecord& rank : record.ranks) most = std::max(most, share_in_mpi(rank));
+  if (most < kWaitsWorthALine) {
+    page.say("waited", fmt::format("no rank spent more than {} of its time in MPI", percent(kWaitsWorthALine)), 1);
+    return;
+  }
+  std::vector<const RankRecord*> waiting;
+  std::vector<int> numbers;
+  double least = most;
+  for (const RankRecord& rank : record.ranks) {
+    const double share = share_in_mpi(rank);
+    if (share < std::max(kWaitsWorthALine, most / 2)) continue;
+    waiting.push_back(&rank);
+    numbers.push_back(rank.rank);
+    least = std::min(least, share);
+  }
+  const std::string shares = percent(least) == percent(most) ? percent(most) : percent(least) + " to " + percent(most);
+  page.say("waited",
+           fmt::format("{} spent {} of {} time in MPI{}", rank_list(numbers), shares,
+                       numbers.size() == 1 ? "its" : "their", for_whom(waiting)),
+           2);
+}
+
+struct Moves {
+  const NodeRecord* node = nullptr;
+  std::vector<const DecisionRecord*> list;
+  double best_forecast() const {
+    double best = 0;
+    for (const DecisionRecord* move : list) best = std::max(best, move->forecast_gain);
+    return best;
+  }
+};
+
+std::vector<Moves> moves_by_node(const RunRecord& record) {
+  std::map<int, Moves> by_node;
+  for (const DecisionRecord& decision : record.decisions) {
+    if (decision.outcome != Outcome::declined) by_node[decision.node].list.push_back(&decision);
+  }
+  std::vector<Moves> all;
+  for (auto& [index, moves] : by_node) {
+    for (const NodeRecord& node : record.nodes) {
+      if (node.index == index) moves.node = &node;
+    }
+    all.push_back(std::move(moves));
+  }
+  return all;
+}
+
+/// "threads 6 each -> 9,7,7,6,6,5,4,4" on one node.
+std::string threads_on(const RunRecord& record, int node) {
+  std::vector<int> before;
+  std::vector<int> after;
+  for (const RankRecord& rank : record.ranks) {
+    if (rank.node != node) continue;
+    before.push_back(rank.threads_at_start);
+    after.push_back(rank.threads_at_end);
+  }
+  return before == after ? "threads are back at " + counts(before)
+                         : fmt::format("threads {} -> {}", counts(before), counts(after));
+}
+
+void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& page) {
+  std::vector<const DecisionRecord*> moves;
+  for (const Moves& on_node : all) moves.insert(moves.end(), on_node.list.begin(), on_node.list.end());
+  const auto [first, last] =
+      std::minmax_element(moves.begin(), moves.end(), [](auto a, auto b) { return a->time < b->time; });
+  const std::string when = moves.size() == 1 ? "once, at " + duration((*first)->time)
+                                             : fmt::format("{} times, from {} to {}", moves.size(),
+                                                           duration((*first)->time), duration((*last)->time));
+  const Moves& main = *std::max_element(
+      all.begin(), all.end(), [](const Moves& a, const Moves& b) { return a.best_forecast() < b.best_forecast(); });
+  std::string where;
+  if (all.size() > 1) where = fmt::format(" on {} of {} nodes", all.size(), record.nodes.size());
+  if (record.nodes.size() > 1 && main.node != nullptr) {
+    where += fmt::format("{} node {}", all.size() > 1 ? "; most on" : " on", main.node->index);
+  }
+  page.say("moved",
+           fmt::format("cores, {}{}: {} (forecast {} less time)", when, where,
+                       threads_on(record, main.list.front()->node), percent(main.best_forecast(), 1)),
+           2);
+
+  const DecisionRecord* undone = nullptr;
+  long undone_count = 0;
+  for (const DecisionRecord* move : moves) {
+    if (move->outcome != Outcome::undone) continue;
+    undone = move;
+    ++undone_count;
+  }
+  if (undone == nullptr) return;
+  const std::string which =
+      moves.size() == 1 ? "the move" : fmt::format("{} of {} moves; the last of them", undone_count, moves.size());
+  page.say("undone",
+           fmt::format("{} brought {} +- {} where {} was forecast", which, percent(undone->measured_gain, 1),
+                       percent(undone->measured_noise, 1), percent(undone->forecast_gain, 1)),
+           2);
+}
+
+struct Gain {
+  const NodeRecord* node;
+  double value;
+  double noise;
+};
+
+/// From the phases before the first move and after the last one.
+std::vector<Gain> gains_of(const std::vector<Moves>& all) {
+  std::vector<Gain> gains;
+  for (const Moves& moves : all) {
+    const NodeRecord* n = moves.node;
+    if (n == nullptr || !(n->phase_before > 0) || !(n->phase_after > 0)) continue;
+    const double rest = n->phase_after / n->phase_before;
+    const double noise =
+        rest * std::hypot(n->phase_before_noise / n->phase_before, n->phase_after_noise / n->phase_after);
+    gains.push_back({n, 1 - rest, noise});
+  }
+  std::sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) { return a.value < b.value; });
+  return gains;
+}
+
+void say_gain(const std::vector<Moves>& all, Page& page) {
+  const auto all_undone = [](const Moves& moves) {
+    return std::all_of(moves.list.begin(), moves.list.end(),
+                       [](auto move) { return move->outcome == Outcome::undone; });
+  };
+  if (std::all_of(all.begin(), all.end(), all_undone)) return;
+  const std::vector<Gain> gains = gains_of(all);
+  if (gains.empty()) {
+    page.say("gained", "not known: the run ended before the phases after the last move could be compared", 1);
+    return;
+  }
+  const Gain& best = gains.back();
+  const std::string value = fmt::format("{} +- {}", percent(std::abs(best.value), 1), percent(best.noise, 1));
+  if (gains.size() > 1) {
+    page.say("gained",
+             fmt::format("{} +- {} less time a phase on node {}, which gained most, {} on node {}, which gained least",
+                         percent(best.value, 1), percent(best.noise, 1), best.node->index,
+                         percent(gains.front().value, 1), gains.front().node->index),
+             2);
+    return;
+  }
+  const std::string lengths = fmt::format("a phase takes {} instead of {}", duration(best.node->phase_after),
+                                          duration(best.node->phase_before));
+  if (std::abs(best.value) <= best.noise) {
+    page.say("gained", fmt::format("nothing that stands out from noise: {}, {}", lengths, value), 2);
+  } else {
+    page.say(best.value > 0 ? "gained" : "lost",
+             fmt::format("{} {}: {}", value, best.value > 0 ? "less time" : "more time", lengths), 2);
+  }
+}
+
+/// One line for each reason, the one with the most nodes first.
+void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std::size_t most, Page& page) {
+  std::map<std::string, std::vector<int>> nodes_by_reason;
+  for (const NodeRecord& node : record.nodes) {
+    const bool moved = std::any_of(all.begin(), all.end(), [&](const Moves& m) { return m.node == &node; });
+    if (moved) continue;
+    const std::string silent =
+        node.ranks == 1 ? "one rank on the node, nobody to exchange cores with" : "no reason was recorded";
+    nodes_by_reason[node.nothing_moved.empty() ? silent : node.nothing_moved].push_back(node.index);
+  }
+  std::vector<std::pair<std::string, std::vector<int>>> reasons(nodes_by_reason.begin(), nodes_by_reason.end());
+  std::stable_sort(reasons.begin(), reasons.end(), [](auto& a, auto& b) { return a.second.size() > b.second.size(); });
+  std::size_t nodes_left = 0;
+  for (const auto& [reason, nodes] : reasons) nodes_left += nodes.size();
+  for (std::size_t i = 0; i < reasons.size() && i < most; ++i) {
+    const auto& [reason, nodes] = reasons[i];
+    std::string where = record.nodes.size() > 1 ? " on " + numbered("node", nodes) : "";
+    if (i + 1 == most && i + 1 < reasons.size())
+      where = fmt::format(" on {} nodes, such as node {}", nodes_left, nodes[0]);
+    page.say("moved", fmt::format("nothing{}: {}", where, reason), 2);
+    nodes_left -= nodes.size();
+  }
+}
+
+std::string core_seconds(std::int64_t ns) {
+  const double value = base::seconds(ns);
+  return fmt::format("{:.{}f} core s", value, value < 10 ? 2 : value < 100 ? 1 : 0);
+}
+
+void say_lending(const Totals& sum, Page& page) {
+  if (sum.lent <= 0 && sum.borrowed <= 0) return;
+  const std::string used =
+      sum.borrowed > 0 ? core_seconds(sum.borrowed) + " of that were used by others" : "nobody needed them";
+  page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
+}
+
+void say_notes(const RunRecord& record, Page& page) {
+  std::vector<std::string> notes = record.remarks;
+  std::map<std::string, std::vector<int>> fixed;
+  for (const RankRecord& rank : record.ranks) {
+    if (!rank.fixed_reason.empty()) fixed[rank.fixed_reason].push_back(rank.rank);
+  }
+  for (const auto& [reason, ranks] : fixed) {
+    const bool known = std::any_of(notes.begin(), notes.end(),
+                                   [&r = reason](const std::string& n) { return n.find(r) != std::string::npos; });
+    if (!known) notes.push_back(fmt::format("{}: {}", rank_list(ranks), reason));
+  }
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    const std::size_t left = notes.size() - i;
+    if (left > 1 && page.room() <= 2) {
+      page.say("note", fmt::format("{} more remarks: `steelyard report` prints them", left), 1);
+      return;
+    }
+    page.say("note", notes[i], left > 1 ? std::min<std::size_t>(page.room() - 1, 3) : 3);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verdict(const RunRecord& record, const std::string& path) {
+  Page page(path.empty() ? kMostLines : kMostLines - 1);
+  const Totals sum = sum_of(record);
+  say_header(record, page);
+  if (say_what_was_missed(record, sum, page)) {
+    const std::vector<Moves> moves = moves_by_node(record);
+    say_efficiency(record, sum, page);
+    say_waits(record, page);
+    if (!moves.empty()) {
+      say_moves(record, moves, page);
+      say_gain(moves, page);
+    }
+    say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
+    say_lending(sum, page);
+  }
+  say_notes(record, page);
+  if (!path.empty()) page.lines.push_back("  record   " + path);
+  return page.lines;
+}
+
+}  // namespace steelyard::observe

@@ -1,0 +1,383 @@
+#include "observe/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "observe/sample_records.h"
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string text(const RunRecord& record) {
+  std::string all = "\n";
+  for (const std::string& line : verdict(record, "steelyard-run.json")) all += line + "\n";
+  return all;
+}
+
+RunRecord balanced() {
+  RunRecord record = sample_run();
+  for (int i = 0; i < 4; ++i) record.ranks.push_back(sample_rank(i, 0, 4, 9900 + 10 * i, 10000));
+  record.nodes = {sample_node(0, 4, 16)};
+  record.nodes[0].nothing_moved = "the loads are equal within noise (largest rank 1.3 % above the mean)";
+  weigh_again(record);
+  return record;
+}
+
+RunRecord one_rank() {
+  RunRecord record = sample_run();
+  record.ranks = {sample_rank(0, 0, 16, 9990, 10000)};
+  record.nodes = {sample_node(0, 1, 16)};
+  weigh_again(record);
+  return record;
+}
+
+RunRecord nothing_seen() {
+  RunRecord record = balanced();
+  record.openmp.clear();
+  for (RankRecord& rank : record.ranks) {
+    rank.totals = Totals{.wall = rank.totals.wall, .serial = rank.totals.wall, .capacity = rank.totals.wall};
+    rank.openmp = false;
+  }
+  return record;
+}
+
+RunRecord no_regions() {
+  RunRecord record = balanced();
+  for (RankRecord& rank : record.ranks) {
+    Totals& t = rank.totals;
+    t.regions = t.region_wall = t.region_useful = t.omp_imbalance = t.omp_scheduling = 0;
+    t.serial = t.wall / 4 * (rank.rank + 1);
+    t.mpi = t.wall - t.serial;
+    t.omp_serialisation = 3 * t.serial;
+    t.mpi_capacity = 4 * t.mpi;
+    rank.openmp = false;
+  }
+  record.nodes[0].nothing_moved = "no OpenMP regions: there are no threads to move";
+  weigh_again(record);
+  return record;
+}
+
+RunRecord undone() {
+  RunRecord record = rich_run();
+  record.instrument = "real";
+  record.nodes[0].emulated = false;
+  for (RankRecord& rank : record.ranks) rank.threads_at_end = 6;
+  record.decisions[1] = sample_move(1.2, 0, Outcome::undone);
+  record.decisions[1].forecast_gain = 0.12;
+  record.decisions[1].measured_gain = -0.021;
+  record.decisions[1].measured_noise = 0.005;
+  record.nodes[0].phase_after = 0.0611;
+  record.nodes[0].phase_after_noise = 0.0003;
+  return record;
+}
+
+RunRecord several_nodes() {
+  RunRecord record = sample_run();
+  for (int i = 0; i < 16; ++i) {
+    record.ranks.push_back(sample_rank(i, i / 4, 12, i % 4 == 0 ? 20000 - 500 * (i / 4) : 14000, 20100));
+    if (i % 4 != 0) record.ranks.back().waited_for = {{i / 4 * 4, 5.0}, {0, 0.6}};
+  }
+  for (int n = 0; n < 4; ++n) {
+    NodeRecord node = sample_node(n, 4, 48);
+    if (n < 2) {
+      node.phase_after = 0.05 + 0.006 * n;
+      node.phase_after_noise = 0.0004;
+      record.ranks[4 * n].threads_at_end = 18;
+      for (int i = 1; i < 4; ++i) record.ranks[4 * n + i].threads_at_end = 10;
+      record.decisions.push_back(sample_move(2.5 + n, n, Outcome::confirmed));
+      record.decisions.back().forecast_gain = 0.19 - 0.08 * n;
+    } else {
+      node.nothing_moved = n == 2 ? "forecast gain 1.1 % is below 1.6 % of noise and 2.0 % that are worth a move"
+                                  : "its ranks fix their threads";
+    }
+    record.nodes.push_back(node);
+  }
+  record.decisions.push_back(sample_move(7.25, 0, Outcome::undone));
+  record.decisions.back().forecast_gain = 0.03;
+  record.decisions.back().measured_gain = 0.001;
+  record.decisions.back().measured_noise = 0.004;
+  weigh_again(record);
+  return record;
+}
+
+RunRecord many_ranks() {
+  RunRecord record = sample_run();
+  std::vector<DecisionRecord> moves;
+  for (int n = 0; n < 512; ++n) {
+    for (int i = 0; i < 8; ++i) {
+      const int number = 8 * n + i;
+      record.ranks.push_back(sample_rank(number, n, 6, 59000 - 300 * (number * 37 % 100), 60000));
+      record.ranks.back().waited_for = {{(number * 7919) % 4096, 9.0}};
+      record.ranks.back().threads_at_end = 5 + i % 3;
+      record.ranks.back().fixed_reason = number % 5 == 0 ? "the program sets num_threads(6)" : "";
+    }
+    NodeRecord node = sample_node(n, 8, 48);
+    node.host = "a-rather-long-host-name-" + std::to_string(n) + ".cluster.example.org";
+    if (n % 3 != 0) {
+      node.phase_after = 0.0612 - 0.0000225 * n;
+      node.phase_after_noise = 0.0002;
+      for (int i = 0; i < 3; ++i) record.decisions.push_back(sample_move(1 + 0.01 * n + 5 * i, n, Outcome::confirmed));
+    } else {
+      node.nothing_moved = "balanced as far as whole cores allow: longest process 0.06 s of a 0.0612 s phase on node " +
+                           std::to_string(n);
+    }
+    record.nodes.push_back(node);
+  }
+  for (int i = 0; i < 9; ++i) {
+    record.remarks.push_back("remark " + std::to_string(i) +
+                             " with a good many words in it, so that it takes more than one line of "
+                             "the verdict, and with figures such as 12 % and 13 %, and it goes on and on for a while");
+  }
+  record.ranks[5].totals.lent = 7'654'321 * kMillisecond;
+  weigh_again(record);
+  return record;
+}
+
+TEST(Verdict, EmptyRecord) {
+  EXPECT_EQ(text(RunRecord{}), R"(
+steelyard: 0 ranks, 0 s
+  ERROR    nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the
+           program does not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP
+           runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it
+           is.
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, MovedAndHelped) {
+  EXPECT_EQ(text(rich_run()), R"(
+steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
+  parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
+    MPI    balance of ranks 79 %, communication 99 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  waited   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0
+  moved    cores, once, at 1.20 s: threads 6 each -> 9,7,7,6,6,5,4,4 (forecast 22.1 % less time)
+  gained   21.9 % +- 0.4 % less time: a phase takes 47.8 ms instead of 61.2 ms
+  lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
+  note     rank 6: the program sets num_threads(4): its threads were left alone
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, NothingMoved) {
+  EXPECT_EQ(text(balanced()), R"(
+steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
+  parallel efficiency 96 % = MPI 99 % x OpenMP 97 %
+    MPI    balance of ranks 100 %, communication 99 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  waited   no rank spent more than 5 % of its time in MPI
+  moved    nothing: the loads are equal within noise (largest rank 1.3 % above the mean)
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, OneRank) {
+  EXPECT_EQ(text(one_rank()), R"(
+steelyard: 1 rank on 1 node, 16 cores, 10.0 s
+  parallel efficiency 97 % = MPI 100 % x OpenMP 97 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  moved    nothing: one rank on the node, nobody to exchange cores with
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, NothingWasSeen) {
+  EXPECT_EQ(text(nothing_seen()), R"(
+steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
+  ERROR    nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the
+           program does not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP
+           runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it
+           is.
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, NoRegions) {
+  EXPECT_EQ(text(no_regions()), R"(
+steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
+  WARNING  no OpenMP region was seen, so there are no threads to move: the program does not use
+           OpenMP, or its runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM`
+           says which it is.
+  parallel efficiency 16 % = MPI 62 % x OpenMP 25 %
+    MPI    balance of ranks 62 %, communication 100 %
+  waited   ranks 0-1 spent 50 % to 75 % of their time in MPI
+  moved    nothing: no OpenMP regions: there are no threads to move
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, Undone) {
+  EXPECT_EQ(text(undone()), R"(
+steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
+  parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
+    MPI    balance of ranks 79 %, communication 99 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  waited   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0
+  moved    cores, once, at 1.20 s: threads are back at 6 each (forecast 12.0 % less time)
+  undone   the move brought -2.1 % +- 0.5 % where 12.0 % was forecast
+  lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
+  note     rank 6: the program sets num_threads(4): its threads were left alone
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, SeveralNodes) {
+  EXPECT_EQ(text(several_nodes()), R"(
+steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
+  parallel efficiency 74 % = MPI 76 % x OpenMP 97 %
+    MPI    balance in nodes 78 %, across nodes 99 %, communication 100 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  waited   ranks 1-3, 5-7, 9-11, 13-15 spent 30 % of their time in MPI, 69 % of it for ranks 0, 8,
+           12
+  moved    cores, 3 times, from 2.50 s to 7.25 s on 2 of 4 nodes; most on node 0: threads 12 each ->
+           18,10,10,10 (forecast 19.0 % less time)
+  undone   1 of 3 moves; the last of them brought 0.1 % +- 0.4 % where 3.0 % was forecast
+  gained   18.3 % +- 0.7 % less time a phase on node 0, which gained most, 8.5 % on node 1, which
+           gained least
+  moved    nothing on 2 nodes, such as node 2: forecast gain 1.1 % is below 1.6 % of noise and 2.0 %
+           that are worth a move
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, FourThousandRanks) {
+  EXPECT_EQ(text(many_ranks()), R"(
+steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
+  parallel efficiency 71 % = MPI 74 % x OpenMP 97 %
+    MPI    balance in nodes 79 %, across nodes 95 %, communication 98 %
+    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
+  waited   ranks 2, 4-5, 7-8, 10, 13, 15-16, ... (2129 in all) spent 26 % to 51 % of their time in
+           MPI, for many different ranks
+  moved    cores, 1023 times, from 1.01 s to 16.1 s on 341 of 512 nodes; most on node 1: threads 6
+           each -> 5,6,7,5,6,7,5,6 (forecast 22.1 % less time)
+  gained   18.8 % +- 0.4 % less time a phase on node 511, which gained most, 0.0 % on node 1, which
+           gained least
+  moved    nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest
+           process 0.06 s of a 0.0612 s phase on node 0
+  lent     7654 core s by ranks that waited in MPI; nobody needed them
+  note     10 more remarks: `steelyard report` prints them
+  record   steelyard-run.json
+)");
+}
+
+TEST(Verdict, WithoutAPathThereIsNoLineForIt) {
+  const std::vector<std::string> lines = verdict(rich_run());
+  EXPECT_THAT(lines.back(), Not(HasSubstr("record")));
+}
+
+TEST(Verdict, AllRemarksWhereThereIsRoom) {
+  RunRecord record = balanced();
+  record.remarks = {"first", "second", "third"};
+  EXPECT_THAT(text(record), HasSubstr("note     first\n  note     second\n  note     third\n"));
+}
+
+TEST(Verdict, FixedThreadsAreToldWithoutARemarkToo) {
+  RunRecord record = rich_run();
+  record.remarks.clear();
+  EXPECT_THAT(text(record), HasSubstr("note     rank 6: the program sets num_threads(4)\n"));
+}
+
+TEST(Verdict, ALossIsCalledALoss) {
+  RunRecord record = rich_run();
+  record.nodes[0].phase_after = 0.07;
+  EXPECT_THAT(text(record), HasSubstr("lost     14.4 % +- 0.5 % more time: a phase takes 70.0 ms instead of 61.2 ms"));
+}
+
+TEST(Verdict, WhatWasNotCheckedIsNotClaimed) {
+  RunRecord record = rich_run();
+  record.decisions[1].outcome = Outcome::taken;
+  record.nodes[0].phase_after = 0;
+  EXPECT_THAT(text(record), HasSubstr("gained   not known: the run ended before"));
+}
+
+TEST(Verdict, RegionsWithoutMpiAreAWarning) {
+  RunRecord record = balanced();
+  for (RankRecord& rank : record.ranks) rank.totals.mpi_calls = 0;
+  EXPECT_THAT(text(record), HasSubstr("WARNING  no blocking MPI call was seen"));
+  record = one_rank();
+  record.ranks[0].totals.mpi_calls = 0;
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "one rank need not call MPI";
+}
+
+/// Anything that a record may hold, edited by hand or damaged.
+RunRecord any_record(std::mt19937_64& random) {
+  const auto number = [&]() -> double {
+    const double values[] = {0, -1, 1e-12, 0.3, 1e300, -1e300, std::numeric_limits<double>::quiet_NaN(), 7};
+    return values[random() % std::size(values)];
+  };
+  const auto any_int = [&] { return static_cast<int>(random() % 4 == 0 ? random() : random() % 20); };
+  const auto words = [&] {
+    std::string s;
+    for (std::size_t n = random() % 200; s.size() < n;) s += static_cast<char>(random() % 5 == 0 ? ' ' : random());
+    return s;
+  };
+  RunRecord record;
+  record.wall = number();
+  record.metrics.mpi = number();
+  record.instrument = words();
+  for (std::size_t i = random() % 12; i-- > 0;) {
+    RankRecord rank = sample_rank(any_int(), any_int(), any_int(), any_int(), any_int());
+    rank.waited_for = {{any_int(), number()}, {any_int(), number()}};
+    rank.fixed_reason = random() % 3 == 0 ? words() : "";
+    for (const TotalsField& field : kTotalsFields) {
+      if (random() % 9 == 0) rank.totals.*field.value = any_int();
+    }
+    record.ranks.push_back(rank);
+  }
+  for (std::size_t i = random() % 5; i-- > 0;) {
+    NodeRecord node = sample_node(any_int(), any_int(), any_int());
+    node.phase_before = number();
+    node.phase_after = number();
+    node.phase_after_noise = number();
+    node.nothing_moved = random() % 2 == 0 ? words() : "";
+    record.nodes.push_back(node);
+  }
+  for (std::size_t i = random() % 9; i-- > 0;) {
+    DecisionRecord move = sample_move(number(), any_int(), static_cast<Outcome>(random() % 4));
+    move.forecast_gain = number();
+    move.measured_gain = number();
+    record.decisions.push_back(move);
+  }
+  for (std::size_t i = random() % 9; i-- > 0;) record.remarks.push_back(words());
+  return record;
+}
+
+TEST(Verdict, StaysWithinItsBoundsWhateverTheRecord) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 1000; ++round) {
+    const RunRecord record = any_record(random);
+    const std::vector<std::string> lines = verdict(record, "r.json");
+    ASSERT_LE(lines.size(), 15u);
+    for (const std::string& line : lines) ASSERT_LE(width(line), 100u) << line;
+    ASSERT_FALSE(full_report(record).empty());
+  }
+}
+
+TEST(FullReport, HoldsTheVerdictAndTheTables) {
+  const std::string report = full_report(rich_run());
+  for (const std::string& line : verdict(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
+  EXPECT_THAT(report, HasSubstr("  command      ./miniFE.x nx=264 ny=256\n"));
+  EXPECT_THAT(report,
+              HasSubstr("     6     0        6  4 fixed       12   8.500     3.800           49.470        1.530"));
+  EXPECT_THAT(report, HasSubstr("2 packages x 24 cores (emulated)"));
+  EXPECT_THAT(report, HasSubstr("node 0, cores: no plan (3 times)\n             why: the loads are new"));
+  EXPECT_THAT(report, HasSubstr("confirmed: forecast 22.1 % less time, noise 1.2 %, cost 900 us; measured 21.9 % +-"));
+  EXPECT_THAT(report, HasSubstr("\nRemarks\n  rank 6: the program"));
+}
+
+TEST(FullReport, ListsEveryRankAndReason) {
+  const std::string report = full_report(many_ranks());
+  EXPECT_THAT(report, HasSubstr("\n  4095   511 "));
+  EXPECT_THAT(report, HasSubstr("node 510: nothing moved: balanced"));
+  EXPECT_THAT(report, HasSubstr("remark 8 with"));
+}
+
+}  // namespace
+}  // namespace steelyard::observe
