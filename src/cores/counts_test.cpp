@@ -25,7 +25,8 @@ std::vector<ProcessLoad> processes(int threads, const std::vector<double>& paral
 
 std::vector<Scaling> perfect(std::size_t n) { return std::vector<Scaling>(n); }
 
-double longest(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const std::vector<int>& counts) {
+double longest(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling,
+               const std::vector<int>& counts) {
   double busy = 0;
   for (std::size_t p = 0; p < loads.size(); ++p) busy = std::max(busy, forecast_busy(loads[p], scaling[p], counts[p]));
   return busy;

@@ -14,7 +14,7 @@ constexpr double kLeastNoise = 0.002;  // clocks and the scheduler alone make th
 constexpr double kSlope = 3.5;         // standard errors of a slope that is a trend
 constexpr std::size_t kRemembered = 16;
 constexpr std::size_t kTrendWindows = 6;
-constexpr double kMisfit = 2.5;        // standard deviations by which two windows running may miss the line on one side
+constexpr double kMisfit = 2.5;  // standard deviations by which two windows running may miss the line on one side
 constexpr std::size_t kAfterMisfit = 3;
 
 /// Follows the spread of `surprise`; a single outlier counts as three standard deviations at most.
@@ -127,7 +127,7 @@ void Estimate::remember(const Window& window) {
   reference_ = reference;
 }
 
-Estimate::Line Estimate::fit(std::vector<double> Moment::*figure, std::size_t process, double noise) const {
+Estimate::Line Estimate::fit(std::vector<double> Moment::* figure, std::size_t process, double noise) const {
   Line line;
   line.weight = 0;
   for (const Moment& moment : recent_) {

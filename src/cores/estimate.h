@@ -44,26 +44,26 @@ class Estimate {
   };
   /// A straight line or, where none can be made out, a constant.
   struct Line {
-    double level = 0;     ///< at `middle`
-    double slope = 0;     ///< for each phase
-    double middle = 0;    ///< phase number
-    double weight = 1;    ///< phases that it rests on
-    double lever = 0;     ///< their sum of squared distances from the middle; 0: no slope
+    double level = 0;   ///< at `middle`
+    double slope = 0;   ///< for each phase
+    double middle = 0;  ///< phase number
+    double weight = 1;  ///< phases that it rests on
+    double lever = 0;   ///< their sum of squared distances from the middle; 0: no slope
     double at(double phase) const { return level + slope * (phase - middle); }
     /// Of at(), in units of the variance of one phase.
     double variance(double phase) const;
   };
   struct Process {
-    ProcessLoad load;         ///< limits and threads as last seen
+    ProcessLoad load;  ///< limits and threads as last seen
     Line region, serial;
-    double borrowed = 1;      ///< measured region time over that on its own cores
-    double noise = 0.1;       ///< standard deviation of one phase, as a fraction of the longest process
-    double missed = 0;        ///< by how much the last window was off, where that was more than noise
+    double borrowed = 1;  ///< measured region time over that on its own cores
+    double noise = 0.1;   ///< standard deviation of one phase, as a fraction of the longest process
+    double missed = 0;    ///< by how much the last window was off, where that was more than noise
     double scaling_variance = 0.25;
     double busy(double phase) const { return region.at(phase) + serial.at(phase); }
   };
 
-  Line fit(std::vector<double> Moment::*figure, std::size_t process, double noise) const;
+  Line fit(std::vector<double> Moment::* figure, std::size_t process, double noise) const;
   /// What the newest window says about the noise of one phase, in seconds: by second differences, which drift does not enter.
   double unevenness(std::size_t process, double busy, double phases) const;
   void remember(const Window& window);
@@ -73,13 +73,13 @@ class Estimate {
   std::vector<Process> before_move_;  ///< while the first windows with new thread counts come in
   std::vector<Scaling> scaling_;
   std::deque<Moment> recent_;
-  double phase_ = 0;                  ///< phases seen
+  double phase_ = 0;  ///< phases seen
   double phases_on_record_ = 0;
-  double reference_ = 0;              ///< s, the longest process in one phase
-  int settling_ = 0;                  ///< windows until times with the new thread counts can be trusted
+  double reference_ = 0;  ///< s, the longest process in one phase
+  int settling_ = 0;      ///< windows until times with the new thread counts can be trusted
   int windows_ = 0;
   int windows_seen_ = 0;
-  double total_noise_ = 0.1;          ///< standard deviation of the common part of one phase, as a fraction
+  double total_noise_ = 0.1;  ///< standard deviation of the common part of one phase, as a fraction
 };
 
 }  // namespace steelyard::cores

@@ -39,7 +39,8 @@ std::vector<int> optimal_counts(const std::vector<ProcessLoad>& loads, const std
                                 int domain_cores);
 /// The same where process p has to live in domain[p], which has capacity[domain[p]] cores.
 std::vector<int> optimal_counts_in(const std::vector<int>& domain, const std::vector<int>& capacity,
-                                   const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, int cores);
+                                   const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling,
+                                   int cores);
 /// The fewest threads with which each process stays within `busy` seconds; the largest count allowed where none does.
 std::vector<int> least_counts(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, double busy,
                               int domain_cores);

@@ -38,7 +38,8 @@ NodeShape fill(const std::vector<ProcessLoad>& loads, const std::vector<int>& ca
 
 std::vector<Scaling> perfect(std::size_t n) { return std::vector<Scaling>(n); }
 
-double longest(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const std::vector<int>& counts) {
+double longest(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling,
+               const std::vector<int>& counts) {
   double busy = 0;
   for (std::size_t p = 0; p < loads.size(); ++p) busy = std::max(busy, forecast_busy(loads[p], scaling[p], counts[p]));
   return busy;
@@ -163,7 +164,8 @@ double exhaustive(const std::vector<ProcessLoad>& loads, const std::vector<Scali
       room[domain.back()] -= 1;
     }
     if (*std::min_element(room.begin(), room.end()) < 0) continue;
-    best = std::min(best, longest(loads, scaling, optimal_counts_in(domain, shape.capacity, loads, scaling, shape.budget)));
+    best = std::min(best,
+                    longest(loads, scaling, optimal_counts_in(domain, shape.capacity, loads, scaling, shape.budget)));
   }
   return best;
 }

@@ -16,8 +16,10 @@ namespace {
 
 constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
 constexpr double kLongest = 1.0;     // s of a window while all is quiet
+constexpr int kCaution = 2;          // windows that have to agree before a plan is made
+constexpr int kPaysOff = 8;          // windows that the loads have to stay steady after a move for it to be worth it
 constexpr int kNoticing = 4;         // windows for which a plan is wrong once the loads have changed again
-constexpr int kPatience = 16;        // a window spans at most this part of the steady stretch; first back-off in windows
+constexpr int kPatience = 16;  // a window spans at most this part of the steady stretch; first back-off in windows
 
 /// For how long the loads have been steady, in phases, and what that says about how long they will be.
 class Steadiness {
@@ -58,9 +60,11 @@ std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * frac
 /// Why no plan can be made whatever the loads; empty where one can.
 std::string obstacle(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
-  if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed)) return "nothing measured";
+  if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
+    return "nothing measured";
   if (n == 1) return "one process on this node: nobody to exchange cores with";
-  if (shape.budget < static_cast<int>(n)) return fmt::format("{} processes on {} cores: none to give away", n, shape.budget);
+  if (shape.budget < static_cast<int>(n))
+    return fmt::format("{} processes on {} cores: none to give away", n, shape.budget);
   if (shape.budget == static_cast<int>(n)) return "one core for each process: none to give away";
   if (std::all_of(window.loads.begin(), window.loads.end(), [](const ProcessLoad& load) { return load.fixed; }))
     return "all thread counts are fixed by the program";
@@ -82,14 +86,17 @@ struct Policy::State {
   PolicyOptions options;
   Estimate estimate;
   Steadiness steadiness;
-  Spell spell;                   ///< since the last change of loads or of thread counts
+  Spell spell;  ///< since the last change of loads or of thread counts
   std::optional<Trial> trial;
-  double phase_time = 0;         ///< s, smoothed
-  double move_cost = 0;          ///< s for each core
-  long phase = 0;                ///< phases seen
-  long considered = 0;           ///< the last phase at which --balance-every or --balance-at was served
-  long resting_until = 0;        ///< phase
-  double rest = 0;               ///< phases of the next back-off; 0: none so far
+  Plan start;              ///< what the user gave
+  long applied_at = -1;    ///< phase of the last move, until the loads change; -1: none
+  int caution = kCaution;  ///< doubled when the loads change before a move has paid, halved when it has
+  double phase_time = 0;   ///< s, smoothed
+  double move_cost = 0;    ///< s for each core
+  long phase = 0;          ///< phases seen
+  long considered = 0;     ///< the last phase at which --balance-every or --balance-at was served
+  long resting_until = 0;  ///< phase
+  double rest = 0;         ///< phases of the next back-off; 0: none so far
 
   Verdict consider(const Window& window, const NodeShape& shape);
   int phases_wanted() const;
@@ -99,7 +106,9 @@ struct Policy::State {
   /// The phase at which the user wants a plan; 0: not any more.
   long next_by_hand() const;
   int shortest_window() const;
-  void observe(const Window& window);
+  Estimate::News observe(const Window& window);
+  void account_for_last_move();
+  bool fell_for_restless_loads(const Window& window) const;
   void check(const Window& window, Verdict& verdict);
   void decide(const NodeShape& shape, bool forced, Verdict& verdict);
   void apply(Verdict& verdict, const NodeShape& shape);
@@ -127,12 +136,31 @@ int Policy::State::phases_wanted() const {
   return static_cast<int>(wanted);
 }
 
-void Policy::State::observe(const Window& window) {
+/// The loads have changed: did the last move live long enough?
+void Policy::State::account_for_last_move() {
+  if (applied_at < 0) return;
+  const bool paid = phase - applied_at >= kPaysOff * shortest_window();
+  caution = paid ? std::max(kCaution, caution / 2) : std::min(2 * caution, 1024);
+  applied_at = -1;
+}
+
+/// Two moves in a row were overtaken by the next change: what is left of them fits no loads. The start's counts at least
+/// fit what the user had in mind.
+bool Policy::State::fell_for_restless_loads(const Window& window) const {
+  if (by_hand() || caution < 4 * kCaution) return false;
+  for (std::size_t p = 0; p < window.loads.size(); ++p)
+    if (window.loads[p].threads != start.threads[p]) return true;
+  return false;
+}
+
+Estimate::News Policy::State::observe(const Window& window) {
   phase += window.phases;
   if (trial && trial->loads.size() != window.loads.size()) trial.reset();
   const double now = window.elapsed / window.phases;
   phase_time = phase_time > 0 ? (phase_time + now) / 2 : now;
-  if (estimate.add(window) == Estimate::News::changed) {
+  const Estimate::News news = estimate.add(window);
+  if (news == Estimate::News::changed) {
+    account_for_last_move();
     steadiness.change(window.phases, 2 * window.phases);
     spell.clear();
     trial.reset();
@@ -142,6 +170,7 @@ void Policy::State::observe(const Window& window) {
     steadiness.add(window.phases);
   }
   if (estimate.windows() > 0) spell.add(window);  // 0: thread counts changed in this window
+  return news;
 }
 
 void Policy::State::check(const Window& window, Verdict& verdict) {
@@ -170,7 +199,8 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   verdict.measured_noise = judgement.noise;
   const double after = trial->after.elapsed(0).value, before = trial->before.elapsed(0).value;
   const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
-  move_cost = std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
+  move_cost =
+      std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
   if (verdict.helped) {
     verdict.why = fmt::format("the last move gained {} +- {} of {} forecast", percent(judgement.gain),
@@ -228,6 +258,7 @@ void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   trial->forecast = verdict.forecast_gain;
   trial->loads = estimate.loads(0);
   trial->before = spell;
+  applied_at = phase;
   spell.clear();
 }
 
@@ -254,21 +285,33 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     return verdict;
   }
   const Window window = cleaned(raw);
-  observe(window);
+  const Estimate::News news = observe(window);
+  if (start.threads.size() != window.loads.size()) start = as_it_is(shape);
+  if (news == Estimate::News::changed && fell_for_restless_loads(window)) {
+    verdict.action = Action::undo;
+    verdict.plan = start;
+    for (std::size_t p = 0; p < window.loads.size(); ++p)
+      verdict.plan.moved += std::max(0, start.threads[p] - window.loads[p].threads);
+    verdict.why = fmt::format(
+        "the loads change faster than moves pay: back to the start, no plan before {} steady windows", caution);
+    return verdict;
+  }
   if (trial) check(window, verdict);
 
   const bool due = by_hand() && next_by_hand() > 0 && phase >= next_by_hand();
   if (due) considered = phase;
   if (verdict.action == Action::undo || verdict.judged) return verdict;
   if (by_hand() && !due) {
-    if (!trial) verdict.why = next_by_hand() > 0 ? fmt::format("next plan at phase {}", next_by_hand()) : "planned once, as asked";
+    if (!trial)
+      verdict.why =
+          next_by_hand() > 0 ? fmt::format("next plan at phase {}", next_by_hand()) : "planned once, as asked";
     return verdict;
   }
   if (trial && !due) return verdict;
   if (phase < resting_until)
     verdict.why = fmt::format("resting until phase {} after a move that did not help", resting_until);
-  else if (estimate.windows() < 2 && !due)
-    verdict.why = "the loads are new: waiting for a second window that agrees";
+  else if (!due && (estimate.windows() < kCaution || steadiness.phases() < caution * shortest_window()))
+    verdict.why = fmt::format("the loads are new: waiting for {} windows that agree", caution);
   else
     decide(shape, due, verdict);
   return verdict;

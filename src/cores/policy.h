@@ -29,8 +29,8 @@ enum class Action { none, apply, undo };
 /// What the policy wants done now and why; goes into the record whichever it is.
 struct Verdict {
   Action action = Action::none;
-  Plan plan;        ///< for `apply` and `undo` (then: the counts and domains to go back to)
-  std::string why;  ///< a sentence with figures
+  Plan plan;                 ///< for `apply` and `undo` (then: the counts and domains to go back to)
+  std::string why;           ///< a sentence with figures
   double forecast_gain = 0;  ///< fraction of the phase time
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
@@ -46,7 +46,8 @@ struct Verdict {
 /// Lives at the node leader. Not thread-safe; no clock but the windows' own.
 ///
 /// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they have
-/// changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree on it.
+/// changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree on it;
+/// when the loads change again before moves have paid, more windows have to agree, and the counts of the start come back.
 class Policy {
  public:
   explicit Policy(PolicyOptions options);

@@ -37,7 +37,7 @@ int Spell::phases() const {
   return sum;
 }
 
-Spell::Figure Spell::median(double Sample::*figure, double noise) const {
+Spell::Figure Spell::median(double Sample::* figure, double noise) const {
   if (samples_.empty()) return {};
   std::vector<double> values, distances;
   for (const Sample& sample : samples_) values.push_back(sample.*figure);

@@ -31,19 +31,19 @@ class Spell {
     double efficiency;
     int phases;
   };
-  Figure median(double Sample::*figure, double noise) const;
+  Figure median(double Sample::* figure, double noise) const;
   std::deque<Sample> samples_;
 };
 
 /// A move that was made and has to show that it helped.
 struct Trial {
   Plan applied;
-  Plan previous;                     ///< what to go back to
-  double forecast = 0;               ///< gain, as a fraction of the phase time
-  std::vector<ProcessLoad> loads;    ///< in one phase, before the move
+  Plan previous;                   ///< what to go back to
+  double forecast = 0;             ///< gain, as a fraction of the phase time
+  std::vector<ProcessLoad> loads;  ///< in one phase, before the move
   Spell before, after;
-  double first_elapsed = 0;          ///< s a phase in the window in which the move took place
-  int first_phases = 0;              ///< of that window; 0: it has not come in yet
+  double first_elapsed = 0;  ///< s a phase in the window in which the move took place
+  int first_phases = 0;      ///< of that window; 0: it has not come in yet
 
   enum class Ruling { open, helped, failed };
   struct Judgement {
