@@ -103,7 +103,15 @@ NodeShape Cores::shape() const {
 void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start) {
   if (!planner_ || !options_.move || !problem_.empty()) return;
   const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
-  if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, domain_, *plan));
+  if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
+}
+
+// By core: its domain as the plan means it.
+std::vector<int> Cores::joined() const {
+  const std::vector<int> first = joined_domains(shape());
+  std::vector<int> domain = domain_;
+  for (int& d : domain) d = first[static_cast<std::size_t>(d)];
+  return domain;
 }
 
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {

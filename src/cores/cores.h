@@ -69,6 +69,7 @@ class Cores {
 
  private:
   NodeShape shape() const;
+  std::vector<int> joined() const;
 
   node::Process* processes_;
   int count_;

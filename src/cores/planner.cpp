@@ -106,6 +106,11 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     }
   }
   if (verdict.action == Action::undo) {
+    // Without a judgement it is a return to the start, as the loads change faster than moves pay.
+    for (auto& decision : decisions_) {
+      if (decision.outcome == observe::Outcome::taken) decision.outcome = observe::Outcome::undone;
+    }
+    after_ = {};
     moved_ = std::any_of(decisions_.begin(), decisions_.end(),
                          [](const auto& decision) { return decision.outcome == observe::Outcome::confirmed; });
     return;
