@@ -1,0 +1,207 @@
+"""The figures of `cores`: an unmodified program's cores rebalanced and lent, and what that costs. See `--help` and `--list`."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from statistics import median
+from typing import Callable
+
+import analytic
+from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, report)
+
+# The emulated node: threads sleep in the place of cores that compute. More threads than cores must not spin.
+TOPOLOGY = "package:2 core:24 pu:1"
+PACKAGES = [24, 24]
+RANKS, THREADS = 8, 6
+SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
+STEP_WORK_MS = 360  # of the mean rank: 60 ms on its 6 threads
+
+# The paper's table II: reductions of MiniFE's time, in per cent, balanced at a step that was chosen by hand.
+PAPER_MINIFE = {100: 10, 200: 24, 500: 30}
+
+# Real cores. A fixed length of the iterations: every run has the same work, however busy the machine is at its start.
+ROUNDS = "--rounds=16000"
+
+
+def mpirun(flavour: str, ranks: int, command: list[str]) -> list[str]:
+    return [f"mpirun.{flavour}", "-n", str(ranks), *command]
+
+
+def unbalanced(session: Session, flavour: str) -> str:
+    return session.program(f"examples/unbalanced.{flavour}.clang")
+
+
+def emulated_pair(session: Session, flavour: str, name: str, *what: str) -> tuple[Case, Case]:
+    program = [unbalanced(session, flavour), "--kernel=sleep", f"--work={STEP_WORK_MS}", *what]
+    launch = session.steelyard(name, f"--emulate={TOPOLOGY}")
+    return (Case("native", mpirun(flavour, RANKS, program), SLEEPERS),
+            Case("with Steelyard", mpirun(flavour, RANKS, launch + program), SLEEPERS))
+
+
+def instrument_error(native: list[float], steps: int, work: list[int]) -> float:
+    """Per cent by which the emulated native run was longer than it had to be."""
+    ideal = steps * float(analytic.makespan(work, [THREADS] * RANKS) * analytic.ITERATION_MS) / 1000
+    return 100 * (median(native) / ideal - 1)
+
+
+def minife(flavour: str, imbalance: int) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        name = f"minife-{imbalance}"
+        steps, rounds = (10, 1) if session.quick else (200, 3)
+        native, ours = emulated_pair(session, flavour, name, f"--imbalance={imbalance}", f"--steps={steps}")
+        times = session.interleaved([native, ours], rounds)
+        gains = [100 * (1 - b / a) for a, b in zip(times["native"], times["with Steelyard"])]
+        work = analytic.iterations(analytic.unbalanced_loads(RANKS, imbalance), STEP_WORK_MS)
+        even = [THREADS] * RANKS
+        best = analytic.reduction(work, even, analytic.optimal_threads(work, PACKAGES))
+        beside = {"analytic optimum": best, "difference, points": median(gains) - best,
+                  "the paper's rule (analytic)": analytic.reduction(work, even, analytic.paper_threads(work, PACKAGES)),
+                  "the paper's MiniFE": PAPER_MINIFE[imbalance],
+                  "error of the instrument, %": instrument_error(times["native"], steps, work)}
+        return [figure(name, "emulated", gains, "% less time", Target(">=", best - 3), ours.shell(), beside)]
+
+    return measured
+
+
+def drift(flavour: str) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        stay, rounds = (5, 1) if session.quick else (50, 3)
+        steps = stay * RANKS
+        native, ours = emulated_pair(session, flavour, "drift", "--imbalance=100", f"--steps={steps}", f"--drift={stay}")
+        times = session.interleaved([native, ours], rounds)
+        work = analytic.iterations(analytic.unbalanced_loads(RANKS, 100), STEP_WORK_MS)
+        once = analytic.optimal_threads(work, PACKAGES)
+        oracle = analytic.reduction(work, [THREADS] * RANKS, once)
+        shares = [100 * 100 * (1 - b / a) / oracle for a, b in zip(times["native"], times["with Steelyard"])]
+        moved = [work[-k:] + work[:-k] for k in range(RANKS)]
+        mean_once = sum(analytic.makespan(loads, once) for loads in moved) / RANKS
+        gain_once = 100 * (1 - mean_once / analytic.makespan(work, [THREADS] * RANKS))
+        beside = {"the oracle's reduction, %": oracle, "balanced only once (analytic)": float(100 * gain_once) / oracle,
+                  "error of the instrument, %": instrument_error(times["native"], steps, work)}
+        return [figure("drift", "emulated", shares, "% of an oracle's gain", Target(">=", 80), ours.shell(), beside)]
+
+    return measured
+
+
+def dlb_case(session: Session, flavour: str, command: list[str], variables: dict[str, str]) -> list[Case]:
+    """LeWI of DLB, as its manual says: ranks on cores of their own, threads and ranks that do not spin."""
+    if flavour not in session.dlb:
+        return []
+    if not session.dlb[flavour].exists():
+        raise Failed(f"--dlb: {session.dlb[flavour]} is not there: build DLB with MPI support and name its libdlb_mpi.so")
+    launch = mpirun(flavour, 2, ["env", f"LD_PRELOAD={session.dlb[flavour]}", *command])
+    launch[1:1] = ["--bind-to", "core"]
+    return [Case("DLB LeWI", launch, variables | {"DLB_ARGS": "--lewi", "OMP_WAIT_POLICY": "passive",
+                                                  "OMPI_MCA_mpi_yield_when_idle": "1"})]
+
+
+def lending(flavour: str, regions: int) -> Callable[[Session], list[Figure]]:
+    """2 ranks on 2 cores, the second with 3 times the work of the first. The ideal keeps both cores busy to the end."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"lending-{regions}-{flavour}"
+        steps, rounds = (10, 1) if session.quick else (50, 7)
+        one = {"OMP_NUM_THREADS": "1"}
+        program = [unbalanced(session, flavour), f"--steps={steps}", f"--regions={regions}", ROUNDS]
+        both = [*program, "--work=40", "--loads=1,3"]
+        ours = Case("with Steelyard", mpirun(flavour, 2, session.steelyard(name) + both), one)
+        cases = [Case("native", mpirun(flavour, 2, both), one), ours,
+                 Case("light", mpirun(flavour, 1, [*program, "--work=20"]), one),
+                 Case("heavy", mpirun(flavour, 1, [*program, "--work=60"]), one),
+                 Case("even loads, native", mpirun(flavour, 2, [*program, "--work=40", "--imbalance=0"]), one)]
+        if flavour == "openmpi":
+            cases.append(Case("native, yielding", cases[0].command, one | {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+        cases += dlb_case(session, flavour, both, one)
+        times = session.interleaved(cases, rounds)
+        ideal = [(light + heavy) / 2 for light, heavy in zip(times.pop("light"), times.pop("heavy"))]
+        fractions = {label: [100 * i / t for i, t in zip(ideal, taken)] for label, taken in times.items()}
+        values = fractions.pop(ours.label)
+        return [figure(name, "real", values, "% of the ideal", Target(">=", 85), ours.shell(),
+                       {label: median(samples) for label, samples in fractions.items()})]
+
+    return measured
+
+
+def balanced(flavour: str) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        name = f"balanced-overhead-{flavour}"
+        steps, rounds = (10, 1) if session.quick else (50, 15)
+        one = {"OMP_NUM_THREADS": "1"}
+        program = [unbalanced(session, flavour), f"--steps={steps}", "--imbalance=0", "--work=40", "--regions=4",
+                   "--collective=allreduce", ROUNDS]
+        ours = Case("with Steelyard", mpirun(flavour, 2, session.steelyard(name) + program), one)
+        times = session.interleaved([Case("native", mpirun(flavour, 2, program), one), ours], rounds)
+        longer = [100 * (b / a - 1) for a, b in zip(times["native"], times["with Steelyard"])]
+        return [figure(name, "real", longer, "% longer", Target("<=", 1), ours.shell(),
+                       {"native, s": median(times["native"]), "the paper's, %": 0.4})]
+
+    return measured
+
+
+def region_cost(flavour: str) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        name = f"region-cost-{flavour}"
+        rounds = 1 if session.quick else 15
+        two = {"OMP_NUM_THREADS": "2"}
+        program = [session.program(f"bench/region_cost.{flavour}.clang"), "10" if session.quick else "200"]
+        pattern = r"([0-9.]+) ns per region"
+        ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), two, pattern)
+        weighed = Case("only weighed", mpirun(flavour, 1, session.steelyard(name, "--observe") + program), two, pattern)
+        times = session.interleaved([Case("native", mpirun(flavour, 1, program), two, pattern), ours, weighed], rounds)
+        extra = {label: [b - a for a, b in zip(times["native"], samples)] for label, samples in times.items()}
+        return [figure(name, "real", extra["with Steelyard"], "ns a region", Target("<=", 1000), ours.shell(),
+                       {"only weighed": median(extra["only weighed"]), "libomp's own, ns": median(times["native"])})]
+
+    return measured
+
+
+def planning(session: Session) -> list[Figure]:
+    """Time of a whole plan, from the Google Benchmark that stands beside it."""
+    repetitions = 3 if session.quick else 15
+    command = [session.program("src/cores/plan_benchmark"), "--benchmark_format=json",
+               f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={0.01 if session.quick else 0.1}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise Failed(f"{command[0]} ended with status {done.returncode}: {done.stderr[-1000:]}")
+    samples: dict[tuple[int, int], list[float]] = {}
+    for run in json.loads(done.stdout)["benchmarks"]:
+        if run["run_type"] == "iteration":
+            shape = dict(word.split(":") for word in run["run_name"].split("/") if ":" in word)
+            to_us = {"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6}[run["time_unit"]]
+            samples.setdefault((int(shape["processes"]), int(shape["domains"])), []).append(run["real_time"] * to_us)
+    bounds = {8: 100, 64: 1000}
+    shown = {shape: times for shape, times in samples.items() if shape[0] in bounds}
+    if (8, 2) not in shown:
+        raise Failed(f"{command[0]} does not plan for 8 processes on 2 sockets any more: mend one of the two")
+    return [figure(f"planning-{processes}-on-{domains}", "real", times, "us", Target("<=", bounds[processes]),
+                   f"{' '.join(command)} --benchmark_filter=processes:{processes}/domains:{domains}/", {})
+            for (processes, domains), times in shown.items()]
+
+
+def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
+    # On the emulated node 8 ranks share a handful of cores: only an MPI that yields while it waits leaves time to the native side.
+    emulated = "openmpi" if "openmpi" in flavours else flavours[0]
+    all_of_them = [Measurement("planning", 15, planning)]
+    for flavour in flavours:
+        all_of_them.append(Measurement(f"region-cost-{flavour}", 120, region_cost(flavour)))
+        all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
+        for regions in (4, 8):
+            all_of_them.append(Measurement(f"lending-{regions}-{flavour}", 120, lending(flavour, regions)))
+    for imbalance, seconds in ((100, 130), (200, 170), (500, 290)):
+        all_of_them.append(Measurement(f"minife-{imbalance}", seconds, minife(emulated, imbalance)))
+    all_of_them.append(Measurement("drift", 270, drift(emulated)))
+    if quick:
+        for m in all_of_them:
+            m.seconds /= 25
+    return all_of_them
+
+
+def main() -> int:
+    options = arguments(__doc__, "cores")
+    flavours = ["openmpi", "mpich"] if options.mpi == "both" else [options.mpi]
+    return report(options, measure(options, measurements(flavours, options.quick)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

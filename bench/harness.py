@@ -1,0 +1,256 @@
+"""Runs commands in interleaved rounds, keeps medians and spreads, and prints and writes figures."""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Callable, Mapping, Sequence
+
+TREE = Path(__file__).resolve().parent.parent
+
+
+class Failed(Exception):
+    """A figure cannot be had. Says why, and what to do."""
+
+
+@dataclass
+class Target:
+    relation: str  # ">=" or "<="
+    bound: float
+
+    def met_by(self, value: float) -> bool:
+        return value >= self.bound if self.relation == ">=" else value <= self.bound
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.bound:.4g}"
+
+
+@dataclass
+class Figure:
+    name: str
+    instrument: str  # real or emulated
+    value: float | None
+    spread: float | None  # half the distance between the quartiles
+    unit: str
+    target: str = ""
+    met: bool | None = None
+    command: str = ""
+    beside: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+def figure(name: str, instrument: str, samples: Sequence[float], unit: str, target: Target | None, command: str,
+           beside: Mapping[str, float]) -> Figure:
+    value = statistics.median(samples)
+    return Figure(name, instrument, value, spread(samples), unit, str(target or ""),
+                  target.met_by(value) if target else None, command, dict(beside))
+
+
+def spread(samples: Sequence[float]) -> float:
+    if len(samples) < 2:
+        return 0.0
+    low, _, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return (high - low) / 2
+
+
+@dataclass
+class Case:
+    """One command, the variables that it adds to the environment, and how its result is read from its output."""
+
+    label: str
+    command: list[str]
+    variables: dict[str, str] = field(default_factory=dict)
+    pattern: str = r"seconds +([0-9.]+)"
+
+    def shell(self) -> str:
+        """What a user would type."""
+        words = [f"{key}={shlex.quote(value)}" for key, value in self.variables.items()]
+        return " ".join(words + [shlex.quote(word) for word in self.command])
+
+
+def mpi_variables() -> dict[str, str]:
+    lines = (TREE / "tools/mpi.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if re.match(r"[A-Z]\w*=", line))
+
+
+def run(case: Case, limit: float) -> float:
+    """The number that the command prints. Its whole process group ends with it, whatever happens."""
+    environment = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_", key)}
+    environment |= mpi_variables() | case.variables
+    try:
+        process = subprocess.Popen(case.command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors="replace", start_new_session=True)
+    except OSError as error:
+        raise Failed(f"{case.label}: cannot be started: {error}") from error
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        output = None
+    finally:
+        if process.poll() is None:
+            end_group(process)
+    if output is None:
+        raise Failed(f"{case.label}: still running after {limit:.0f} s: {case.shell()}")
+    found = re.search(case.pattern, output)
+    if process.returncode != 0 or found is None:
+        raise Failed(f"{case.label}: status {process.returncode}, {'no result' if found is None else 'result not used'}: "
+                     f"{case.shell()}\n{output[-2000:].rstrip()}")
+    return float(found.group(1))
+
+
+def end_group(process: subprocess.Popen) -> None:
+    """Asks first: a launcher that is killed outright leaves its ranks behind."""
+    for end, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, end)
+            process.communicate(timeout=patience)
+            return
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+class Progress:
+    """What is being measured and how long the rest will take: from estimates at first, then from what the rounds took."""
+
+    def __init__(self, estimates: Mapping[str, float]):
+        self.left = dict(estimates)
+        self.total = len(estimates)
+
+    def start(self, name: str) -> None:
+        self.name = name
+        self.number = self.total - len(self.left) + 1
+        self.say("begins")
+
+    def round(self, done: int, rounds: int, took: float) -> None:
+        self.left[self.name] = took / done * (rounds - done)
+        self.say(f"round {done} of {rounds}")
+
+    def finish(self) -> None:
+        self.left.pop(self.name)
+
+    def say(self, what: str) -> None:
+        seconds = sum(self.left.values())
+        rest = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
+        print(f"bench {self.number}/{self.total} {self.name}: {what}, about {rest} left", file=sys.stderr, flush=True)
+
+
+@dataclass
+class Session:
+    """What all figures share."""
+
+    build: Path
+    out: Path
+    quick: bool
+    dlb: dict[str, Path]
+    progress: Progress
+
+    def interleaved(self, cases: Sequence[Case], rounds: int, limit: float = 300) -> dict[str, list[float]]:
+        """A B A B ...: what is to be compared is measured under the same weather. The order turns round with each round."""
+        results: dict[str, list[float]] = {case.label: [] for case in cases}
+        start = time.monotonic()
+        for number in range(1, rounds + 1):
+            for case in cases if number % 2 else reversed(cases):
+                results[case.label].append(run(case, limit))
+            self.progress.round(number, rounds, time.monotonic() - start)
+        return results
+
+    def program(self, path: str) -> str:
+        program = self.build / path
+        if not program.exists():
+            raise Failed(f"{program} is not there: build it first (make build)")
+        return str(program)
+
+    def steelyard(self, record: str, *options: str) -> list[str]:
+        return [self.program("bin/steelyard"), "run", *options, f"--record={self.out / record}.json"]
+
+
+@dataclass
+class Measurement:
+    """A figure to be had: its name, the seconds that it will take, and the function that measures it."""
+
+    name: str
+    seconds: float
+    measure: Callable[[Session], list[Figure]]
+
+
+def arguments(description: str, capability: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--build", type=Path, default=TREE / "build", help="the build directory (build)")
+    parser.add_argument("--out", type=Path, help=f"the results (BUILD/bench/{capability}.json)")
+    parser.add_argument("--only", metavar="NAME", action="append", default=[], help="only figures whose name contains NAME")
+    parser.add_argument("--mpi", choices=["openmpi", "mpich", "both"], default="both")
+    parser.add_argument("--quick", action="store_true", help="a smoke run: figures that prove nothing")
+    parser.add_argument("--dlb", metavar="[MPI=]LIBRARY", action="append", default=[],
+                        help="libdlb_mpi.so of DLB, built for that MPI (openmpi): measured beside ours")
+    parser.add_argument("--list", action="store_true", help="only list the figures")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.out = (options.out or options.build / "bench" / f"{capability}.json").resolve()
+    return options
+
+
+def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) -> list[Figure]:
+    chosen = [m for m in measurements if not options.only or any(word in m.name for word in options.only)]
+    if options.list:
+        print("\n".join(m.name for m in chosen))
+        return []
+    if not chosen:
+        raise SystemExit(f"bench: no figure is called {' or '.join(options.only)}: there are "
+                         f"{', '.join(m.name for m in measurements)}")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    dlb = {mpi or "openmpi": Path(library).resolve() for mpi, _, library in (word.rpartition("=") for word in options.dlb)}
+    progress = Progress({m.name: m.seconds for m in chosen})
+    session = Session(options.build, options.out.parent, options.quick, dlb, progress)
+    figures: list[Figure] = []
+    for m in chosen:
+        progress.start(m.name)
+        try:
+            figures += m.measure(session)
+        except Failed as failure:
+            print(f"bench: {m.name}: {failure}", file=sys.stderr, flush=True)
+            figures.append(Figure(m.name, "", None, None, "", error=str(failure)))
+        progress.finish()
+        write(options.out, figures)
+    return figures
+
+
+def write(path: Path, figures: Sequence[Figure]) -> None:
+    path.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")
+
+
+def read(path: Path) -> list[Figure]:
+    return [Figure(**entry) for entry in json.loads(path.read_text())]
+
+
+def number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
+
+
+def table(figures: Sequence[Figure]) -> str:
+    head = ("figure", "instrument", "measured", "target", "", "beside")
+    rows = [head]
+    for f in figures:
+        if f.value is None:
+            rows.append((f.name, f.instrument, "failed", f.target, "", f.error.splitlines()[0]))
+            continue
+        met = {None: "", True: "met", False: "MISSED"}[f.met]
+        beside = "; ".join(f"{label} {number(value)}" for label, value in f.beside.items())
+        rows.append((f.name, f.instrument, f"{number(f.value)} +- {number(f.spread)} {f.unit}", f.target, met, beside))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)] + [0]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def report(options: argparse.Namespace, figures: Sequence[Figure]) -> int:
+    """Prints the table. The status says whether all figures could be had, not whether targets were met."""
+    if figures:
+        print(table(figures))
+        print(f"{'Quick run: the figures prove nothing. ' if options.quick else ''}Written to {options.out}")
+    return 1 if any(f.value is None for f in figures) else 0
