@@ -96,6 +96,7 @@ std::string library_name(std::string_view version) {
   for (std::string_view name : {"Open MPI", "MPICH"}) {
     if (!version.starts_with(name)) continue;
     const auto begin = std::find_if(version.begin(), version.end(), [](unsigned char c) { return std::isdigit(c); });
+    if (begin == version.end()) break;
     const auto end = std::find_if(begin, version.end(), [](unsigned char c) { return c == ',' || std::isspace(c); });
     return std::string(name) + " " + std::string(begin, end);
   }

@@ -135,7 +135,7 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype ty
     return PMPI_Sendrecv_replace(data, count, type, destination, from_tag, source, tag, comm, status);
   }
   Call call(STEELYARD_SITE);
-  std::vector<char> packed(static_cast<std::size_t>(room));
+  std::vector<char> packed(static_cast<std::size_t>(room) + 1);  // even nothing must have an address
   int size = 0;
   if (const int error = PMPI_Pack(data, count, type, packed.data(), room, &size, comm); error != MPI_SUCCESS) return error;
   return exchange(call, data, count, type, source, tag, comm, status, [&](MPI_Request* request) {

@@ -1,0 +1,121 @@
+#include "intercept/mpi/fake_runtime.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <tuple>
+
+namespace steelyard::runtime {
+
+struct CommunicatorOnNode {
+  std::vector<int> members;
+};
+
+namespace {
+
+std::unique_ptr<node::Bootstrap> g_bootstrap;
+bool g_weighs = true;
+long g_counted_by_all = 0;  // arrivals and announcements where all ranks are members
+fake::Notes g_notes;
+
+void must(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "recording runtime: %s\n", what);
+  std::abort();
+}
+
+void count(const CommunicatorOnNode& communicator) {
+  if (static_cast<int>(communicator.members.size()) == g_bootstrap->size()) ++g_counted_by_all;
+}
+
+}  // namespace
+
+namespace fake {
+
+Notes& notes() { return g_notes; }
+void weigh(bool on) { g_weighs = on; }
+
+}  // namespace fake
+
+void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
+  must(g_bootstrap == nullptr, "start() was called twice");
+  g_bootstrap = std::move(bootstrap);
+  g_notes.language = language;
+}
+
+// Rank 0 prints what it noted. All ranks must have come equally often, calls that were not weighed included.
+void finish() {
+  if (g_bootstrap == nullptr) return;
+  must(g_notes.open == 0, "a call was not ended");
+  const std::string mine = std::to_string(g_counted_by_all);
+  for (const std::string& other : g_bootstrap->gather(mine)) {
+    must(other == mine, "the ranks arrived at different numbers of collectives");
+  }
+  if (g_bootstrap->rank() == 0) {
+    std::printf("recorded: %s, %s, calls=%ld sites=%zu arrivals=%ld steps=%ld left=%d\n", g_bootstrap->library().c_str(),
+                g_notes.language.c_str(), g_notes.calls, g_notes.sites.size(), g_notes.arrivals, g_notes.step_marks,
+                g_notes.attached);
+    std::fflush(stdout);
+  }
+  g_bootstrap.reset();
+}
+
+void aborting(int code) {
+  g_notes.aborted_with = code;
+  std::printf("recorded: aborting with %d\n", code);
+  std::fflush(stdout);
+  std::ignore = g_bootstrap.release();
+}
+
+bool weighs_this_call() { return g_bootstrap != nullptr && g_weighs; }
+
+BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(0) {
+  must(weighs_this_call(), "a call was weighed that must not be");
+  ++g_notes.calls;
+  g_notes.most_open = std::max(g_notes.most_open, ++g_notes.open);
+  g_notes.sites.insert(site);
+}
+
+BlockingCall::~BlockingCall() {
+  --g_notes.open;
+  g_notes.waited_for = waited_for_;
+}
+
+void BlockingCall::pause() {
+  ++g_notes.pauses;
+  g_bootstrap->progress();
+  sched_yield();
+}
+
+void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
+void BlockingCall::is_step_mark() { ++g_notes.step_marks; }
+
+CommunicatorOnNode* attach_communicator(const int* members, int count) {
+  if (g_bootstrap == nullptr) return nullptr;
+  must(count > 1, "a communicator of one was attached");
+  ++g_notes.attached;
+  g_notes.members.assign(members, members + count);
+  return new CommunicatorOnNode{g_notes.members};
+}
+
+void detach_communicator(CommunicatorOnNode* communicator) {
+  --g_notes.attached;
+  delete communicator;
+}
+
+void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+  must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
+  count(*communicator);
+  ++g_notes.arrivals;
+  g_notes.dependence = dependence;
+  g_notes.root = root;
+}
+
+void announce(CommunicatorOnNode* communicator) {
+  count(*communicator);
+  ++g_notes.announcements;
+}
+
+}  // namespace steelyard::runtime

@@ -1,0 +1,33 @@
+#pragma once
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/runtime.h"
+
+// A runtime that only notes what the wrappers tell it, and lends nothing.
+namespace steelyard::runtime::fake {
+
+struct Notes {
+  std::string language;
+  int aborted_with = 0;
+  long calls = 0;                       ///< BlockingCalls so far
+  int open = 0;                         ///< of them, those that have not ended
+  int most_open = 0;
+  long pauses = 0;
+  long step_marks = 0;
+  long arrivals = 0;                    ///< arrive(), over all communicators
+  long announcements = 0;
+  Dependence dependence = Dependence::nobody;  ///< of the last arrival
+  int root = 0;
+  int waited_for = -1;                  ///< as the last call said
+  std::set<std::uint64_t> sites;
+  std::vector<int> members;             ///< of the last communicator that was attached
+  int attached = 0;
+};
+
+Notes& notes();
+/// What weighs_this_call() answers between start() and finish().
+void weigh(bool on);
+
+}  // namespace steelyard::runtime::fake

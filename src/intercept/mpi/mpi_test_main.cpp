@@ -1,0 +1,25 @@
+// GoogleTest under an MPI launcher: the same tests at every rank, failed where one rank fails.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) {
+    // What went well is said once.
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    struct Failures : testing::EmptyTestEventListener {
+      void OnTestPartResult(const testing::TestPartResult& result) override {
+        if (result.failed()) fprintf(stderr, "%s:%d: %s\n", result.file_name(), result.line_number(), result.message());
+      }
+    };
+    listeners.Append(new Failures);
+  }
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
