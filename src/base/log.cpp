@@ -15,7 +15,8 @@ std::atomic<int> log_rank{-1};
 
 void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {
   std::string text = prefix;
-  text.append(": ").append(line).append(ending).append("\n");
+  if (!text.empty()) text.append(": ");
+  text.append(line).append(ending).append("\n");
   // Nobody can be told that standard error is closed.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
@@ -39,6 +40,8 @@ std::string process_prefix() {
 void set_log_rank(int rank) { log_rank = rank; }
 
 void say(std::string_view line) { write_line("steelyard", line, ""); }
+
+void print(std::string_view line) { write_line("", line, ""); }
 
 void warn(std::string_view line) {
   const int times = count(line);

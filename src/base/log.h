@@ -10,6 +10,9 @@ void set_log_rank(int rank);
 /// A line about the whole run, to be said by one rank: "steelyard: ...".
 void say(std::string_view line);
 
+/// A line as it is: text that was laid out elsewhere, as the verdict.
+void print(std::string_view line);
+
 /// A line about this process. The same line is written at most five times.
 void warn(std::string_view line);
 

@@ -230,7 +230,8 @@ void conclude(State& state, const std::vector<std::string>& gathered) {
   observe::merge(record, parts);
   if (options.record != "none") write_record(record, options.record);
   if (!options.verdict) return;
-  for (const std::string& line : observe::verdict(record)) base::say(line);
+  const std::string path = options.record == "none" ? "" : options.record;
+  for (const std::string& line : observe::verdict(record, path)) base::print(line);
 }
 
 }  // namespace
