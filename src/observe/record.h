@@ -59,12 +59,12 @@ struct NodeRecord {
   int index = 0;
   std::string host;
   int ranks = 0;
-  int cores = 0;             ///< cores of the mask that the job was given here
-  std::string topology;      ///< "2 packages x 24 cores"
-  bool emulated = false;     ///< the topology is synthetic: binding is recorded, not applied
-  std::string phase_source;  ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;           ///< phases seen
-  double phase_before = 0;   ///< s, mean length of a phase before the first move
+  int cores = 0;                      ///< cores of the mask that the job was given here
+  std::string topology;               ///< "2 packages x 24 cores"
+  bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
+  std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
+  long phases = 0;                    ///< phases seen
+  double phase_before = 0;            ///< s, mean length of a phase before the first move
   double phase_before_noise = 0;
   double phase_after = 0;  ///< s, mean length of a phase after the last move
   double phase_after_noise = 0;
@@ -81,7 +81,7 @@ struct RunRecord {
   std::map<std::string, std::string> options;
   std::string mpi;                       ///< "Open MPI 4.1.4"
   std::string openmp;                    ///< "LLVM OMP version: 5.0.20140926", empty where none was loaded
-  std::string instrument;                ///< "real", "emulated" or "simulated"
+  std::string instrument = "real";       ///< "real", "emulated" or "simulated"
   std::vector<std::string> intercepted;  ///< what was seen at work: "OpenMP regions", "MPI (C)", "MPI (Fortran)"
   std::vector<std::string> remarks;      ///< sentences for the user: what was left alone and why
   double wall = 0;                       ///< s, longest rank

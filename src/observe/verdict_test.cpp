@@ -323,7 +323,7 @@ RunRecord any_record(std::mt19937_64& random) {
   record.metrics.mpi = number();
   record.instrument = words();
   for (std::size_t i = random() % 12; i-- > 0;) {
-    RankRecord rank = sample_rank(any_int(), any_int(), any_int(), any_int(), any_int());
+    RankRecord rank = sample_rank(any_int(), any_int(), any_int() % 1000, any_int() % 10000, any_int() % 10000);
     rank.waited_for = {{any_int(), number()}, {any_int(), number()}};
     rank.fixed_reason = random() % 3 == 0 ? words() : "";
     for (const TotalsField& field : kTotalsFields) {

@@ -1,0 +1,116 @@
+import json
+
+import jsonschema
+import pytest
+
+import steelyard
+
+
+def changed(example, tmp_path, change):
+    record = json.loads(example.read_text())
+    change(record)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+def structs(schema):
+    """Every object in the schema that lists its members."""
+    if isinstance(schema, dict):
+        if "properties" in schema and "type" in schema:
+            yield schema
+        for value in schema.values():
+            yield from structs(value)
+
+
+def test_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(steelyard.schema())
+
+
+def test_schema_is_strict_and_explains_every_member():
+    found = list(structs(steelyard.schema()))
+    assert len(found) == 7
+    for struct in found:
+        assert struct["additionalProperties"] is False
+        assert struct["required"] == list(struct["properties"])
+        for name, about in struct["properties"].items():
+            assert about.get("description") or about.get("$ref"), name
+
+
+def test_what_cpp_writes_is_valid(written):
+    steelyard.validate(written / "rich.json")
+    steelyard.validate(written / "empty.json")
+
+
+def test_what_cpp_writes_has_all_members(written):
+    assert list(steelyard.load(written / "rich.json").record) == list(steelyard.schema()["properties"])
+
+
+def test_given_record_is_valid(given_record):
+    run = steelyard.load(given_record)
+    assert len(run.ranks) == sum(run.nodes["ranks"])
+
+
+def test_frames(example):
+    run = steelyard.load(example)
+    assert run.ranks.loc[0, "threads_at_end"] == 9
+    assert run.ranks.loc[6, "fixed_reason"] == "the program sets num_threads(4)"
+    assert run.ranks.loc[3, "mpi"] == pytest.approx(3.5)
+    assert run.ranks["busy"].max() == pytest.approx(12.2)
+    assert run.ranks.loc[0, "useful"] == pytest.approx(71.004)
+    assert run.ranks["mpi_calls"].dtype == "int64"
+    assert run.waits.groupby("waited_for")["seconds"].sum().idxmax() == 0
+    assert run.timeline[run.timeline["rank"] == 7]["useful"].sum() == pytest.approx(62.75)
+    assert list(run.decisions["outcome"]) == ["declined", "confirmed"]
+    assert run.nodes.loc[0, "topology"] == "2 packages x 24 cores"
+    assert run.metrics["parallel"] == pytest.approx(run.metrics["mpi"] * run.metrics["openmp"])
+    assert run.record["mpi"] == "Open MPI 4.1.4"
+
+
+def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
+    def empty(record):
+        record["ranks"], record["nodes"], record["decisions"] = [], [], []
+
+    run = steelyard.load(changed(example, tmp_path, empty))
+    full = steelyard.load(example)
+    for name in ("ranks", "waits", "timeline", "decisions", "nodes"):
+        frame = getattr(run, name)
+        assert len(frame) == 0
+        assert list(frame.columns) == list(getattr(full, name).columns)
+        assert list(frame.dtypes) == list(getattr(full, name).dtypes), name
+
+
+@pytest.mark.parametrize(
+    "change, place",
+    [
+        (lambda r: r["ranks"][3]["totals_ns"].update(mpi="many"), "ranks[3].totals_ns.mpi: 'many'"),
+        (lambda r: r["ranks"][3]["totals_ns"].update(mpi=-1), "ranks[3].totals_ns.mpi: -1"),
+        (lambda r: r["ranks"][0].update(more=1), "ranks[0]: Additional properties"),
+        (lambda r: r["ranks"][0].pop("pid"), "ranks[0]: 'pid' is a required"),
+        (lambda r: r["ranks"][0].update(waited_for={"x": 1.0}), "ranks[0].waited_for: 'x'"),
+        (lambda r: r["ranks"][0].update(waited_for={"1": "x"}), "ranks[0].waited_for.1: 'x'"),
+        (lambda r: r["metrics"].update(mpi=1.01), "metrics.mpi: 1.01"),
+        (lambda r: r["decisions"][1].update(outcome="great"), "decisions[1].outcome: 'great'"),
+        (lambda r: r.update(schema=2), "schema: 1 was expected"),
+        (lambda r: r.update(started="yesterday"), "started: 'yesterday'"),
+        (lambda r: r.update(instrument=""), "instrument: ''"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(example, tmp_path, change, place):
+    with pytest.raises(steelyard.InvalidRecord) as error:
+        steelyard.validate(changed(example, tmp_path, change))
+    assert place in str(error.value)
+    assert len(error.value.problems) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"\xff\xfe", b"[" * 100_000])
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    with pytest.raises(steelyard.InvalidRecord, match="other.json is not a run record"):
+        steelyard.load(path)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        steelyard.load(tmp_path / "nothing.json")
