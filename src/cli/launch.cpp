@@ -31,7 +31,7 @@ std::string openmp_imports(const Binary& binary) {
 /// Program and arguments for the record. The kernel takes no variable of 128 KiB or more: very long ones are cut.
 std::string joined_command(const std::vector<std::string>& program) {
   const auto command = fmt::format("{}", fmt::join(program, "\x1f"));
-  return command.substr(0, 32 * 1024);
+  return command.substr(0, std::size_t{32} * 1024);
 }
 
 /// The options as the preload library will read them.

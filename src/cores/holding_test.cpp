@@ -13,7 +13,7 @@ namespace {
 /// A node whose processes are played by this program, each with its own view of the same memory.
 struct Node {
   Node(int cores, int processes, const std::vector<int>& home)
-      : bytes(CoreTable::footprint(cores, processes)), memory(bytes / sizeof(std::max_align_t) + 64) {
+      : bytes(CoreTable::footprint(cores, processes)), memory(bytes + 64) {
     for (int p = 0; p < processes; ++p) {
       segments.push_back(node::Segment::over(aligned(), bytes));
       tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
@@ -23,13 +23,13 @@ struct Node {
   }
   void* aligned() {
     void* place = memory.data();
-    std::size_t space = memory.size() * sizeof(std::max_align_t);
+    std::size_t space = memory.size();
     return std::align(64, bytes, place, space);
   }
   const std::vector<int>& cores(int process) const { return holdings[process]->cores(); }
 
   std::size_t bytes;
-  std::vector<std::max_align_t> memory;
+  std::vector<unsigned char> memory;
   std::vector<std::unique_ptr<node::Segment>> segments;
   std::vector<std::unique_ptr<CoreTable>> tables;
   std::vector<std::unique_ptr<Holding>> holdings;

@@ -16,7 +16,7 @@ std::vector<int> candidates(const node::Topology& topology, const std::vector<in
   std::set<int> cores;
   std::vector<int> first, rest;
   for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
-    if (!topology.emulated && !allowed.count(topology.pus[pu].os_index)) continue;
+    if (!topology.emulated && !allowed.contains(topology.pus[pu].os_index)) continue;
     (cores.insert(topology.pus[pu].core).second ? first : rest).push_back(pu);
   }
   first.insert(first.end(), rest.begin(), rest.end());
@@ -94,7 +94,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
   std::set<int> cores;
   const std::set<int> seen = union_of(places);
   for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
-    const bool first = seen.count(pu) && cores.insert(topology.pus[pu].core).second;
+    const bool first = seen.contains(pu) && cores.insert(topology.pus[pu].core).second;
     homes.usable.push_back(first || homes.home[pu] >= 0);
   }
   return homes;

@@ -97,12 +97,12 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
 
 void Planner::note(const Verdict& verdict, const Window& window) {
   if (verdict.judged) {
-    for (auto decision = decisions_.rbegin(); decision != decisions_.rend(); ++decision) {
-      if (decision->outcome != observe::Outcome::taken) continue;
-      decision->outcome = verdict.helped ? observe::Outcome::confirmed : observe::Outcome::undone;
-      decision->measured_gain = verdict.measured_gain;
-      decision->measured_noise = verdict.measured_noise;
-      break;
+    const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(),
+                                   [](const auto& decision) { return decision.outcome == observe::Outcome::taken; });
+    if (last != decisions_.rend()) {
+      last->outcome = verdict.helped ? observe::Outcome::confirmed : observe::Outcome::undone;
+      last->measured_gain = verdict.measured_gain;
+      last->measured_noise = verdict.measured_noise;
     }
   }
   if (verdict.action == Action::undo) {

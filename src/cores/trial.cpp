@@ -54,7 +54,7 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   if (after.windows() < kLeastWindows || before.windows() == 0) return {};
   const auto [low, high] = steady_total ? std::pair(after.elapsed(noise), before.elapsed(noise))
                                         : std::pair(before.efficiency(noise), after.efficiency(noise));
-  if (!(low.value > 0 && high.value > 0)) return {};
+  if (low.value <= 0 || high.value <= 0) return {};
   Judgement judgement;
   judgement.gain = 1 - low.value / high.value;
   judgement.noise = 2 * low.value / high.value * std::hypot(low.error / low.value, high.error / high.value);

@@ -65,11 +65,11 @@ Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> m
   const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
   const int slot = claim(key, static_cast<int>(members.size()));
   if (slot < 0) return nullptr;
-  return new Group{slot, key, 0, std::move(members), std::move(member_of_rank)};
+  groups_.push_back(std::make_unique<Group>(Group{slot, key, 0, std::move(members), std::move(member_of_rank)}));
+  return groups_.back().get();
 }
 
 void Arrivals::forget(Group* group) {
-  const std::unique_ptr<Group> gone(group);
   if (!lock()) return;
   Slot& slot = slots_[group->slot];
   if (--slot.members_left == 0) {
@@ -77,6 +77,7 @@ void Arrivals::forget(Group* group) {
     slot.key = 0;
   }
   unlock();
+  std::erase_if(groups_, [&](const auto& followed) { return followed.get() == group; });
 }
 
 void Arrivals::arrive(Group& group) {

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "node/segment.h"
@@ -27,7 +28,8 @@ class Arrivals {
     std::vector<int> member_of_rank;   ///< node rank by communicator rank; -1 for other nodes
   };
 
-  /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full.
+  /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full. Owned
+  /// here.
   Group* follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank);
   /// Called by every local member that got a group.
   void forget(Group* group);
@@ -61,6 +63,7 @@ class Arrivals {
   std::atomic<std::uint32_t>* counts_;  // by slot and node rank
   int stride_;
   int me_;
+  std::vector<std::unique_ptr<Group>> groups_;          // those that are followed
   std::map<std::uint64_t, std::uint32_t> generations_;  // communicators with the same members so far
 };
 

@@ -13,10 +13,10 @@ namespace steelyard::node {
 namespace {
 
 struct Node {
-  explicit Node(int processes) : bytes(Arrivals::footprint(processes)), memory(bytes / sizeof(std::max_align_t) + 64) {
+  explicit Node(int processes) : bytes(Arrivals::footprint(processes)), memory(bytes + 64) {
     for (int p = 0; p < processes; ++p) {
       void* place = memory.data();
-      std::size_t space = memory.size() * sizeof(std::max_align_t);
+      std::size_t space = memory.size();
       segments.push_back(Segment::over(std::align(64, bytes, place, space), bytes));
       arrivals.push_back(std::make_unique<Arrivals>(*segments.back(), processes, p));
     }
@@ -30,7 +30,7 @@ struct Node {
   }
 
   std::size_t bytes;
-  std::vector<std::max_align_t> memory;
+  std::vector<unsigned char> memory;
   std::vector<std::unique_ptr<Segment>> segments;
   std::vector<std::unique_ptr<Arrivals>> arrivals;
 };

@@ -143,7 +143,7 @@ __attribute__((destructor)) void at_exit() {
 std::vector<std::string> seen_at_work(const State& state) {
   std::vector<std::string> seen;
   const observe::Totals& totals = state.activity.totals();
-  if (totals.regions > 0) seen.push_back("OpenMP regions");
+  if (totals.regions > 0) seen.emplace_back("OpenMP regions");
   if (totals.mpi_calls > 0) seen.push_back("MPI (" + state.language + ")");
   return seen;
 }
