@@ -100,7 +100,8 @@ NodeShape Cores::shape() const {
   return shape;
 }
 
-void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start) {
+void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
+                     std::int64_t start) {
   if (!planner_ || !options_.move || !problem_.empty()) return;
   const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
   if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, joined(), *plan));

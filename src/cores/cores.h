@@ -18,8 +18,8 @@ namespace steelyard::cores {
 class Planner;
 
 struct Options {
-  bool move = true;   ///< change homes by plan
-  bool lend = true;   ///< lend while a rank waits in MPI
+  bool move = true;                          ///< change homes by plan
+  bool lend = true;                          ///< lend while a rank waits in MPI
   node::Level level = node::Level::package;  ///< no process spans one
   PolicyOptions policy;
 };
@@ -31,8 +31,8 @@ class Cores {
  public:
   static std::size_t footprint(int cores, int processes);
   /// `processes` are the node's, `homes` the same everywhere.
-  Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology, Homes homes,
-        Options options);
+  Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
+        Homes homes, Options options);
   ~Cores();
   /// At the leader, before anybody else uses the table.
   void settle_homes();

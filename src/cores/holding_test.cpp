@@ -161,7 +161,8 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         }
         if (p == 0 && random() % 16 == 0) {
           std::vector<int> home(kCores);
-          for (int core = 0; core < kCores; ++core) home[core] = core < kProcesses ? core : static_cast<int>(random() % kProcesses);
+          for (int core = 0; core < kCores; ++core)
+            home[core] = core < kProcesses ? core : static_cast<int>(random() % kProcesses);
           node.tables[0]->rehome(home);
         }
       }

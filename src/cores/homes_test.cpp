@@ -14,7 +14,8 @@ node::Topology machine(int packages, int cores_each, int threads_each = 1) {
   int core = 0;
   for (int package = 0; package < packages; ++package) {
     for (int c = 0; c < cores_each; ++c, ++core) {
-      for (int t = 0; t < threads_each; ++t) topology.pus.push_back({core * threads_each + t, core, package, package, package});
+      for (int t = 0; t < threads_each; ++t)
+        topology.pus.push_back({core * threads_each + t, core, package, package, package});
     }
   }
   return topology;
@@ -93,7 +94,8 @@ TEST(ShareOut, SurvivesNothing) {
 TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
-    const node::Topology topology = machine(1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 8), 1 + static_cast<int>(random() % 2));
+    const node::Topology topology = machine(1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 8),
+                                            1 + static_cast<int>(random() % 2));
     std::vector<Arrival> arrivals(1 + random() % 9);
     for (Arrival& arrival : arrivals) {
       for (const node::Pu& pu : topology.pus) {

@@ -16,8 +16,8 @@ class Planner {
   Planner(const PolicyOptions& options, const node::Process* processes, int count);
 
   /// The plan to apply now; nullptr for none. Valid until the next call.
-  const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start,
-                       const std::function<NodeShape()>& shape);
+  const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
+                       std::int64_t start, const std::function<NodeShape()>& shape);
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:

@@ -19,7 +19,8 @@ const std::vector<bool> kAll(8, true);
 
 TEST(Seat, ChangesNoMoreOwnersThanItMust) {
   const std::vector<int> home = {0, 0, 1, 1, 2, 2, 3, 3};
-  EXPECT_EQ(seat(home, kAll, kTwoDomains, plan_of({3, 1, 2, 2}, {0, 0, 1, 1})), (std::vector<int>{0, 0, 1, 0, 2, 2, 3, 3}));
+  EXPECT_EQ(seat(home, kAll, kTwoDomains, plan_of({3, 1, 2, 2}, {0, 0, 1, 1})),
+            (std::vector<int>{0, 0, 1, 0, 2, 2, 3, 3}));
 }
 
 TEST(Seat, MovesAProcessToItsDomain) {

@@ -39,7 +39,8 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
 
 void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
                     const void*) {
-  if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction) return;
+  if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
+    return;
   if (endpoint == ompt_scope_begin) {
     if (weighed(parallel)) runtime::barrier_begin();
   } else if (weighed(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kWeighed)) {
@@ -61,8 +62,8 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
-  runtime::attach_openmp({real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"),
-                          g_version});
+  runtime::attach_openmp(
+      {real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"), g_version});
   return 1;
 }
 
@@ -71,7 +72,8 @@ void finalise(ompt_data_t*) {}
 }  // namespace
 }  // namespace steelyard::intercept
 
-extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int, const char* version) {
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int,
+                                                                                            const char* version) {
   static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
   steelyard::intercept::g_version = version != nullptr ? version : "";
   return &result;

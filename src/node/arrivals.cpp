@@ -60,7 +60,8 @@ int Arrivals::claim(std::uint64_t key, int members) {
   return found;
 }
 
-Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank) {
+Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> members,
+                                  std::vector<int> member_of_rank) {
   const std::uint64_t generation = generations_[members_hash]++;
   const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
   const int slot = claim(key, static_cast<int>(members.size()));

@@ -23,9 +23,9 @@ class Arrivals {
   struct Group {
     int slot = -1;
     std::uint64_t key = 0;
-    std::uint32_t count = 0;           ///< collectives of this process on it
-    std::vector<int> members;          ///< node ranks, this process included
-    std::vector<int> member_of_rank;   ///< node rank by communicator rank; -1 for other nodes
+    std::uint32_t count = 0;          ///< collectives of this process on it
+    std::vector<int> members;         ///< node ranks, this process included
+    std::vector<int> member_of_rank;  ///< node rank by communicator rank; -1 for other nodes
   };
 
   /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full. Owned

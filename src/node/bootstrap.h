@@ -11,9 +11,9 @@ namespace steelyard::node {
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
-  virtual int rank() const = 0;        ///< in MPI_COMM_WORLD
-  virtual int size() const = 0;        ///< of MPI_COMM_WORLD
-  virtual int node_rank() const = 0;   ///< among the processes of this node
+  virtual int rank() const = 0;       ///< in MPI_COMM_WORLD
+  virtual int size() const = 0;       ///< of MPI_COMM_WORLD
+  virtual int node_rank() const = 0;  ///< among the processes of this node
   virtual int node_size() const = 0;
   virtual int node_index() const = 0;  ///< of this node among the nodes, by lowest rank
   virtual int node_count() const = 0;

@@ -20,10 +20,10 @@ struct alignas(64) Process {
   std::bitset<kMostCpus> mask;  // CPUs that the launcher gave it
 
   // Written by its owner at any time.
-  alignas(64) std::atomic<std::int32_t> in_mpi;     // its primary thread is in a blocking MPI call
-  std::atomic<std::int32_t> finished;               // it has called MPI_Finalize
+  alignas(64) std::atomic<std::int32_t> in_mpi;  // its primary thread is in a blocking MPI call
+  std::atomic<std::int32_t> finished;            // it has called MPI_Finalize
   std::atomic<std::int32_t> thread_ceiling;
-  std::atomic<std::int32_t> fixed;                  // its thread count must not change
+  std::atomic<std::int32_t> fixed;  // its thread count must not change
 };
 
 inline void set_mask(Process& process, const std::vector<int>& cpus) {

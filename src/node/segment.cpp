@@ -63,10 +63,10 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t bytes, std::uniqu
   const bool everybody = bootstrap.all_agree(memory != nullptr);
   if (!everybody) {
     if (memory != nullptr) munmap(memory, bytes);
-    return base::Status::failure(
-        fmt::format("shared memory of {} KiB could not be created in /dev/shm ({}): cores cannot move on this run; free "
-                    "space there (df /dev/shm) or give the container a larger one",
-                    bytes / 1024, invitation.error != 0 ? std::strerror(invitation.error) : "failed on another rank"));
+    return base::Status::failure(fmt::format(
+        "shared memory of {} KiB could not be created in /dev/shm ({}): cores cannot move on this run; free "
+        "space there (df /dev/shm) or give the container a larger one",
+        bytes / 1024, invitation.error != 0 ? std::strerror(invitation.error) : "failed on another rank"));
   }
   segment.reset(new Segment(memory, bytes, true));
   return {};

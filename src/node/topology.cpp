@@ -24,7 +24,9 @@ int numa_index(hwloc_obj_t pu, hwloc_topology_t topology) {
   return 0;
 }
 
-std::string plural(std::size_t count, const char* thing) { return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s"); }
+std::string plural(std::size_t count, const char* thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
 
 std::string summarise(const std::vector<Pu>& pus) {
   std::set<int> packages, cores;
@@ -86,7 +88,10 @@ std::vector<int> domains(const Topology& topology, Level level) {
   std::map<int, int> dense;
   std::vector<int> result;
   for (const Pu& pu : topology.pus) {
-    const int index = level == Level::package ? pu.package : level == Level::numa ? pu.numa : level == Level::l3 ? pu.l3 : 0;
+    const int index = level == Level::package ? pu.package
+                      : level == Level::numa  ? pu.numa
+                      : level == Level::l3    ? pu.l3
+                                              : 0;
     result.push_back(dense.emplace(index, static_cast<int>(dense.size())).first->second);
   }
   return result;

@@ -71,7 +71,9 @@ inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
   cell.begin.store(now, std::memory_order_relaxed);
 }
 
-inline void Activity::barrier_begin(ThreadCell& cell, std::int64_t now) { cell.open.store(now, std::memory_order_relaxed); }
+inline void Activity::barrier_begin(ThreadCell& cell, std::int64_t now) {
+  cell.open.store(now, std::memory_order_relaxed);
+}
 
 inline void Activity::barrier_end(ThreadCell& cell, std::int64_t now) {
   const std::int64_t open = cell.open.load(std::memory_order_relaxed);

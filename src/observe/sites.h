@@ -8,8 +8,8 @@ namespace steelyard::observe {
 struct Site {
   std::uint64_t address = 0;
   std::uint32_t executions = 0;
-  std::uint32_t asked = 0;    ///< executions in which the program asked for its number of threads
-  float mean_ns = 0;          ///< recent length of the region, or of the wait
+  std::uint32_t asked = 0;  ///< executions in which the program asked for its number of threads
+  float mean_ns = 0;        ///< recent length of the region, or of the wait
   void add(std::int64_t ns) {
     const float length = static_cast<float>(ns);
     mean_ns = executions == 0 ? length : mean_ns + (length - mean_ns) / 8;
@@ -37,7 +37,9 @@ class Sites {
   }
 
  private:
-  static std::size_t hash(std::uint64_t address) { return static_cast<std::size_t>(address * 0x9e3779b97f4a7c15ULL >> 20); }
+  static std::size_t hash(std::uint64_t address) {
+    return static_cast<std::size_t>(address * 0x9e3779b97f4a7c15ULL >> 20);
+  }
   void grow() {
     std::vector<Site> old(table_.size() * 2);
     old.swap(table_);

@@ -27,12 +27,18 @@ ThreadLimits g_limits;
 thread_local observe::ThreadCell* t_cell = nullptr;
 thread_local std::uint64_t t_region = 0;
 
-int usable_cores() { return static_cast<int>(node::one_pu_per_core(node::discover()).pus.size()); }
+/// True where Steelyard may change thread counts at all.
+bool may_move() { return base::options().cores && !base::options().observe; }
+
+int usable_cores() {
+  const node::Topology topology = node::discover();
+  return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());
+}
 
 void decide_ceiling(int at_start) {
   const base::Options& options = base::options();
   g_limits.at_start = g_limits.now = g_limits.ceiling = at_start;
-  if (options.observe || !options.cores) return;
+  if (!may_move()) return;
   if (options.max_threads > 0) {
     g_limits.ceiling = std::max(at_start, static_cast<int>(options.max_threads));
   } else if (options.thread_local_data == base::ThreadLocal::unsafe) {
@@ -187,6 +193,7 @@ void barrier_end() {
 }
 
 int shown_max_threads(int real) {
+  if (!may_move()) return real;
   if (g_limits.shown) return g_limits.fixed_reason.empty() ? g_limits.ceiling : real;
   // Before MPI_Init the runtime's own number is the number at start.
   if (g_state == nullptr) decide_ceiling(real);
@@ -199,11 +206,11 @@ void team_size_shown(int) {
 }
 
 bool threads_set(int count) {
-  const base::Options& options = base::options();
-  if (options.observe || !options.cores) return true;
+  if (!may_move()) return true;
   if (g_limits.shown && count == g_limits.ceiling) return false;  // omp_set_num_threads(omp_get_max_threads())
   // --max-threads vouches for any count up to that, whatever the program starts with.
-  if (options.max_threads == 0 && g_limits.fixed_reason.empty()) {
+  const bool vouched = count <= base::options().max_threads;
+  if (!vouched && g_limits.fixed_reason.empty()) {
     fix(fmt::format("the program calls omp_set_num_threads({})", count));
   }
   g_limits.now = count;

@@ -49,8 +49,9 @@ base::Status share_memory(State& state) {
   // The leader's topology rules, should the processes see different ones.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
-  const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) + node::Arrivals::footprint(state.count) +
-                            observe::TickBoard::footprint(state.count) + cores::Cores::footprint(sizes[1], state.count);
+  const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
+                            node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
+                            cores::Cores::footprint(sizes[1], state.count);
   if (base::Status status = node::Segment::create(*state.bootstrap, bytes, state.segment); !status) return status;
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
@@ -193,9 +194,9 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   if (state.cores != nullptr) {
     state.cores->report(node, part.decisions);
   } else {
-    node.nothing_moved = !state.segment_problem.empty()    ? state.segment_problem
-                         : base::options().observe         ? "only observing (--observe)"
-                                                           : "switched off (--cores=off)";
+    node.nothing_moved = !state.segment_problem.empty() ? state.segment_problem
+                         : base::options().observe      ? "only observing (--observe)"
+                                                        : "switched off (--cores=off)";
   }
   part.node.push_back(std::move(node));
   return part;
@@ -206,9 +207,10 @@ void write_record(const observe::RunRecord& record, const std::string& path) {
   file << observe::to_json(record);
   file.close();
   if (!file) {
-    base::warn(fmt::format("the run record could not be written to {}: {}; say --record=PATH with a place that can be "
-                           "written, or --record=none",
-                           path, std::strerror(errno)));
+    base::warn(
+        fmt::format("the run record could not be written to {}: {}; say --record=PATH with a place that can be "
+                    "written, or --record=none",
+                    path, std::strerror(errno)));
   }
 }
 

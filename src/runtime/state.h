@@ -23,25 +23,25 @@ namespace steelyard::runtime {
 
 /// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede start().
 struct ThreadLimits {
-  int at_start = 1;        ///< what the OpenMP runtime would use without us
-  int now = 1;             ///< what it was last told
-  int ceiling = 1;         ///< never more than this
-  bool shown = false;      ///< the ceiling was shown to the program by omp_get_max_threads()
+  int at_start = 1;            ///< what the OpenMP runtime would use without us
+  int now = 1;                 ///< what it was last told
+  int ceiling = 1;             ///< never more than this
+  bool shown = false;          ///< the ceiling was shown to the program by omp_get_max_threads()
   std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
   std::string fixed_reason;    ///< why the thread count must not change at all
-  int once_askers = 0;     ///< regions that ran once and asked for their number of threads
-  int once_shown = 0;      ///< what the last of them was told
+  int once_askers = 0;         ///< regions that ran once and asked for their number of threads
+  int once_shown = 0;          ///< what the last of them was told
 };
 
 struct State {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
   std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process is weighed alone
-  node::Process alone = {};            // this process's entry where there is no segment
-  node::Process* processes = &alone;   // by node rank
+  node::Process alone = {};                // this process's entry where there is no segment
+  node::Process* processes = &alone;       // by node rank
   int me = 0;
   int count = 1;
-  bool leader = false;                 // plans for the node and speaks for it
+  bool leader = false;  // plans for the node and speaks for it
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<cores::Cores> cores;
@@ -51,10 +51,10 @@ struct State {
   observe::Sites regions;
   observe::Sites waits;
   std::unique_ptr<observe::Timeline> timeline;
-  observe::Totals sampled;            // at the end of the last sample
-  std::map<int, double> waited_for;   // s, by world rank
+  observe::Totals sampled;           // at the end of the last sample
+  std::map<int, double> waited_for;  // s, by world rank
 
-  std::int64_t last_call_end = 0;     // of a blocking MPI call
+  std::int64_t last_call_end = 0;  // of a blocking MPI call
 
   // The present region.
   observe::Site* region = nullptr;
@@ -62,19 +62,19 @@ struct State {
   int asked_threads = 0;
   bool by_clause = false;
   std::atomic<bool> team_size_asked{false};
-  std::int64_t fixed_wall = 0;        // in regions whose thread count the program fixed
-  long foreign_regions = 0;           // begun by other threads than the primary
+  std::int64_t fixed_wall = 0;  // in regions whose thread count the program fixed
+  long foreign_regions = 0;     // begun by other threads than the primary
 
   // Phases, at the leader.
   observe::PeriodFinder collective_period;
   observe::PeriodFinder region_period;
   std::int64_t last_consideration = 0;
 
-  bool lends = false;                 // waits leave the core and cores are lent
-  bool sleeps = false;                // waits leave the core
+  bool lends = false;   // waits leave the core and cores are lent
+  bool sleeps = false;  // waits leave the core
   std::string language;
   std::string segment_problem;
-  std::string started;                // ISO 8601, UTC
+  std::string started;  // ISO 8601, UTC
 };
 
 /// Null before start() and after finish().

@@ -26,7 +26,8 @@ bool anybody_computes(const State& state) {
   for (int p = 0; p < state.count; ++p) {
     if (p == state.me) continue;
     const node::Process& process = state.processes[p];
-    if (process.in_mpi.load(std::memory_order_relaxed) == 0 && process.finished.load(std::memory_order_relaxed) == 0) return true;
+    if (process.in_mpi.load(std::memory_order_relaxed) == 0 && process.finished.load(std::memory_order_relaxed) == 0)
+      return true;
   }
   return false;
 }
