@@ -18,13 +18,14 @@ auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
   }
   // A wrong root is the library's to refuse, at this rank alone: it is no collective.
   const Flow flow = flow_of(*communicator);
-  const bool followed = communicator->on_node != nullptr && flow.root >= 0 && flow.root < communicator->size;
+  const bool valid = flow.root >= 0 && flow.root < communicator->size;
+  const bool followed = valid && communicator->on_node != nullptr;
   if (!weighs()) {
     if (followed) announce(*communicator);
     return native();
   }
   Call call(site);
-  if (communicator->spans_world) call.is_step_mark();
+  if (valid && communicator->spans_world) call.is_step_mark();
   if (followed) runtime::arrive(call, communicator->on_node, flow.dependence, flow.root);
   return native();
 }

@@ -117,11 +117,13 @@ Outcome play(const Api& api, MPI_Comm comm, unsigned seed) {
 }
 
 TEST_F(Collectives, ComeOutBitForBitAsTheLibrarysOwn) {
+  unsigned seed = 0;
   for (const Shape& shape : shapes_) {
     SCOPED_TRACE(shape.name);
-    for (unsigned seed = 1; seed <= 51; ++seed) {
+    for (const unsigned end = seed + 34; seed < end; ++seed) {  // each call twice
       SCOPED_TRACE(seed);
       expect_twins([&](const Api& api) { return play(api, shape.comm, seed); });
+      settle();
     }
   }
 }

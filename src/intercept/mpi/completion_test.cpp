@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -193,7 +191,7 @@ TEST(Waits, ReportTheErrorsOfEachMessage) {
         PMPI_Isend(out, 4, MPI_INT, (rank + 1) % size, i, MPI_COMM_WORLD, &sends[i]);
       }
       PMPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
-      PMPI_Barrier(MPI_COMM_WORLD);
+      settle();
       MPI_Status statuses[2];
       for (MPI_Status& status : statuses) status.MPI_ERROR = MPI_SUCCESS;
       if (way == 0) {
@@ -223,7 +221,7 @@ TEST(Waits, LeaveTheCore) {
   if (size < 2) GTEST_SKIP() << "nobody to wait for";
   for (int way = 0; way < 4; ++way) {
     SCOPED_TRACE(way);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    settle();
     int value = 1, index = 0, finished = 0, indices[1];
     if (rank == 0) {
       usleep(20'000);
