@@ -167,9 +167,11 @@ struct Problem {
 
 /// Throws Problem.
 struct Reader {
+  Reader(const Json& json, std::string where) : object(json), path(std::move(where)) {}
+
   const Json& object;
   std::string path;
-  std::set<std::string> known = {};
+  std::set<std::string> known;  // the members asked for so far
 
   template <class T>
   void operator()(const char* name, T& value) {
@@ -183,7 +185,7 @@ struct Reader {
   template <class T>
   static void read(const Json& json, const std::string& where, T& record) {
     if (!json.is_object()) expected(where, "an object", json);
-    Reader reader{json, where};
+    Reader reader(json, where);
     fields(reader, record);
     for (const auto& [name, value] : json.items()) {
       if (!reader.known.contains(name)) throw Problem{(where.empty() ? name : where + "." + name) + ": no such member"};
