@@ -85,7 +85,10 @@ void Activity::region_end(std::int64_t now, int team) {
     totals_.omp_scheduling += came - begin + now - last;
   }
   totals_.region_wall += wall;
-  totals_.capacity += team * wall;
+  // Owned cores without a thread are as idle as while the primary computes alone.
+  const std::int64_t idle = std::max(0, owned_ - team) * wall;
+  totals_.omp_serialisation += idle;
+  totals_.capacity += team * wall + idle;
   totals_.borrowed += std::max(0, team - owned_) * wall;
   ++totals_.regions;
   totals_.wall = now - start_;

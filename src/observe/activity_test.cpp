@@ -104,6 +104,16 @@ TEST(Activity, ALargerTeamThanOwnedHasBorrowed) {
   EXPECT_EQ(activity.totals().region_useful, 30);
 }
 
+TEST(Activity, OwnedCoresWithoutAThreadAreSerialisation) {
+  Activity activity;
+  activity.start(1000, 3);
+  activity.region_begin(1000, 1);
+  Activity::thread_begin(cell_of(activity, 0), 1000);
+  activity.region_end(1010, 1);
+  EXPECT_EQ(activity.totals().omp_serialisation, 20);
+  expect_identity(activity.totals());
+}
+
 TEST(Activity, GrowsToAnyTeam) {
   Activity activity;
   activity.start(1000, 1);

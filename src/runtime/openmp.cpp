@@ -37,7 +37,7 @@ int usable_cores() {
 
 void decide_ceiling(int at_start) {
   const base::Options& options = base::options();
-  g_limits.at_start = g_limits.now = g_limits.ceiling = at_start;
+  g_limits.natural = g_limits.at_start = g_limits.now = g_limits.ceiling = at_start;
   if (!may_move()) return;
   if (options.max_threads > 0) {
     g_limits.ceiling = std::max(at_start, static_cast<int>(options.max_threads));
@@ -56,6 +56,16 @@ void decide_ceiling(int at_start) {
 void fix(std::string reason) {
   g_limits.fixed_reason = std::move(reason);
   if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason.empty() ? 0 : 1);
+}
+
+// The program wants again what it was first told it may have.
+void unset_threads() {
+  if (!g_limits.set_by_program) return;
+  g_limits.set_by_program = false;
+  fix("");
+  if (g_state == nullptr) g_limits.at_start = g_limits.natural;
+  g_limits.now = g_limits.at_start;
+  g_openmp.set_threads(g_limits.now);
 }
 
 void update_ceiling(State& state) {
@@ -86,8 +96,10 @@ void note_fixed(State& state, std::int64_t wall) {
   if (state.by_clause || overridden) state.fixed_wall += wall;
   const bool mostly = state.fixed_wall * 2 > state.activity.totals().region_wall;
   if (mostly && g_limits.fixed_reason.empty()) {
+    g_limits.fixed_by_clause = true;
     fix(fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team));
-  } else if (!mostly && state.fixed_wall > 0 && !g_limits.fixed_reason.empty()) {
+  } else if (!mostly && g_limits.fixed_by_clause) {
+    g_limits.fixed_by_clause = false;
     fix("");
   }
 }
@@ -109,6 +121,9 @@ void wake_openmp() {
   if (max_threads == nullptr) return;
   const int at_start = max_threads();
   if (!g_limits.shown) decide_ceiling(at_start);
+  if (g_openmp.set_threads == nullptr) {
+    fix("its OpenMP runtime has no tools interface (OMPT): regions are not seen; run with --openmp=llvm");
+  }
 }
 
 bool region_begin(std::uint64_t address, int requested, bool by_clause) {
@@ -193,7 +208,7 @@ void barrier_end() {
 }
 
 int shown_max_threads(int real) {
-  if (!may_move()) return real;
+  if (!may_move() || g_openmp.set_threads == nullptr) return real;
   if (g_limits.shown) return g_limits.fixed_reason.empty() ? g_limits.ceiling : real;
   // Before MPI_Init the runtime's own number is the number at start.
   if (g_state == nullptr) decide_ceiling(real);
@@ -207,11 +222,15 @@ void team_size_shown(int) {
 
 bool threads_set(int count) {
   if (!may_move()) return true;
-  if (g_limits.shown && count == g_limits.ceiling) return false;  // omp_set_num_threads(omp_get_max_threads())
+  if (g_limits.shown && count == g_limits.ceiling) {  // omp_set_num_threads(omp_get_max_threads())
+    unset_threads();
+    return false;
+  }
   // --max-threads vouches for any count up to that, whatever the program starts with.
   const bool vouched = count <= base::options().max_threads;
   if (!vouched && g_limits.fixed_reason.empty()) {
     fix(fmt::format("the program calls omp_set_num_threads({})", count));
+    g_limits.set_by_program = true;
   }
   g_limits.now = count;
   if (g_state == nullptr) g_limits.at_start = count;

@@ -218,7 +218,11 @@ void conclude(State& state, const std::vector<std::string>& gathered) {
   std::vector<observe::Contribution> parts;
   for (const std::string& bytes : gathered) {
     observe::Contribution part;
-    if (observe::unpack(bytes, part)) parts.push_back(std::move(part));
+    if (const base::Status status = observe::unpack(bytes, part); status) {
+      parts.push_back(std::move(part));
+    } else {
+      base::warn(status.sentence());
+    }
   }
   const base::Options& options = base::options();
   observe::RunRecord record;
