@@ -1,7 +1,9 @@
-"""Draws run records as timelines: python -m steelyard.timeline before.json after.json -o timeline.svg
+"""Draws two runs of a program, one above the other: what each rank did when.
 
-One row a rank, all records on the same time axis. The height of a row is the rank's thread time: what was computed, what
-threads waited for in OpenMP, and what the rank waited for in MPI.
+    python -m steelyard.timeline without.json with.json -o timeline.svg
+
+The first record comes from `steelyard run --observe`, the second from `steelyard run`. A row is a rank and a bar is as thick
+as the rank has threads, so an area of the picture is core time: of computing, of waiting in OpenMP, of waiting in MPI.
 """
 
 from __future__ import annotations
@@ -9,114 +11,197 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
+from typing import Iterable, Iterator, Optional
 
 from .record import InvalidRecord, Run, load
 
-KINDS = (("useful", "computing", "#2a78b8"), ("omp_wait", "OpenMP waits", "#f2b134"), ("mpi_wait", "MPI waits", "#d9503f"))
-_WIDTH, _LEFT, _RIGHT = 960, 76, 16
-_MOST_ROWS, _PANEL = 96, 288
+WIDTH, LEFT, RIGHT, TOP = 960, 70, 106, 46
+HEAD, GAP, FOOT = 26, 18, 54  # above a panel, below it, and below all
+KINDS = {"useful": "computing", "omp": "waiting in OpenMP", "mpi": "waiting in MPI"}
+
+# A card of its own, so that the text stays readable on whatever page shows it.
+STYLE = """
+text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #24292f }
+.title { font-size: 14px; font-weight: 600 } .small { font-size: 11px; fill: #57606a } .end { text-anchor: end }
+.middle { text-anchor: middle } .card { fill: #fff; stroke: #d0d7de } .grid { stroke: #d8dee4 }
+.move { stroke: #24292f; stroke-dasharray: 3 3 } .useful { fill: #2f7fc1 } .omp { fill: #f0b429 } .mpi { fill: #e6958b }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e6edf3 } .small { fill: #9198a1 } .card { fill: #0d1117; stroke: #30363d } .grid { stroke: #262c36 }
+  .move { stroke: #e6edf3 } .useful { fill: #4493d8 } .omp { fill: #d8a11d } .mpi { fill: #8c4a44 }
+}
+""".strip()
 
 
-def svg(runs: Sequence[Run], titles: Sequence[str]) -> str:
-    """The picture as SVG that needs nothing else."""
-    end = max([run.timeline["end"].max() for run in runs if len(run.timeline)] + [run.record["wall"] for run in runs])
-    scale = (_WIDTH - _LEFT - _RIGHT) / end if end > 0 else 0.0
-    parts: list[str] = []
-    y = 12.0
-    for run, title in zip(runs, titles):
-        y = _panel(parts, run, title, y, scale)
-    y = _axis(parts, end, scale, y)
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y:.0f}" width="{_WIDTH}" height="{y:.0f}" '
-        'font-family="system-ui, sans-serif" font-size="12" fill="#333">'
-    )
-    return "\n".join([head, '<rect width="100%" height="100%" rx="6" fill="#fff"/>', *parts, "</svg>\n"])
+def draw(without: Run, with_: Run) -> str:
+    """The SVG as text. Both runs share one time axis."""
+    end = max(_length(without), _length(with_))
+    scale = (WIDTH - LEFT - RIGHT) / end
+    most = max(_most_threads(without), _most_threads(with_))
+    body: list[str] = []
+    bottom = float(TOP)
+    for name, run in (("without", without), ("with", with_)):
+        panel, bottom = _panel(name, run, bottom, scale, most, end)
+        body += panel
+    height = math.ceil(bottom) + FOOT - GAP
+    note = _text(LEFT, bottom - GAP + 40, _note(without, with_), "small")
+    head = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+        f"<title>What {len(without.ranks)} ranks do, without and with Steelyard</title>",
+        f"<style>{STYLE}</style>",
+        f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
+    ]
+    return "\n".join([*head, *_legend(), *body, *_axis(bottom, scale, end), note, "</svg>"]) + "\n"
 
 
-def _panel(parts: list[str], run: Run, title: str, y: float, scale: float) -> float:
-    efficiency = round(100 * run.record["metrics"]["parallel"])
-    about = f"{run.record['wall']:.3g} s, parallel efficiency {efficiency} %"
-    if run.record["instrument"] != "real":
-        about += f" ({run.record['instrument']})"
-    parts.append(f'<text x="{_LEFT}" y="{y + 12:.0f}"><tspan font-weight="600">{escape(title)}</tspan>  {escape(about)}</text>')
-    y += 20
-    every = max(1, math.ceil(len(run.ranks) / _MOST_ROWS))
-    shown = list(run.ranks.index[::every])
-    pitch = min(18.0, _PANEL / max(1, len(shown)))
-    height = pitch * 0.82
-    samples = dict(tuple(run.timeline.groupby("rank")))
-    label_every = max(1, math.ceil(12 / pitch))
-    paths: dict[str, list[str]] = {kind: [] for kind, _, _ in KINDS}
-    for row, rank in enumerate(shown):
-        top = y + row * pitch
-        if row % label_every == 0:
-            parts.append(f'<text x="{_LEFT - 8}" y="{top + height / 2 + 4:.1f}" text-anchor="end">rank {rank}</text>')
-        if rank in samples:
-            _row(paths, samples[rank].itertuples(), top, height, scale)
-    for kind, _, colour in KINDS:
-        parts.append(f'<path fill="{colour}" d="{"".join(paths[kind])}"/>')
-    y += len(shown) * pitch
-    if every > 1:
-        parts.append(f'<text x="{_LEFT}" y="{y + 12:.0f}" fill="#777">one of {every} ranks is shown</text>')
-        y += 14
-    return y + 14
+def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float) -> tuple[list[str], float]:
+    """A title and a row for each rank. Returns the y below them, too."""
+    ranks = run.ranks
+    lane = min(24.0, max(2.0, 400 / max(1, len(ranks))))
+    first = top + HEAD
+    bottom = first + lane * len(ranks)
+    out = [_text(LEFT, top + 16, _headline(name, run), "title")]
+    for tick in _ticks(end):
+        x = LEFT + tick * scale
+        out.append(f'<path class="grid" d="M{x:.1f} {first:.1f}V{bottom:.1f}"/>')
 
+    paths: dict[str, list[str]] = defaultdict(list)
+    rows = {rank: first + lane * i for i, rank in enumerate(ranks.index)}
+    for kind, rank, begin, length, low, high in _bars(run, most):
+        thick = 0.9 * lane / most
+        x, width = LEFT + begin * scale, length * scale
+        y, height = rows[rank] + lane * 0.95 - high * thick, (high - low) * thick
+        if width >= 0.05 and height >= 0.05:
+            paths[kind].append(f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h{-width:.1f}z")
+    out += [f'<path class="{kind}" d="{"".join(paths[kind])}"/>' for kind in KINDS if paths[kind]]
 
-def _row(paths: dict[str, list[str]], samples, top: float, height: float, scale: float) -> None:
-    for sample in samples:
-        shares = {"useful": sample.useful, "omp_wait": sample.omp_wait, "mpi_wait": sample.mpi_wait * max(1, sample.threads)}
-        whole = sum(shares.values())
-        if whole <= 0:
+    every = math.ceil(11 / lane)
+    for i, (rank, row) in enumerate(ranks.iterrows()):
+        if i % every:
             continue
-        x, width = _LEFT + sample.start * scale, (sample.end - sample.start) * scale
-        bottom = top + height
-        for kind, _, _ in KINDS:
-            part = shares[kind] / whole * height
-            if part >= 0.05:
-                paths[kind].append(f"M{x:.1f} {bottom:.1f}h{width:.2f}v{-part:.1f}h{-width:.2f}z")
-            bottom -= part
+        y = rows[rank] + lane / 2 + 4
+        out.append(_text(LEFT - 8, y, f"rank {rank}", "small end"))
+        before, after = row["threads_at_start"], row["threads_at_end"]
+        out.append(_text(WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}", "small"))
+    out += [f'<path class="move" d="M{LEFT + t * scale:.1f} {first - 4:.1f}V{bottom:.1f}"/>' for t in _moves(run)]
+    return out, bottom + GAP
 
 
-def _axis(parts: list[str], end: float, scale: float, y: float) -> float:
-    parts.append(f'<path d="M{_LEFT} {y - 6:.1f}h{end * scale:.1f}" stroke="#999"/>')
-    step = _step(end)
-    for i in range(int(end / step) + 1 if step else 0):
-        x = _LEFT + i * step * scale
-        parts.append(f'<path d="M{x:.1f} {y - 6:.1f}v4" stroke="#999"/>')
-        parts.append(f'<text x="{x:.1f}" y="{y + 10:.1f}" text-anchor="middle">{i * step:g} s</text>')
-    x = float(_LEFT)
-    for _, name, colour in KINDS:
-        parts.append(f'<rect x="{x:.0f}" y="{y + 22:.0f}" width="12" height="12" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 18:.0f}" y="{y + 32:.0f}">{name}</text>')
-        x += 130
-    return y + 46
+def _bars(run: Run, most: int) -> Iterator[tuple[str, int, float, float, float, float]]:
+    """kind, rank, begin, length, and from which thread to which: a sample is computing first and MPI then, as it is in a
+    program whose MPI calls end what it computes."""
+    for sample in run.timeline.itertuples():
+        mpi = min(sample.mpi_wait, sample.end - sample.start)
+        outside = sample.end - sample.start - mpi
+        cores = min(most, max(1, sample.threads))
+        lost = sample.omp_wait / (sample.useful + sample.omp_wait) if sample.omp_wait > 0 else 0.0
+        yield "useful", sample.rank, sample.start, outside, 0, cores * (1 - lost)
+        if lost > 0.02:
+            yield "omp", sample.rank, sample.start, outside, cores * (1 - lost), cores
+        yield "mpi", sample.rank, sample.start + outside, mpi, 0, cores
 
 
-def _step(end: float) -> float:
-    """About eight ticks of 1, 2 or 5 times a power of ten."""
-    if end <= 0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(end / 8))
-    return next(m * power for m in (1, 2, 5, 10) if end / (m * power) <= 8)
+def _headline(name: str, run: Run) -> str:
+    wall = run.ranks["wall"].sum()
+    share = 100 * run.ranks["mpi"].sum() / wall if wall > 0 else 0
+    times = [f"{time:.1f} s" for time in _moves(run)]
+    moves = f"; cores move at {times[0]}" if len(times) == 1 else f"; cores move {len(times)} times" if times else ""
+    return f"{name}: waits in MPI {share:.0f} %, {run.record['wall']:.1f} s{moves}"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m steelyard.timeline", description="Draws run records as timelines.")
-    parser.add_argument("records", nargs="+", help="run records, drawn from top to bottom")
-    parser.add_argument("-o", "--output", default="timeline.svg", help="file to write (default: %(default)s)")
-    parser.add_argument("-t", "--title", action="append", default=[], help="for each record, in order (default: its file name)")
-    given = parser.parse_args(arguments)
-    titles = given.title + [Path(path).stem for path in given.records[len(given.title) :]]
+def _moves(run: Run) -> list[float]:
+    """When cores changed their owner by plan."""
+    return list(run.decisions[run.decisions["outcome"] != "declined"]["time"])
+
+
+def _axis(bottom: float, scale: float, end: float) -> Iterable[str]:
+    for tick in _ticks(end):
+        yield _text(LEFT + tick * scale, bottom - GAP + 16, f"{tick:g} s", "small middle")
+
+
+def _note(without: Run, with_: Run) -> str:
+    """What the times are worth, and what the second run was told."""
+    topologies = ", ".join(dict.fromkeys(with_.nodes["topology"]))
+    nodes, ranks = len(with_.nodes), len(with_.ranks)
+    instrument = with_.record["instrument"]
+    note = "" if instrument == "real" else f"{instrument}, no real cores: "
+    note += f"{nodes} node{'s' * (nodes != 1)} of {topologies}, {ranks} rank{'s' * (ranks != 1)}"
+    before, after = without.record["options"], with_.record["options"]
+    told = [f"--{name}={after[name]}" for name in after if name not in ("observe", "record") and after[name] != before.get(name)]
+    return f"{note}; with {' '.join(told)}" if told else note
+
+
+def _legend() -> Iterable[str]:
+    x = float(LEFT)
+    for kind, words in KINDS.items():
+        yield f'<rect class="{kind}" x="{x:.0f}" y="20" width="14" height="14" rx="2"/>'
+        yield _text(x + 20, 32, words, "")
+        x += 52 + 7 * len(words)
+    yield _text(WIDTH - 16, 32, "a bar is as thick as the rank has threads", "small end")
+
+
+def _ticks(end: float) -> list[float]:
+    """0, 1, 2, ... in steps of 1, 2 or 5 times a power of ten; ten of them at most."""
+    power = 10.0 ** math.floor(math.log10(end))
+    step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2) if end / (s * power) <= 10)
+    return [i * step for i in range(int(end / step + 1e-9) + 1)]
+
+
+def _text(x: float, y: float, words: str, style: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" class="{style}">{escape(words)}</text>'
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread" if count == 1 else f"{count} threads"
+
+
+def _length(run: Run) -> float:
+    longest = float(run.timeline["end"].max()) if len(run.timeline) else 0.0
+    return max(float(run.record["wall"]), longest, 1e-9)
+
+
+def _most_threads(run: Run) -> int:
+    """As thick as a row: what the largest rank owns. Who borrows more for a moment is drawn no thicker than this."""
+    return max(1, int(run.ranks[["threads_at_start", "threads_at_end"]].to_numpy().max()))
+
+
+def _obstacle(without: Run, with_: Run) -> Optional[str]:
+    """Why these two records do not make a picture that tells the truth."""
+    options = without.record["options"]
+    if options.get("observe") != "on" and options.get("cores") != "off":
+        return "the first record is of a run in which cores were moved: make it with `steelyard run --observe`"
+    if without.record["command"] != with_.record["command"]:
+        return "the records are of different commands: {} and {}".format(
+            *(" ".join(run.record["command"]) for run in (without, with_))
+        )
+    if without.record["instrument"] != with_.record["instrument"]:
+        return "one record is {}, the other {}".format(*(run.record["instrument"] for run in (without, with_)))
+    for name, run in (("first", without), ("second", with_)):
+        if len(run.timeline) == 0:
+            return f"the {name} record has no timeline: was it made with --timeline=0?"
+    return None
+
+
+def main(arguments: Optional[list[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m steelyard.timeline", description="Draws a run without and one with Steelyard.")
+    parser.add_argument("without", type=Path, help="record of `steelyard run --observe`")
+    parser.add_argument("with_", metavar="with", type=Path, help="record of `steelyard run`")
+    parser.add_argument("-o", "--output", type=Path, help="the SVG file; standard output, where not given")
+    options = parser.parse_args(arguments)
     try:
-        picture = svg([load(path) for path in given.records], titles)
-        Path(given.output).write_text(picture, encoding="utf-8")
-    except (InvalidRecord, OSError) as error:
-        print(f"steelyard.timeline: {error}", file=sys.stderr)
-        return 1
-    return 0
+        without, with_ = load(options.without), load(options.with_)
+        problem = _obstacle(without, with_)
+        if problem is None and options.output is None:
+            sys.stdout.write(draw(without, with_))
+        elif problem is None:
+            options.output.write_text(draw(without, with_), encoding="utf-8")
+    except (OSError, InvalidRecord) as error:
+        problem = str(error)
+    if problem is not None:
+        print(f"timeline: {problem}", file=sys.stderr)
+    return 0 if problem is None else 1
 
 
 if __name__ == "__main__":
