@@ -23,6 +23,7 @@ namespace steelyard::runtime {
 
 /// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede start().
 struct ThreadLimits {
+  int natural = 1;             ///< the count without us and without the program's omp_set_num_threads()
   int at_start = 1;            ///< what the OpenMP runtime would use without us
   int now = 1;                 ///< what it was last told
   int ceiling = 1;             ///< never more than this
@@ -30,7 +31,7 @@ struct ThreadLimits {
   std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
   bool fixed_by_clause = false;
   std::string fixed_reason;    ///< why the thread count must not change at all
-  bool set_by_program = false; ///< that is omp_set_num_threads()
+  bool set_by_program = false;  ///< that is omp_set_num_threads()
   int once_askers = 0;         ///< regions that ran once and asked for their number of threads
   int once_shown = 0;          ///< what the last of them was told
 };
