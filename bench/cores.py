@@ -144,7 +144,7 @@ def region_cost(flavour: str) -> Callable[[Session], list[Figure]]:
         name = f"region-cost-{flavour}"
         rounds = 1 if session.quick else 15
         two = {"OMP_NUM_THREADS": "2"}
-        program = [session.program(f"bench/region_cost.{flavour}.clang"), "10" if session.quick else "200"]
+        program = [session.program(f"bench/region_cost.{flavour}.clang"), "100" if session.quick else "5000"]
         pattern = r"([0-9.]+) ns per region"
         ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), two, pattern)
         weighed = Case("only weighed", mpirun(flavour, 1, session.steelyard(name, "--observe") + program), two, pattern)

@@ -44,6 +44,7 @@ class Figure:
     met: bool | None = None
     command: str = ""
     beside: dict[str, float] = field(default_factory=dict)
+    disturbed: float = 0.0  # cores that other programs kept busy meanwhile
     error: str = ""
 
 
@@ -86,8 +87,8 @@ def run(case: Case, limit: float) -> float:
     environment = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_", key)}
     environment |= mpi_variables() | case.variables
     try:
-        process = subprocess.Popen(case.command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                   errors="replace", start_new_session=True)
+        process = subprocess.Popen(case.command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0)
     except OSError as error:
         raise Failed(f"{case.label}: cannot be started: {error}") from error
     try:
@@ -115,6 +116,23 @@ def end_group(process: subprocess.Popen) -> None:
             return
         except (ProcessLookupError, subprocess.TimeoutExpired):
             continue
+
+
+class Others:
+    """Cores that programs other than ours and those that we started kept busy, since this was made."""
+
+    def __init__(self):
+        self.start = self.read()
+
+    @staticmethod
+    def read() -> tuple[float, float, float]:
+        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:8]]
+        busy = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")  # not idle, not waiting for a disk
+        return time.monotonic(), busy, sum(os.times()[:4])
+
+    def cores(self) -> float:
+        seconds, busy, ours = (b - a for a, b in zip(self.start, self.read()))
+        return max(0.0, (busy - ours) / seconds) if seconds > 0.1 else 0.0
 
 
 class Progress:
@@ -212,8 +230,12 @@ def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) ->
     figures: list[Figure] = []
     for m in chosen:
         progress.start(m.name)
+        others = Others()
         try:
-            figures += m.measure(session)
+            had = m.measure(session)
+            for f in had:
+                f.disturbed = round(others.cores(), 2)
+            figures += had
         except Failed as failure:
             print(f"bench: {m.name}: {failure}", file=sys.stderr, flush=True)
             figures.append(Figure(m.name, "", None, None, "", error=str(failure)))
@@ -243,6 +265,8 @@ def table(figures: Sequence[Figure]) -> str:
             continue
         met = {None: "", True: "met", False: "MISSED"}[f.met]
         beside = "; ".join(f"{label} {number(value)}" for label, value in f.beside.items())
+        if f.disturbed > 0.1 and f.instrument == "real":
+            beside += f"{'; ' if beside else ''}DISTURBED by other programs on {number(f.disturbed)} cores"
         rows.append((f.name, f.instrument, f"{number(f.value)} +- {number(f.spread)} {f.unit}", f.target, met, beside))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)] + [0]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
