@@ -6,13 +6,14 @@ using node::Segment;
 
 std::size_t CoreTable::footprint(int cores, int processes) {
   return Segment::footprint<Header>(1) + Segment::footprint<Core>(cores) +
-         Segment::footprint<std::atomic<std::int32_t>>(processes);
+         2 * Segment::footprint<std::atomic<std::int32_t>>(processes);
 }
 
 CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
     : header_(segment.carve<Header>(1)),
       core_(segment.carve<Core>(cores)),
       asked_(segment.carve<std::atomic<std::int32_t>>(processes)),
+      waits_(segment.carve<std::atomic<std::int32_t>>(processes)),
       cores_(cores),
       me_(me) {}
 
@@ -53,6 +54,8 @@ bool CoreTable::take_home(int core) {
 
 bool CoreTable::borrow(int core, std::int64_t lent_after) {
   if (core_[core].lent_since.load(std::memory_order_relaxed) <= lent_after) return false;
+  const std::int32_t home = core_[core].home.load(std::memory_order_relaxed);
+  if (home >= 0 && waits_[home].load() == 0) return false;
   std::int32_t lent = kLent;
   if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);

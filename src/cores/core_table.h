@@ -43,8 +43,12 @@ class CoreTable {
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
   bool take_home(int core);
-  /// Takes a core of another process that is lent, and was lent after `lent_after` (ns).
+  /// Takes a core of another process that is lent, was lent after `lent_after` (ns), and whose home still waits.
   bool borrow(int core, std::int64_t lent_after);
+  /// This process begins or ends a wait: its cores may be borrowed in between.
+  void announce_wait(bool waits) { waits_[me_].store(waits ? 1 : 0); }
+  /// What `process` waits for is there: it will wake up and want its cores, so nobody is to borrow them any more.
+  void recall(int process) { waits_[process].store(0); }
   /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
   void lend(int core, std::int64_t now);
   /// ... or for its home alone.
@@ -67,6 +71,7 @@ class CoreTable {
   Header* header_;
   Core* core_;
   std::atomic<std::int32_t>* asked_;  // by process: somebody wants a core back from it
+  std::atomic<std::int32_t>* waits_;  // by process: it waits, and its cores may be borrowed
   int cores_;
   int me_;
 };

@@ -52,6 +52,8 @@ class Cores {
   /// home to find its core taken for a whole region.
   void lend(std::int64_t now);
   void come_back();
+  /// Another process is about to wake up: its cores are no longer to be borrowed.
+  void recall(int process) { table_.recall(process); }
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
   /// Cores whose home is here.
   int owned() const;

@@ -9,6 +9,7 @@ namespace steelyard::cores {
 Holding::Holding(CoreTable& table, std::vector<int> domain) : table_(table), domain_(std::move(domain)) {
   read_homes();
   take_homes();
+  list();
 }
 
 void Holding::read_homes() {
@@ -17,98 +18,103 @@ void Holding::read_homes() {
   for (int c = 0; c < table_.cores(); ++c) {
     if (table_.is_home(c)) home_.push_back(c);
   }
-  // What the plan gave to others goes to its new home alone; what was borrowed stays until it is asked for.
-  std::vector<int> guests;
-  for (const int c : cores_) {
-    if (table_.is_home(c)) continue;
-    const bool was_borrowed = std::find(cores_.end() - borrowed_, cores_.end(), c) != cores_.end();
-    if (was_borrowed) {
-      guests.push_back(c);
-    } else {
-      table_.give_up(c);
-    }
+  const auto came_home = [this](int c) { return table_.is_home(c); };
+  std::erase_if(borrowed_, came_home);
+  for (const int c : own_) {
+    if (!table_.is_home(c)) kept_.push_back(c);
   }
-  borrowed_ = static_cast<int>(guests.size());
-  cores_ = std::move(guests);
+  std::erase_if(kept_, came_home);
 }
 
-// Rebuilds cores_ as the home cores that could be had, followed by the borrowed ones.
 void Holding::take_homes() {
-  std::vector<int> now;
+  own_.clear();
   for (const int c : home_) {
-    if (table_.take_home(c)) now.push_back(c);
+    if (table_.take_home(c)) own_.push_back(c);
   }
-  complete_ = now.size() == home_.size();
-  now.insert(now.end(), cores_.end() - borrowed_, cores_.end());
-  cores_ = std::move(now);
-  shares_ = false;
-  share_if_without();
+  keep_meanwhile();
 }
 
-// A process always has somewhere to run: without a core of its own for the moment, beside the guest on its first one.
-void Holding::share_if_without() {
-  if (!cores_.empty() || home_.empty()) return;
-  shares_ = true;
-  cores_.push_back(home_.front());
+// What the plan gave to others stays in use while as many of the new homes are not free yet, and nobody asks for it.
+// Otherwise two processes that change places would both run a region on next to nothing.
+void Holding::keep_meanwhile() {
+  const std::size_t lacking = home_.size() - own_.size();
+  while (kept_.size() > lacking) {
+    table_.give_up(kept_.back());
+    kept_.pop_back();
+  }
+}
+
+void Holding::list() {
+  cores_ = own_;
+  cores_.insert(cores_.end(), kept_.begin(), kept_.end());
+  cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
+  // A process always has somewhere to run: without a core of its own for the moment, beside the guest on its first one.
+  shares_ = cores_.empty() && !home_.empty();
+  if (shares_) cores_.push_back(home_.front());
 }
 
 void Holding::borrow(int most, std::int64_t lent_after) {
   const int near = cores_.empty() ? 0 : domain_[cores_.front()];
+  const auto in_use = [this] { return own_.size() + kept_.size() + borrowed_.size(); };
   for (const bool neighbours : {true, false}) {
-    for (int c = 0; c < table_.cores() && static_cast<int>(cores_.size()) < most; ++c) {
-      if ((domain_[c] == near) != neighbours || table_.is_home(c) || !table_.borrow(c, lent_after)) continue;
-      if (shares_) cores_.clear();
-      shares_ = false;
-      cores_.push_back(c);
-      ++borrowed_;
+    for (int c = 0; c < table_.cores() && static_cast<int>(in_use()) < most; ++c) {
+      if ((domain_[c] == near) != neighbours || table_.is_home(c)) continue;
+      if (table_.borrow(c, lent_after)) borrowed_.push_back(c);
     }
   }
 }
 
 void Holding::return_borrowed(std::int64_t now) {
-  for (; borrowed_ > 0; --borrowed_) {
-    table_.is_wanted(cores_.back()) ? table_.give_up(cores_.back()) : table_.lend(cores_.back(), now);
-    cores_.pop_back();
-  }
-  share_if_without();
+  for (const int c : borrowed_) table_.is_wanted(c) ? table_.give_up(c) : table_.lend(c, now);
+  borrowed_.clear();
+  list();
 }
 
 bool Holding::settle(int most, bool may_borrow, std::int64_t lent_after) {
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
-  if (!replanned && complete_ && !room && (may_borrow || borrowed_ == 0)) return false;
+  if (!replanned && complete() && !room && (may_borrow || borrowed_.empty())) return false;
   const std::vector<int> before = cores_;
   if (replanned) read_homes();
   if (!may_borrow) return_borrowed(base::now_ns());
-  if (replanned || !complete_) take_homes();
+  if (replanned || !complete()) take_homes();
   if (room) borrow(most, lent_after);
+  list();
   return cores_ != before;
 }
 
 void Holding::give_back_wanted() {
   if (!table_.asked_back()) return;
   table_.clear_asked_back();
-  const std::size_t homes = cores_.size() - borrowed_;
-  for (std::size_t i = cores_.size(); i-- > homes;) {
-    if (!table_.is_wanted(cores_[i])) continue;
-    table_.give_up(cores_[i]);
-    cores_.erase(cores_.begin() + static_cast<std::ptrdiff_t>(i));
-    --borrowed_;
-  }
-  share_if_without();
+  const auto give_back = [this](int c) {
+    const bool wanted = table_.is_wanted(c);
+    if (wanted) table_.give_up(c);
+    return wanted;
+  };
+  std::erase_if(kept_, give_back);
+  std::erase_if(borrowed_, give_back);
+  list();
 }
 
 void Holding::lend_all(std::int64_t now) {
+  for (const int c : kept_) table_.give_up(c);
+  kept_.clear();
   return_borrowed(now);
-  for (const int c : cores_) table_.lend(c, now);
+  for (const int c : own_) table_.lend(c, now);
+  table_.announce_wait(true);
   lending_ = true;
 }
 
 void Holding::come_back() {
   if (!lending_) return;
   lending_ = false;
-  if (generation_ != table_.generation()) read_homes();
+  table_.announce_wait(false);
+  if (generation_ != table_.generation()) {
+    own_.clear();  // lent, so there is nothing to keep
+    read_homes();
+  }
   take_homes();
+  list();
 }
 
 }  // namespace steelyard::cores

@@ -28,7 +28,7 @@ class Holding {
   /// Cores in use, home first. Empty only where there is no home at all: a process whose cores are all out with guests
   /// shares its first one for the moment.
   const std::vector<int>& cores() const { return cores_; }
-  int borrowed() const { return borrowed_; }
+  int borrowed() const { return static_cast<int>(borrowed_.size()); }
   /// True while the only core in use is a home core that a guest still runs on.
   bool shares() const { return shares_; }
   int home_count() const { return static_cast<int>(home_.size()); }
@@ -36,18 +36,21 @@ class Holding {
  private:
   void read_homes();
   void take_homes();
+  void keep_meanwhile();
   void borrow(int most, std::int64_t lent_after);
-  void share_if_without();
+  void list();
+  bool complete() const { return own_.size() == home_.size(); }
 
   CoreTable& table_;
   std::vector<int> domain_;
-  std::vector<int> home_;   // cores whose home is here
-  std::vector<int> cores_;  // cores in use: home ones, then `borrowed_` others
-  int borrowed_ = 0;
+  std::vector<int> home_;      // cores whose home is here
+  std::vector<int> own_;       // those of them that are in use here
+  std::vector<int> kept_;      // homes of before the last plan, in use until the new ones are free
+  std::vector<int> borrowed_;  // cores of others
+  std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;
-  bool complete_ = false;  // all home cores are in use
-  bool shares_ = false;
   bool lending_ = false;
+  bool shares_ = false;
 };
 
 }  // namespace steelyard::cores

@@ -55,6 +55,30 @@ TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
 }
 
+TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.tables[0]->rehome({1, 1, 0, 0});
+  EXPECT_FALSE(node.holdings[0]->settle(4, true)) << "the new homes are in use, so the old ones are kept";
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  node.holdings[1]->settle(4, true);
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+  node.holdings[0]->give_back_wanted();
+  node.holdings[1]->give_back_wanted();
+  node.holdings[0]->settle(4, true);
+  node.holdings[1]->settle(4, true);
+  EXPECT_EQ(node.cores(0), (Cores{2, 3}));
+  EXPECT_EQ(node.cores(1), (Cores{0, 1}));
+}
+
+TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
+  Node node(2, 2, {0, 1});
+  node.holdings[1]->lend_all(1);
+  node.tables[0]->recall(1);
+  EXPECT_FALSE(node.holdings[0]->settle(2, true));
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{1}));
+}
+
 TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1);

@@ -81,10 +81,11 @@ void Arrivals::forget(Group* group) {
   std::erase_if(groups_, [&](const auto& followed) { return followed.get() == group; });
 }
 
-void Arrivals::arrive(Group& group) {
+void Arrivals::arrive(Group& group, const std::function<void()>& before_waking) {
   ++group.count;
   count(group.slot, me_).store(group.count);
   Slot& slot = slots_[group.slot];
+  if (before_waking) before_waking();
   slot.arrivals.fetch_add(1);
   if (slot.sleepers.load() != 0) wake_all(slot.arrivals);
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -34,8 +35,8 @@ class Arrivals {
   /// Called by every local member that got a group.
   void forget(Group* group);
 
-  /// Announces this process at its next collective of the group; wakes who sleeps on it.
-  void arrive(Group& group);
+  /// Announces this process at its next collective of the group, calls `before_waking`, then wakes who sleeps on it.
+  void arrive(Group& group, const std::function<void()>& before_waking = {});
   /// True where `member` (node rank) has arrived at this process's present collective of the group.
   bool here(const Group& group, int member) const;
   /// The first member that has not arrived; -1 where all have.

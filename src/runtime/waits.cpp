@@ -116,11 +116,27 @@ void detach_communicator(CommunicatorOnNode* communicator) {
   if (state != nullptr) state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator));
 }
 
+namespace {
+
+// Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
+void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
+  const bool feeds_all = dependence == Dependence::nobody && root >= 0 &&
+                         group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
+  if (!feeds_all && state.arrivals->missing(group) >= 0) return;
+  for (const int member : group.members) {
+    if (member != state.me) state.cores->recall(member);
+  }
+}
+
+}  // namespace
+
 void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  arrivals.arrive(group);
+  arrivals.arrive(group, [&] {
+    if (state.lends) recall_waiting(state, group, dependence, root);
+  });
   if (dependence == Dependence::nobody) return;
   const int source = dependence == Dependence::root ? group.member_of_rank[static_cast<std::size_t>(root)] : -1;
   if (dependence == Dependence::root && source < 0) return;
