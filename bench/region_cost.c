@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const int batches = argc == 2 ? atoi(argv[1]) : 2000;
   if (batches < 1 || batches > most_batches) {
-    fprintf(stderr, "usage: region_cost [BATCHES]   a batch is %d regions; 1 to %d, 2000 if not given\n", regions_in_batch,
-            most_batches);
+    fprintf(stderr, "usage: region_cost [BATCHES]   a batch is %d regions; 1 to %d, 2000 if not given\n",
+            regions_in_batch, most_batches);
     MPI_Finalize();
     return 2;
   }

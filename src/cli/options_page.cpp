@@ -84,7 +84,12 @@ std::string options_manual() {
                        roff(option.name), roff(option.value_name()), roff(option.doc), roff(default_of(option)),
                        option.variable());
   };
-  return ".SH OPTIONS\n" + for_each_option(heading, row);
+  return ".TH STEELYARD 1 \"\" \"Steelyard " STEELYARD_VERSION
+         "\" \"User commands\"\n"
+         ".SH NAME\nsteelyard \\- restores balance in running MPI+OpenMP programs\n"
+         ".SH SYNOPSIS\n.B mpirun\n-n N\n.B steelyard run\n[OPTIONS] [\\-\\-] PROGRAM [ARGUMENTS]\n"
+         ".SH OPTIONS\n" +
+         for_each_option(heading, row);
 }
 
 }  // namespace steelyard::cli

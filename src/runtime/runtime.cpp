@@ -114,11 +114,11 @@ void print_banner(const State& state) {
                             : !options.cores ? "cores off"
                             : state.lends    ? "cores on, lending on"
                                              : "cores on, lending off";
-  base::say(fmt::format("{}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
-                        state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
-                        nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().at_start,
-                        limits().at_start == 1 ? "" : "s", state.topology.summary,
-                        state.topology.emulated ? " (emulated)" : "", cores));
+  base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
+                          state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
+                          nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().at_start,
+                          limits().at_start == 1 ? "" : "s", state.topology.summary,
+                          state.topology.emulated ? " (emulated)" : "", cores));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
@@ -202,16 +202,18 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   return part;
 }
 
-void write_record(const observe::RunRecord& record, const std::string& path) {
+// The path, for the verdict to name; "" where there is no record.
+std::string write_record(const observe::RunRecord& record, const std::string& path) {
+  if (path == "none") return {};
   std::ofstream file(path);
   file << observe::to_json(record);
   file.close();
-  if (!file) {
-    base::warn(
-        fmt::format("the run record could not be written to {}: {}; say --record=PATH with a place that can be "
-                    "written, or --record=none",
-                    path, std::strerror(errno)));
-  }
+  if (file) return path;
+  base::warn(fmt::format(
+      "the run record could not be written to {}: {}; say --record=PATH with a place that can be written, or "
+      "--record=none",
+      path, std::strerror(errno)));
+  return {};
 }
 
 void conclude(State& state, const std::vector<std::string>& gathered) {
@@ -234,9 +236,8 @@ void conclude(State& state, const std::vector<std::string>& gathered) {
   record.openmp = openmp().version;
   record.instrument = state.topology.emulated ? "emulated" : "real";
   observe::merge(record, parts);
-  if (options.record != "none") write_record(record, options.record);
+  const std::string path = write_record(record, options.record);
   if (!options.verdict) return;
-  const std::string path = options.record == "none" ? "" : options.record;
   for (const std::string& line : observe::verdict(record, path)) base::print(line);
 }
 

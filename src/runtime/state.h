@@ -30,10 +30,10 @@ struct ThreadLimits {
   bool shown = false;          ///< the ceiling was shown to the program by omp_get_max_threads()
   std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
   bool fixed_by_clause = false;
-  std::string fixed_reason;    ///< why the thread count must not change at all
+  std::string fixed_reason;     ///< why the thread count must not change at all
   bool set_by_program = false;  ///< that is omp_set_num_threads()
-  int once_askers = 0;         ///< regions that ran once and asked for their number of threads
-  int once_shown = 0;          ///< what the last of them was told
+  int once_askers = 0;          ///< regions that ran once and asked for their number of threads
+  int once_shown = 0;           ///< what the last of them was told
 };
 
 struct State {

@@ -120,8 +120,8 @@ namespace {
 
 // Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
 void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
-  const bool feeds_all = dependence == Dependence::nobody && root >= 0 &&
-                         group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
+  const bool feeds_all =
+      dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
   if (!feeds_all && state.arrivals->missing(group) >= 0) return;
   for (const int member : group.members) {
     if (member != state.me) state.cores->recall(member);
