@@ -28,7 +28,8 @@ TEST(Bootstrap, BroadcastsTheBytesOfTheFirst) {
 TEST(Bootstrap, GathersTextsOfAnyLength) {
   MpiBootstrap bootstrap;
   const auto text_of = [](int rank) {
-    return std::string(static_cast<std::size_t>(rank) * static_cast<std::size_t>(rank) * 5000, static_cast<char>('a' + rank));
+    return std::string(static_cast<std::size_t>(rank) * static_cast<std::size_t>(rank) * 5000,
+                       static_cast<char>('a' + rank));
   };
   const std::vector<std::string> all = bootstrap.gather(text_of(bootstrap.rank()));
   ASSERT_EQ(static_cast<int>(all.size()), bootstrap.rank() == 0 ? bootstrap.size() : 0);
@@ -55,8 +56,10 @@ TEST(Bootstrap, DoesNotMeetTheProgramsMessages) {
 }
 
 TEST(LibraryName, IsTheNameAndTheVersion) {
-  EXPECT_EQ(library_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022"), "Open MPI 4.1.4");
-  EXPECT_EQ(library_name("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 12:34:45 CDT 2022\n"), "MPICH 4.0.2");
+  EXPECT_EQ(library_name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022"),
+            "Open MPI 4.1.4");
+  EXPECT_EQ(library_name("MPICH Version:      4.0.2\nMPICH Release date: Thu Apr  7 12:34:45 CDT 2022\n"),
+            "MPICH 4.0.2");
   EXPECT_EQ(library_name("Another MPI 3\nand more"), "Another MPI 3");
   EXPECT_EQ(library_name("Open MPI"), "Open MPI");
   EXPECT_EQ(library_name(""), "");

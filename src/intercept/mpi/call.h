@@ -47,10 +47,10 @@ int until_done(Call& call, Test test) {
 
 /// A call that is weighed, but waits as the library does.
 template <typename Native>
-void timed(Site site, Native native) {
+auto timed(Site site, Native native) {
   if (!weighs()) return native();
   const Call call(site);
-  native();
+  return native();
 }
 
 }  // namespace steelyard::intercept

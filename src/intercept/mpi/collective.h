@@ -11,11 +11,7 @@ template <typename FlowOf, typename Native>
 auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
   if (!remembering()) return native();
   const Communicator* communicator = at_collective(handle);
-  if (communicator == nullptr) {
-    if (!weighs()) return native();
-    const Call call(site);
-    return native();
-  }
+  if (communicator == nullptr) return timed(site, native);
   // A wrong root is the library's to refuse, at this rank alone: it is no collective.
   const Flow flow = flow_of(*communicator);
   const bool valid = flow.root >= 0 && flow.root < communicator->size;

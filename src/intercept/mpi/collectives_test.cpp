@@ -20,7 +20,8 @@ class Collectives : public testing::Test {
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &reversed);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
-    shapes_ = {{"world", MPI_COMM_WORLD}, {"dup", dup}, {"reversed", reversed}, {"halves", halves}, {"self", MPI_COMM_SELF}};
+    shapes_ = {
+        {"world", MPI_COMM_WORLD}, {"dup", dup}, {"reversed", reversed}, {"halves", halves}, {"self", MPI_COMM_SELF}};
     for (const Shape& shape : shapes_) PMPI_Comm_set_errhandler(shape.comm, MPI_ERRORS_RETURN);
   }
   void TearDown() override {
@@ -69,7 +70,9 @@ Outcome play(const Api& api, MPI_Comm comm, unsigned seed) {
     case 0: outcome.add_error(api.Barrier(comm)); break;
     case 1: outcome.add_error(api.Bcast(to.data(), count, type, root, comm)); break;
     // MPICH 4.0 reads MPI_IN_PLACE as an address where the root is another than 0.
-    case 2: outcome.add_error(api.Reduce(root == 0 ? in_at_root : from.data(), to.data(), count, type, op, root, comm)); break;
+    case 2:
+      outcome.add_error(api.Reduce(root == 0 ? in_at_root : from.data(), to.data(), count, type, op, root, comm));
+      break;
     case 3: outcome.add_error(api.Allreduce(in, to.data(), count, type, op, comm)); break;
     case 4: outcome.add_error(api.Scan(in, to.data(), count, type, op, comm)); break;
     case 5: outcome.add_error(api.Exscan(in, to.data(), count, type, op, comm)); break;
@@ -79,10 +82,13 @@ Outcome play(const Api& api, MPI_Comm comm, unsigned seed) {
       break;
     case 8: outcome.add_error(api.Scatter(from.data(), count, type, out_at_root, count, type, root, comm)); break;
     case 9:
-      outcome.add_error(api.Scatterv(from.data(), counts.data(), places.data(), type, out_at_root, mine, type, root, comm));
+      outcome.add_error(
+          api.Scatterv(from.data(), counts.data(), places.data(), type, out_at_root, mine, type, root, comm));
       break;
     case 10: outcome.add_error(api.Allgather(in, count, type, to.data(), count, type, comm)); break;
-    case 11: outcome.add_error(api.Allgatherv(in, mine, type, to.data(), counts.data(), places.data(), type, comm)); break;
+    case 11:
+      outcome.add_error(api.Allgatherv(in, mine, type, to.data(), counts.data(), places.data(), type, comm));
+      break;
     case 12: outcome.add_error(api.Alltoall(in, count, type, to.data(), count, type, comm)); break;
     case 13:
     case 14: {
@@ -98,8 +104,8 @@ Outcome play(const Api& api, MPI_Comm comm, unsigned seed) {
         received += come[at];
       }
       if (kind == 13) {
-        outcome.add_error(api.Alltoallv(from.data(), out.data(), out_at.data(), type, to.data(), come.data(), come_at.data(),
-                                        type, comm));
+        outcome.add_error(api.Alltoallv(from.data(), out.data(), out_at.data(), type, to.data(), come.data(),
+                                        come_at.data(), type, comm));
         break;
       }
       for (int& place : out_at) place *= static_cast<int>(sizeof(double));
@@ -184,13 +190,13 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
   // Not significant but at the root: whatever stands there must not be looked at.
   void* nothing = rank == root ? to : nullptr;
   const MPI_Datatype significant = rank == root ? MPI_INT : MPI_DATATYPE_NULL;
-  EXPECT_EQ(told([&] { MPI_Gather(from, 1, MPI_INT, nothing, rank == root ? 1 : -5, significant, root, comm); }), at_root);
+  EXPECT_EQ(told([&] { MPI_Gather(from, 1, MPI_INT, nothing, rank == root ? 1 : -5, significant, root, comm); }),
+            at_root);
   const int* counts = rank == root ? ones.data() : nullptr;
   EXPECT_EQ(told([&] { MPI_Gatherv(from, 1, MPI_INT, nothing, counts, at.data(), significant, root, comm); }), at_root);
-  EXPECT_EQ(told([&] {
-              MPI_Gatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, root, comm);
-            }),
-            "nobody");
+  EXPECT_EQ(
+      told([&] { MPI_Gatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, root, comm); }),
+      "nobody");
   EXPECT_EQ(told([&] { MPI_Scatter(from, 1, MPI_INT, to, 1, MPI_INT, root, comm); }), at_others);
   EXPECT_EQ(told([&] { MPI_Scatter(from, 0, MPI_INT, to, 0, MPI_INT, root, comm); }), "nobody");
   EXPECT_EQ(told([&] { MPI_Scatterv(from, ones.data(), at.data(), MPI_INT, to, 1, MPI_INT, root, comm); }), at_others);
@@ -201,19 +207,16 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
   EXPECT_EQ(told([&] { MPI_Allgather(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "everybody");
   EXPECT_EQ(told([&] { MPI_Allgather(from, 0, MPI_INT, to, 0, MPI_INT, comm); }), "nobody");
   EXPECT_EQ(told([&] { MPI_Allgatherv(from, 1, MPI_INT, to, ones.data(), at.data(), MPI_INT, comm); }), "everybody");
-  EXPECT_EQ(told([&] {
-              MPI_Allgatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, comm);
-            }),
-            "nobody");
+  EXPECT_EQ(
+      told([&] { MPI_Allgatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, comm); }),
+      "nobody");
   EXPECT_EQ(told([&] { MPI_Alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "everybody");
-  EXPECT_EQ(told([&] {
-              MPI_Alltoallv(from, ones.data(), at.data(), MPI_INT, to, ones.data(), at.data(), MPI_INT, comm);
-            }),
-            "everybody");
-  EXPECT_EQ(told([&] {
-              MPI_Alltoallv(from, zeros.data(), at.data(), MPI_INT, to, zeros.data(), at.data(), MPI_INT, comm);
-            }),
-            "nobody");
+  EXPECT_EQ(
+      told([&] { MPI_Alltoallv(from, ones.data(), at.data(), MPI_INT, to, ones.data(), at.data(), MPI_INT, comm); }),
+      "everybody");
+  EXPECT_EQ(
+      told([&] { MPI_Alltoallv(from, zeros.data(), at.data(), MPI_INT, to, zeros.data(), at.data(), MPI_INT, comm); }),
+      "nobody");
   EXPECT_EQ(told([&] {
               MPI_Alltoallw(from, ones.data(), at.data(), types.data(), to, ones.data(), at.data(), types.data(), comm);
             }),

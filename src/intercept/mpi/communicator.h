@@ -12,9 +12,9 @@ struct Communicator {
   int rank = 0;
   int size = 1;
   bool spans_world = false;
-  std::vector<int> world_ranks;                     ///< MPI_UNDEFINED for processes that were spawned
-  bool asked = false;                               ///< on_node says what the runtime answered
-  runtime::CommunicatorOnNode* on_node = nullptr;   ///< where its collectives are followed
+  std::vector<int> world_ranks;                    ///< MPI_UNDEFINED for processes that were spawned
+  bool asked = false;                              ///< on_node says what the runtime answered
+  runtime::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
 };
 
 /// Between these two, communicators are remembered. `several_threads`: MPI_THREAD_MULTIPLE was provided.

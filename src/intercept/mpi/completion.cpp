@@ -24,7 +24,8 @@ STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, 
   return until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
 }
 
-STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[], MPI_Status statuses[]) {
+STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[],
+                                  MPI_Status statuses[]) {
   if (!weighs()) return PMPI_Waitsome(count, requests, finished, indices, statuses);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) {

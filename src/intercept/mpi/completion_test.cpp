@@ -23,7 +23,8 @@ struct Traffic {
     }
     for (int i = 0; i < kMessages; ++i) {
       std::vector<int>& to = in[static_cast<std::size_t>(i)];
-      PMPI_Irecv(to.data(), static_cast<int>(to.size()), MPI_INT, (rank + size - 1) % size, i, MPI_COMM_WORLD, &requests[i]);
+      PMPI_Irecv(to.data(), static_cast<int>(to.size()), MPI_INT, (rank + size - 1) % size, i, MPI_COMM_WORLD,
+                 &requests[i]);
     }
     for (int k = 0; k < kMessages; ++k) {
       const int i = order[static_cast<std::size_t>(k)];

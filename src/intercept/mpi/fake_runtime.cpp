@@ -54,9 +54,9 @@ void finish() {
     must(other == mine, "the ranks arrived at different numbers of collectives");
   }
   if (g_bootstrap->rank() == 0) {
-    std::printf("recorded: %s, %s, calls=%ld sites=%zu arrivals=%ld steps=%ld left=%d\n", g_bootstrap->library().c_str(),
-                g_notes.language.c_str(), g_notes.calls, g_notes.sites.size(), g_notes.arrivals, g_notes.step_marks,
-                g_notes.attached);
+    std::printf("recorded: %s, %s, calls=%ld sites=%zu arrivals=%ld steps=%ld left=%d\n",
+                g_bootstrap->library().c_str(), g_notes.language.c_str(), g_notes.calls, g_notes.sites.size(),
+                g_notes.arrivals, g_notes.step_marks, g_notes.attached);
     std::fflush(stdout);
   }
   g_bootstrap.reset();

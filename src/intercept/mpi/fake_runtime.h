@@ -11,18 +11,18 @@ namespace steelyard::runtime::fake {
 struct Notes {
   std::string language;
   int aborted_with = 0;
-  long calls = 0;                       ///< BlockingCalls so far
-  int open = 0;                         ///< of them, those that have not ended
+  long calls = 0;  ///< BlockingCalls so far
+  int open = 0;    ///< of them, those that have not ended
   int most_open = 0;
   long pauses = 0;
   long step_marks = 0;
-  long arrivals = 0;                    ///< arrive(), over all communicators
+  long arrivals = 0;  ///< arrive(), over all communicators
   long announcements = 0;
   Dependence dependence = Dependence::nobody;  ///< of the last arrival
   int root = 0;
-  int waited_for = -1;                  ///< as the last call said
+  int waited_for = -1;  ///< as the last call said
   std::set<std::uint64_t> sites;
-  std::vector<int> members;             ///< of the last communicator that was attached
+  std::vector<int> members;  ///< of the last communicator that was attached
   int attached = 0;
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <mpi.h>
 
-
 #include "intercept/mpi/communicator.h"
 #include "runtime/runtime.h"
 

@@ -68,25 +68,25 @@ class FromFortran {
 // STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
 // weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data buffer.
 #define STEELYARD_UNWRAP(...) __VA_ARGS__
-#define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                                     \
-  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                                         \
-    steelyard::intercept::weigh_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments);               \
+#define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                       \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                           \
+    steelyard::intercept::weigh_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments); \
   }
-#define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)                                      \
-  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                                         \
-    const steelyard::intercept::FromFortran origin(__builtin_return_address(0));                              \
-    steelyard::intercept::next<"mpi_" #name, #binding> arguments;                                           \
+#define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)           \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {              \
+    const steelyard::intercept::FromFortran origin(__builtin_return_address(0)); \
+    steelyard::intercept::next<"mpi_" #name, #binding> arguments;                \
   }
 #ifdef OPEN_MPI
-#define STEELYARD_FORTRAN(name, parameters, arguments)              \
-  STEELYARD_FORTRAN_WEIGHED(name, _, parameters, arguments)         \
+#define STEELYARD_FORTRAN(name, parameters, arguments)      \
+  STEELYARD_FORTRAN_WEIGHED(name, _, parameters, arguments) \
   STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
 #define STEELYARD_FORTRAN_BUFFER STEELYARD_FORTRAN
 #else
-#define STEELYARD_FORTRAN(name, parameters, arguments)              \
-  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)          \
+#define STEELYARD_FORTRAN(name, parameters, arguments)     \
+  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments) \
   STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
-#define STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)       \
-  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)          \
+#define STEELYARD_FORTRAN_BUFFER(name, parameters, arguments) \
+  STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)    \
   STEELYARD_FORTRAN_PLACED(name, _f08ts_, parameters, arguments)
 #endif

@@ -4,22 +4,22 @@
 
 using F = MPI_Fint;
 
-#define WEIGH(name, parameters, arguments, flow)                                                                       \
-  namespace steelyard::intercept {                                                                                     \
-  template <Name binding>                                                                                              \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                                                          \
-    collective(site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; });                       \
-  }                                                                                                                    \
+namespace steelyard::intercept {
+
+inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
+
+}  // namespace steelyard::intercept
+
+#define WEIGH(name, parameters, arguments, flow)                                                  \
+  namespace steelyard::intercept {                                                                \
+  template <Name binding>                                                                         \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                                     \
+    collective(site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; }); \
+  }                                                                                               \
   }
 #define COLLECTIVE(name, parameters, arguments, flow) \
   WEIGH(name, parameters, arguments, flow)            \
   STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)
-
-namespace {
-
-MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
-
-}  // namespace
 
 WEIGH(barrier, (F * comm, F* ierror), (comm, ierror), barrier())
 STEELYARD_FORTRAN(barrier, (F * comm, F* ierror), (comm, ierror))
@@ -40,8 +40,7 @@ COLLECTIVE(exscan, (void* from, void* to, F* count, F* type, F* op, F* comm, F* 
            (from, to, count, type, op, comm, ierror), scan())
 
 COLLECTIVE(gather, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
-           (from, count, type, to, to_count, to_type, root, comm, ierror),
-           all_to_root(*root, *to_count, c(to_type)))
+           (from, count, type, to, to_count, to_type, root, comm, ierror), all_to_root(*root, *to_count, c(to_type)))
 
 COLLECTIVE(gatherv,
            (void* from, F* count, F* type, void* to, F* counts, F* places, F* to_type, F* root, F* comm, F* ierror),
@@ -49,8 +48,7 @@ COLLECTIVE(gatherv,
            each_to_root(*root, counts, c(to_type)))
 
 COLLECTIVE(scatter, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
-           (from, count, type, to, to_count, to_type, root, comm, ierror),
-           root_to_all(*root, *to_count, c(to_type)))
+           (from, count, type, to, to_count, to_type, root, comm, ierror), root_to_all(*root, *to_count, c(to_type)))
 
 COLLECTIVE(scatterv,
            (void* from, F* counts, F* places, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
@@ -60,20 +58,21 @@ COLLECTIVE(scatterv,
 COLLECTIVE(allgather, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* comm, F* ierror),
            (from, count, type, to, to_count, to_type, comm, ierror), all_to_all(*to_count, c(to_type)))
 
-COLLECTIVE(allgatherv,
-           (void* from, F* count, F* type, void* to, F* counts, F* places, F* to_type, F* comm, F* ierror),
+COLLECTIVE(allgatherv, (void* from, F* count, F* type, void* to, F* counts, F* places, F* to_type, F* comm, F* ierror),
            (from, count, type, to, counts, places, to_type, comm, ierror), each_to_all(counts, c(to_type)))
 
 COLLECTIVE(alltoall, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* comm, F* ierror),
            (from, count, type, to, to_count, to_type, comm, ierror), all_to_all(*to_count, c(to_type)))
 
 COLLECTIVE(alltoallv,
-           (void* from, F* counts, F* places, F* type, void* to, F* to_counts, F* to_places, F* to_type, F* comm, F* ierror),
+           (void* from, F* counts, F* places, F* type, void* to, F* to_counts, F* to_places, F* to_type, F* comm,
+            F* ierror),
            (from, counts, places, type, to, to_counts, to_places, to_type, comm, ierror),
            each_to_all(to_counts, c(to_type)))
 
 COLLECTIVE(alltoallw,
-           (void* from, F* counts, F* places, F* types, void* to, F* to_counts, F* to_places, F* to_types, F* comm, F* ierror),
+           (void* from, F* counts, F* places, F* types, void* to, F* to_counts, F* to_places, F* to_types, F* comm,
+            F* ierror),
            (from, counts, places, types, to, to_counts, to_places, to_types, comm, ierror),
            each_to_all(to_counts, [=](int i) { return c(&to_types[i]); }))
 

@@ -13,9 +13,10 @@ namespace steelyard::intercept {
 
 void* library_function(const std::string& name) {
   if (void* function = dlsym(RTLD_NEXT, name.c_str()); function != nullptr) return function;
-  base::warn("the program calls " + name +
-             ", but no MPI library behind Steelyard has it: link the program itself with MPI's Fortran libraries (not only "
-             "a plug-in that it loads), or run it without Steelyard");
+  base::warn(
+      "the program calls " + name +
+      ", but no MPI library behind Steelyard has it: link the program itself with MPI's Fortran libraries (not only "
+      "a plug-in that it loads), or run it without Steelyard");
   std::abort();
 }
 
@@ -52,13 +53,13 @@ STEELYARD_FORTRAN(init_thread, (F * required, F* provided, F* ierror), (required
 STEELYARD_FORTRAN(finalize, (F * ierror), (ierror))
 STEELYARD_FORTRAN(abort, (F * comm, F* code, F* ierror), (comm, code, ierror))
 
-#define TIMED(name, parameters, arguments)                                   \
-  namespace steelyard::intercept {                                           \
-  template <Name binding>                                                    \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                \
-    timed(site, [&] { next<"mpi_" #name, binding> arguments; });             \
-  }                                                                          \
-  }                                                                          \
+#define TIMED(name, parameters, arguments)                       \
+  namespace steelyard::intercept {                               \
+  template <Name binding>                                        \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {    \
+    timed(site, [&] { next<"mpi_" #name, binding> arguments; }); \
+  }                                                              \
+  }                                                              \
   STEELYARD_FORTRAN(name, parameters, arguments)
 
 TIMED(comm_dup, (F * comm, F* made, F* ierror), (comm, made, ierror))

@@ -7,6 +7,10 @@ using F = MPI_Fint;
 
 namespace steelyard::intercept {
 
+inline bool short_send(const F* count, const F* type, const F* destination) {
+  return goes_at_once(*count, PMPI_Type_f2c(*type), *destination);
+}
+
 namespace {
 
 template <Name binding>
@@ -22,10 +26,6 @@ int complete(Call& call, F* request) {
 }
 
 void waited_for(Call& call, const F* rank, const F* comm) { call.waited_for(world_rank(PMPI_Comm_f2c(*comm), *rank)); }
-
-bool short_send(const F* count, const F* type, const F* destination) {
-  return goes_at_once(*count, PMPI_Type_f2c(*type), *destination);
-}
 
 template <Name binding, Name start>
 void send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
@@ -79,9 +79,10 @@ void weigh_ssend(Site site, void* from, F* count, F* type, F* destination, F* ta
 template <Name binding>
 void weigh_sendrecv(Site site, void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to, F* count,
                     F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!weighs() || *source == MPI_PROC_NULL) {
-    return next<"mpi_sendrecv", binding>(from, from_count, from_type, destination, from_tag, to, count, type, source, tag,
-                                         comm, status, ierror);
+  if (!weighs() || *source == MPI_PROC_NULL ||
+      !can_send(*from_count, PMPI_Type_f2c(*from_type), *destination, *from_tag, PMPI_Comm_f2c(*comm))) {
+    return next<"mpi_sendrecv", binding>(from, from_count, from_type, destination, from_tag, to, count, type, source,
+                                         tag, comm, status, ierror);
   }
   Call call(site);
   F coming, going;
@@ -112,9 +113,8 @@ template <Name binding>
 void weigh_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) {
   if (!weighs() || *source == MPI_PROC_NULL) return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
   Call call(site);
-  set_error(ierror, until_done(call, [&](int* found) {
-              return ask<"mpi_iprobe", binding>(source, tag, comm, found, status);
-            }));
+  set_error(ierror,
+            until_done(call, [&](int* found) { return ask<"mpi_iprobe", binding>(source, tag, comm, found, status); }));
   waited_for(call, source, comm);
 }
 
@@ -141,9 +141,8 @@ template <Name binding>
 void weigh_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
   if (!weighs()) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
   Call call(site);
-  set_error(ierror, until_done(call, [&](int* done) {
-              return ask<"mpi_testall", binding>(count, requests, done, statuses);
-            }));
+  set_error(ierror,
+            until_done(call, [&](int* done) { return ask<"mpi_testall", binding>(count, requests, done, statuses); }));
 }
 
 template <Name binding>
@@ -177,12 +176,13 @@ STEELYARD_FORTRAN_BUFFER(rsend, (void* from, F* count, F* type, F* destination, 
 STEELYARD_FORTRAN_BUFFER(ssend, (void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror),
                          (from, count, type, destination, tag, comm, ierror))
 STEELYARD_FORTRAN_BUFFER(sendrecv,
-                         (void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to, F* count, F* type,
-                          F* source, F* tag, F* comm, F* status, F* ierror),
-                         (from, from_count, from_type, destination, from_tag, to, count, type, source, tag, comm, status, ierror))
+                         (void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to, F* count,
+                          F* type, F* source, F* tag, F* comm, F* status, F* ierror),
+                         (from, from_count, from_type, destination, from_tag, to, count, type, source, tag, comm,
+                          status, ierror))
 STEELYARD_FORTRAN_BUFFER(sendrecv_replace,
-                         (void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag, F* comm, F* status,
-                          F* ierror),
+                         (void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag, F* comm,
+                          F* status, F* ierror),
                          (data, count, type, destination, from_tag, source, tag, comm, status, ierror))
 STEELYARD_FORTRAN(probe, (F * source, F* tag, F* comm, F* status, F* ierror), (source, tag, comm, status, ierror))
 STEELYARD_FORTRAN(mprobe, (F * source, F* tag, F* comm, F* message, F* status, F* ierror),

@@ -16,6 +16,12 @@ bool goes_at_once(int count, MPI_Datatype type, int destination) {
   return PMPI_Type_size(type, &size) != MPI_SUCCESS || static_cast<long>(count) * size <= kAtOnce;
 }
 
+bool can_send(int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  const Communicator* communicator = remembered(comm);
+  return communicator != nullptr && count >= 0 && type != MPI_DATATYPE_NULL && tag >= 0 &&
+         (destination == MPI_PROC_NULL || (destination >= 0 && destination < communicator->size));
+}
+
 namespace {
 
 /// A status that can be read, whether or not the program wants one.
@@ -58,7 +64,8 @@ template <typename StartSend>
 int exchange(Call& call, void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status,
              StartSend start_send) {
   MPI_Request requests[2];
-  if (const int error = PMPI_Irecv(to, count, type, source, tag, comm, &requests[0]); error != MPI_SUCCESS) return error;
+  if (const int error = PMPI_Irecv(to, count, type, source, tag, comm, &requests[0]); error != MPI_SUCCESS)
+    return error;
   if (const int error = start_send(&requests[1]); error != MPI_SUCCESS) {
     PMPI_Cancel(&requests[0]);
     PMPI_Request_free(&requests[0]);
@@ -79,7 +86,8 @@ using namespace steelyard::intercept;
 
 extern "C" {
 
-STEELYARD_EXPORT int MPI_Recv(void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+STEELYARD_EXPORT int MPI_Recv(void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                              MPI_Status* status) {
   if (!weighs() || source == MPI_PROC_NULL) return PMPI_Recv(to, count, type, source, tag, comm, status);
   Call call(STEELYARD_SITE);
   MPI_Request request;
@@ -97,7 +105,8 @@ STEELYARD_EXPORT int MPI_Send(const void* from, int count, MPI_Datatype type, in
       [&] { return PMPI_Send(from, count, type, destination, tag, comm); });
 }
 
-STEELYARD_EXPORT int MPI_Rsend(const void* from, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+STEELYARD_EXPORT int MPI_Rsend(const void* from, int count, MPI_Datatype type, int destination, int tag,
+                               MPI_Comm comm) {
   return send(
       STEELYARD_SITE, count, type, destination, comm,
       [&](MPI_Request* request) { return PMPI_Irsend(from, count, type, destination, tag, comm, request); },
@@ -105,20 +114,23 @@ STEELYARD_EXPORT int MPI_Rsend(const void* from, int count, MPI_Datatype type, i
 }
 
 // A synchronous send waits for its receiver, however short it is.
-STEELYARD_EXPORT int MPI_Ssend(const void* from, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+STEELYARD_EXPORT int MPI_Ssend(const void* from, int count, MPI_Datatype type, int destination, int tag,
+                               MPI_Comm comm) {
   if (!weighs() || destination == MPI_PROC_NULL) return PMPI_Ssend(from, count, type, destination, tag, comm);
   Call call(STEELYARD_SITE);
   MPI_Request request;
-  if (const int error = PMPI_Issend(from, count, type, destination, tag, comm, &request); error != MPI_SUCCESS) return error;
+  if (const int error = PMPI_Issend(from, count, type, destination, tag, comm, &request); error != MPI_SUCCESS)
+    return error;
   call.waited_for(world_rank(comm, destination));
   return complete(call, request, MPI_STATUS_IGNORE);
 }
 
-STEELYARD_EXPORT int MPI_Sendrecv(const void* from, int from_count, MPI_Datatype from_type, int destination, int from_tag,
-                                  void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                                  MPI_Status* status) {
-  if (!weighs() || source == MPI_PROC_NULL) {
-    return PMPI_Sendrecv(from, from_count, from_type, destination, from_tag, to, count, type, source, tag, comm, status);
+STEELYARD_EXPORT int MPI_Sendrecv(const void* from, int from_count, MPI_Datatype from_type, int destination,
+                                  int from_tag, void* to, int count, MPI_Datatype type, int source, int tag,
+                                  MPI_Comm comm, MPI_Status* status) {
+  if (!weighs() || source == MPI_PROC_NULL || !can_send(from_count, from_type, destination, from_tag, comm)) {
+    return PMPI_Sendrecv(from, from_count, from_type, destination, from_tag, to, count, type, source, tag, comm,
+                         status);
   }
   Call call(STEELYARD_SITE);
   return exchange(call, to, count, type, source, tag, comm, status, [&](MPI_Request* request) {
@@ -127,17 +139,18 @@ STEELYARD_EXPORT int MPI_Sendrecv(const void* from, int from_count, MPI_Datatype
 }
 
 // What leaves is packed first, as its place is needed for what comes.
-STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int destination, int from_tag, int source,
-                                          int tag, MPI_Comm comm, MPI_Status* status) {
+STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int destination, int from_tag,
+                                          int source, int tag, MPI_Comm comm, MPI_Status* status) {
   int room = 0;
-  if (!weighs() || source == MPI_PROC_NULL || destination == MPI_PROC_NULL || count < 0 || type == MPI_DATATYPE_NULL ||
-      comm == MPI_COMM_NULL || PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS) {
+  if (!weighs() || source == MPI_PROC_NULL || !can_send(count, type, destination, from_tag, comm) ||
+      PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS) {
     return PMPI_Sendrecv_replace(data, count, type, destination, from_tag, source, tag, comm, status);
   }
   Call call(STEELYARD_SITE);
   std::vector<char> packed(static_cast<std::size_t>(room) + 1);  // even nothing must have an address
   int size = 0;
-  if (const int error = PMPI_Pack(data, count, type, packed.data(), room, &size, comm); error != MPI_SUCCESS) return error;
+  if (const int error = PMPI_Pack(data, count, type, packed.data(), room, &size, comm); error != MPI_SUCCESS)
+    return error;
   return exchange(call, data, count, type, source, tag, comm, status, [&](MPI_Request* request) {
     return PMPI_Isend(packed.data(), size, MPI_PACKED, destination, from_tag, comm, request);
   });

@@ -216,7 +216,8 @@ TEST_F(PointToPoint, ErrorsAreTheLibrarysOwn) {
       outcome.add_error(api.Ssend(data.data(), 10'000, MPI_INT, peer, 1, MPI_COMM_WORLD));
       outcome.add_error(api.Recv(&value, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &status));
       outcome.add_error(api.Probe(peer, 1, MPI_COMM_WORLD, &status));
-      outcome.add_error(api.Sendrecv(&value, 1, MPI_INT, peer, 1, &value, 1, MPI_INT, left, 1, MPI_COMM_WORLD, &status));
+      outcome.add_error(
+          api.Sendrecv(&value, 1, MPI_INT, peer, 1, &value, 1, MPI_INT, left, 1, MPI_COMM_WORLD, &status));
       outcome.add_error(api.Sendrecv_replace(&value, 1, MPI_INT, left, 1, peer, 1, MPI_COMM_WORLD, &status));
     }
     outcome.add_error(api.Send(&value, -1, MPI_INT, left, 1, MPI_COMM_WORLD));
