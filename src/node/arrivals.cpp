@@ -66,7 +66,7 @@ Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> m
   const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
   const int slot = claim(key, static_cast<int>(members.size()));
   if (slot < 0) return nullptr;
-  groups_.push_back(std::make_unique<Group>(Group{slot, key, 0, std::move(members), std::move(member_of_rank)}));
+  groups_.push_back(std::make_unique<Group>(Group{slot, key, true, 0, std::move(members), std::move(member_of_rank)}));
   return groups_.back().get();
 }
 

@@ -24,6 +24,7 @@ class Arrivals {
   struct Group {
     int slot = -1;
     std::uint64_t key = 0;
+    bool trusted = true;              ///< false once a collective completed without everybody having been counted
     std::uint32_t count = 0;          ///< collectives of this process on it
     std::vector<int> members;         ///< node ranks, this process included
     std::vector<int> member_of_rank;  ///< node rank by communicator rank; -1 for other nodes

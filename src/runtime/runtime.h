@@ -65,6 +65,7 @@ class BlockingCall {
   bool short_ = false;  ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
+  node::Arrivals::Group* unsure_ = nullptr;  ///< given up on: its members may not all be counted
 };
 
 /// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it cannot
@@ -77,6 +78,10 @@ void detach_communicator(CommunicatorOnNode* communicator);
 /// once where history says that waits here are short. Records who came last.
 /// `root`: rank in the communicator, for Dependence::root.
 void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
+
+/// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait for
+/// it. From any thread.
+void announce(CommunicatorOnNode* communicator);
 
 /// steelyard_step(): the end of a phase, said by the program.
 void step();

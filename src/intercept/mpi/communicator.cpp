@@ -3,11 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-// The runtime's counterpart of arrive() for a call that is not weighed.
-namespace steelyard::runtime {
-__attribute__((weak)) void announce(CommunicatorOnNode* communicator);
-}
-
 namespace steelyard::intercept {
 
 namespace {
@@ -96,8 +91,6 @@ int world_rank(MPI_Comm handle, int rank) {
   return world == MPI_UNDEFINED ? -1 : world;
 }
 
-void announce(const Communicator& communicator) {
-  if (runtime::announce != nullptr) runtime::announce(communicator.on_node);
-}
+void announce(const Communicator& communicator) { runtime::announce(communicator.on_node); }
 
 }  // namespace steelyard::intercept
