@@ -1,0 +1,144 @@
+"""Programs under mpirun, started as a user starts them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import steelyard
+
+BUILD = Path(os.environ["STEELYARD_BUILD"])
+COMMAND = BUILD / "bin" / "steelyard"
+LAUNCHERS = dict(pair.split("=", 1) for pair in os.environ["STEELYARD_MPIRUN"].split(":"))
+FLAVOURS = ("openmpi", "mpich")
+TIMEOUT = 120
+
+EMULATED = {"KMP_BLOCKTIME": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """That of the tests without what is theirs alone. Two threads a rank unless `changes` says otherwise."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("STEELYARD_") and k != "LD_PRELOAD"}
+    return kept | {"OMP_NUM_THREADS": "2"} | changes
+
+
+@dataclass
+class Result:
+    status: int
+    out: str
+    err: str
+    record_file: Path
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The run record, valid by the schema."""
+        return steelyard.load(self.record_file).record
+
+    @property
+    def said(self) -> list[str]:
+        """Lines that Steelyard wrote, without its name in front of them."""
+        return re.findall(r"^steelyard(?:\[\d+\])?: (.*)$", self.err, re.MULTILINE)
+
+    @property
+    def banners(self) -> list[str]:
+        return [line for line in self.said if re.match(r"\d+\.\d+\.\d+: ", line)]
+
+    @property
+    def verdicts(self) -> list[list[str]]:
+        """Each a list of its lines."""
+        lines = self.err.splitlines()
+        starts = [i for i, line in enumerate(lines) if re.match(r"steelyard: \d+ ranks? on \d+ node", line)]
+        return [lines[i : i + 1] + list(takewhile(lambda line: line.startswith("  "), lines[i + 1 :])) for i in starts]
+
+    @property
+    def verdict(self) -> str:
+        """The only verdict, with its broken lines joined."""
+        (verdict,) = self.verdicts
+        return re.sub(r"\s+", " ", " ".join(verdict))
+
+    @property
+    def threads_at_end(self) -> list[int]:
+        return [rank["threads_at_end"] for rank in self.record["ranks"]]
+
+    def moves(self) -> list[dict[str, Any]]:
+        return [decision for decision in self.record["decisions"] if decision["outcome"] != "declined"]
+
+    def explain(self) -> str:
+        return f"status {self.status}\n--- output\n{self.out}\n--- errors\n{self.err}"
+
+
+class Mpi:
+    """One MPI of this machine, its launcher, and the programs that were built with it."""
+
+    def __init__(self, flavour: str, folder: Path):
+        self.flavour = flavour
+        self.mpirun = LAUNCHERS[flavour]
+        self.record_file = folder / "record.json"
+
+    def program(self, name: str) -> Path:
+        """`name`: source and compiler, such as "unbalanced.gcc"."""
+        source, compiler = name.split(".")
+        for folder in ("examples", "tests/end_to_end"):
+            path = BUILD / folder / f"{source}.{self.flavour}.{compiler}"
+            if path.exists():
+                return path
+        raise FileNotFoundError(f"{name} was not built for {self.flavour}")
+
+    def job(self, ranks: int, name: str, *arguments: str) -> list[str]:
+        """What comes behind mpirun, without Steelyard."""
+        return ["-n", str(ranks), str(self.program(name)), *arguments]
+
+    def weighed(self, ranks: int, name: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
+        """What comes behind mpirun, with Steelyard."""
+        head, count, *rest = self.job(ranks, name, *arguments)
+        return [head, count, str(COMMAND), "run", f"--record={self.record_file}", *options, *rest]
+
+    def native(self, ranks: int, name: str, *arguments: str, **changes: str) -> Result:
+        return self.launch(self.job(ranks, name, *arguments), **changes)
+
+    def run(self, ranks: int, name: str, *arguments: str, options: tuple[str, ...] = (), **changes: str) -> Result:
+        return self.launch(self.weighed(ranks, name, *arguments, options=options), **changes)
+
+    def launch(self, words: list[str], **changes: str) -> Result:
+        job = self.start(words, **changes)
+        try:
+            out, err = job.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(job.pid, signal.SIGKILL)
+            out, err = job.communicate()
+            raise AssertionError(f"hangs: {words}\n{out}\n{err}") from None
+        kept = self.record_file.with_name(f"record-{job.pid}.json")
+        if self.record_file.is_file():
+            self.record_file.rename(kept)
+        return Result(job.returncode, out, err, kept)
+
+    def start(self, words: list[str], **changes: str) -> subprocess.Popen:
+        return subprocess.Popen([self.mpirun, *words], env=environment(**changes), text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def steelyard_command(*words: str, **changes: str) -> Result:
+    """The command alone, without mpirun."""
+    job = subprocess.run([COMMAND, *words], env=environment(**changes), text=True, capture_output=True,
+                         stdin=subprocess.DEVNULL, timeout=TIMEOUT)
+    return Result(job.returncode, job.stdout, job.stderr, Path())
+
+
+def check_weighed(result: Result, status: int = 0) -> None:
+    """What every run that ends well has in common."""
+    assert result.status == status, result.explain()
+    assert len(result.banners) == 1, result.explain()
+    (verdict,) = result.verdicts
+    assert len(verdict) <= 15, result.explain()
+    assert all(0 <= value <= 1 for value in result.record["metrics"].values())
+    assert not left_in_shared_memory()
+
+
+def left_in_shared_memory() -> list[Path]:
+    return list(Path("/dev/shm").glob("steelyard-*"))

@@ -1,0 +1,2 @@
+// Linked statically: nothing can be put in front of it.
+int main(void) { return 6; }

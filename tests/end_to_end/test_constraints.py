@@ -1,0 +1,106 @@
+"""Programs that limit their threads themselves. Each is run where more threads would help its first rank a lot; none
+may ever see more than it has provided for."""
+
+import re
+
+import pytest
+
+from harness import EMULATED, check_weighed
+
+COMPILERS = ["clang", "gcc"]
+NODE = ("--emulate=core:8 pu:1",)
+CORES = 8
+
+
+@pytest.fixture(params=COMPILERS)
+def constrained(request, mpi):
+    """Runs constrained.c HOW; returns the result, largest teams, sizes of data, and strays, as the program saw them."""
+
+    def run(how, *options):
+        result = mpi.run(4, f"constrained.{request.param}", how, options=(*NODE, *options), **EMULATED)
+        check_weighed(result)
+        lines = re.findall(r"^constrained: (\w+) ([\d ]+)$", result.out, re.MULTILINE)
+        seen = {what: [int(number) for number in numbers.split()] for what, numbers in lines}
+        return result, seen["teams"], seen["sizes"], seen["strays"][0]
+
+    return run
+
+
+def test_a_free_program_gets_more(constrained):
+    result, teams, _, strays = constrained("free")
+    assert result.moves() and teams[0] > 2 and strays == 0, "the others below can only fail where this one moves"
+    assert sum(result.threads_at_end) <= CORES
+
+
+@pytest.mark.parametrize("lending", ["on", "off"])
+def test_num_threads_clause(constrained, lending):
+    result, teams, _, _ = constrained("clause", f"--lending={lending}")
+    assert teams == [2] * 4
+    assert not result.moves(), result.moves()
+    assert all("num_threads(2)" in rank["fixed_reason"] for rank in result.record["ranks"])
+    assert "num_threads(2)" in result.verdict
+
+
+def test_omp_set_num_threads(constrained):
+    result, teams, _, _ = constrained("set")
+    assert teams == [2] * 4
+    assert not result.moves()
+    assert all("omp_set_num_threads(2)" in rank["fixed_reason"] for rank in result.record["ranks"])
+    assert "omp_set_num_threads(2)" in result.verdict
+
+
+def test_omp_set_num_threads_after_cores_have_moved(constrained):
+    _, teams, _, _ = constrained("set-late")
+    assert teams == [2] * 4
+
+
+def test_data_sized_by_omp_get_max_threads(constrained):
+    result, teams, sizes, strays = constrained("max")
+    assert strays == 0 and all(team <= size <= CORES for team, size in zip(teams, sizes)), (teams, sizes)
+    assert result.moves() and teams[0] > 2, "an honest ceiling leaves room to grow"
+
+
+def test_omp_set_num_threads_of_omp_get_max_threads_is_no_limit(constrained):
+    result, teams, _, _ = constrained("set-max")
+    assert result.moves() and 2 < teams[0] <= CORES
+
+
+def test_a_count_that_is_put_back(constrained):
+    result, teams, _, _ = constrained("restore")
+    assert min(teams) >= 2, "as many as at start, at least"
+    assert result.moves() and teams[0] > 2
+
+
+def test_a_clause_of_omp_get_max_threads_does_not_crowd_the_node(constrained):
+    _, teams, _, _ = constrained("clause-max")
+    assert sum(teams) <= 2 * CORES, teams
+
+
+@pytest.mark.parametrize("how", ["once", "lazy"])
+def test_data_sized_by_omp_get_num_threads(constrained, how):
+    result, teams, sizes, strays = constrained(how)
+    assert strays == 0 and all(team <= size for team, size in zip(teams, sizes)), (teams, sizes)
+    assert "asked for its number of threads once" in result.verdict or any(
+        "asked for its number of threads once" in remark for remark in result.record["remarks"])
+
+
+@pytest.mark.parametrize("options", [(), ("--observe",), ("--cores=off",)])
+def test_the_program_s_own_larger_number_is_shown(constrained, options):
+    _, teams, sizes, strays = constrained("set-more", *options)
+    assert strays == 0, (teams, sizes)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_threadprivate_data(mpi, compiler):
+    result = mpi.run(4, f"threadprivate.{compiler}", options=NODE, **EMULATED)
+    check_weighed(result)
+    assert result.out == "threadprivate: strays 0\n"
+    assert max(result.threads_at_end) <= 2
+    assert any("thread-local data" in remark for remark in result.record["remarks"]), result.record["remarks"]
+    assert "thread-local data" in result.verdict
+
+
+def test_threads_by_the_user_s_promise(mpi):
+    result = mpi.run(4, "constrained.gcc", "once", options=(*NODE, "--max-threads=4"), **EMULATED)
+    check_weighed(result)
+    assert max(result.threads_at_end) <= 4 and result.moves(), "--max-threads vouches for up to that many"

@@ -1,0 +1,93 @@
+"""However a program ends, its status is its own, what happened is said, and nothing is left behind."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from harness import check_weighed, left_in_shared_memory
+
+NO_RECORD = "no run record"
+
+
+def ends_as_natively(mpi, how, sentence):
+    native = mpi.native(2, "exits.gcc", how)
+    result = mpi.run(2, "exits.gcc", how)
+    assert result.status == native.status != 0, (native.explain(), result.explain())
+    assert result.err.count(sentence) == 1, result.explain()
+    assert not result.verdicts and not result.record_file.exists()
+    assert not left_in_shared_memory()
+    return result
+
+
+@pytest.mark.parametrize("program", ["exits.clang", "exits.gcc"])
+def test_status_after_mpi_finalize(mpi, program):
+    check_weighed(mpi.run(2, program, "status"), status=3)
+
+
+def test_exit_without_mpi_finalize(mpi):
+    result = ends_as_natively(mpi, "exit", "this rank ended without MPI_Finalize")
+    assert "steelyard[1]: this rank ended without MPI_Finalize: no run record was written" in result.err
+
+
+def test_mpi_abort(mpi):
+    result = ends_as_natively(mpi, "abort", "MPI_Abort(5)")
+    assert NO_RECORD in result.err
+
+
+def running(mpi, ranks):
+    """A job in the midst of its steps, and the process ids of its ranks."""
+    job = mpi.start(mpi.weighed(ranks, "exits.clang", "endless"))
+    pids = []
+    while len(pids) < ranks:
+        line = job.stdout.readline()
+        assert line, job.stderr.read()
+        if line.startswith("pid "):
+            pids.append(int(line.split()[1]))
+    return job, pids
+
+
+def finish(job, pids):
+    """Standard error of a job that was told to stop; it must, with all of its ranks."""
+    try:
+        _, err = job.communicate(timeout=30)
+    finally:
+        if job.poll() is None:
+            os.killpg(job.pid, signal.SIGKILL)
+    for _ in range(50):
+        if not any(os.path.exists(f"/proc/{pid}") for pid in pids):
+            break
+        time.sleep(0.1)
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids), "a rank lives on"
+    return err
+
+
+def test_sigterm_to_mpirun(mpi):
+    job, pids = running(mpi, 2)
+    job.terminate()
+    err = finish(job, pids)
+    assert job.returncode != 0
+    assert err.count("stopped by SIGTERM before MPI_Finalize: no run record was written") <= 1, err
+    assert not mpi.record_file.exists()
+    assert not left_in_shared_memory()
+
+
+def test_sigterm_to_a_rank(mpi):
+    job, pids = running(mpi, 2)
+    for pid in pids:
+        os.kill(pid, signal.SIGTERM)
+    err = finish(job, pids)
+    assert job.returncode != 0
+    assert "Traceback" not in err and not mpi.record_file.exists()
+    assert not left_in_shared_memory()
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_kill_of_a_rank(mpi, victim):
+    job, pids = running(mpi, 3)
+    os.kill(pids[victim], signal.SIGKILL)
+    finish(job, pids)
+    assert job.returncode != 0
+    assert not mpi.record_file.exists()
+    assert not left_in_shared_memory()

@@ -1,0 +1,42 @@
+"""Cores of a rank that waits in MPI work for another: here, on the cores of this machine."""
+
+import os
+
+import pytest
+
+from harness import check_weighed
+
+# One core each, three quarters of the work at rank 0.
+ARGUMENTS = ("--steps=25", "--work=20", "--loads=3,1", "--regions=4")
+
+needs_two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs 2 cores")
+
+
+@needs_two_cores
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
+    result = mpi.run(2, program, *ARGUMENTS, OMP_NUM_THREADS="1")
+    check_weighed(result)
+    heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
+    assert heavy["borrowed"] > 0 and light["lent"] > 0, result.verdict
+    assert heavy["borrowed"] <= 1.01 * light["lent"], "nobody borrows more than was lent"
+    assert "core s" in result.verdict and " lent " in result.verdict
+    assert sum(result.threads_at_end) == 2
+    assert result.record["ranks"][0]["thread_ceiling"] == len(os.sched_getaffinity(0))
+
+
+@needs_two_cores
+@pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
+def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
+    result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")
+    check_weighed(result)
+    for rank in result.record["ranks"]:
+        assert rank["totals_ns"]["lent"] == rank["totals_ns"]["borrowed"] == 0
+        assert {sample["threads"] for sample in rank["timeline"]} == {1}
+    assert " lent " not in result.verdict
+
+
+def test_a_program_that_never_waits_lends_nothing(mpi):
+    result = mpi.run(1, "unbalanced.gcc", *ARGUMENTS[:2])
+    check_weighed(result)
+    assert result.record["ranks"][0]["totals_ns"]["borrowed"] == 0

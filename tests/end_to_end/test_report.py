@@ -1,0 +1,66 @@
+"""steelyard report, on the record of a run."""
+
+import json
+
+import pytest
+
+from harness import check_weighed, steelyard_command
+
+
+@pytest.fixture
+def run(mpi):
+    result = mpi.run(3, "unbalanced.gcc", "--steps=6", "--work=6")
+    check_weighed(result)
+    return result
+
+
+def test_report_prints_the_verdict_again(run):
+    report = steelyard_command("report", str(run.record_file))
+    assert report.status == 0 and not report.err
+    # The live verdict ends with the place of the record, which a reader of the record knows.
+    (live,) = run.verdicts
+    assert report.out.splitlines() == [line for line in live if not line.startswith("  record ")]
+
+
+def test_report_for_machines_is_the_record(run):
+    report = steelyard_command("report", "--json", str(run.record_file))
+    assert report.status == 0
+    assert json.loads(report.out) == run.record
+
+
+def test_full_report(run):
+    report = steelyard_command("report", "--full", str(run.record_file))
+    assert report.status == 0
+    (live,) = run.verdicts
+    assert live[0] in report.out
+    assert "--steps=6 --work=6" in report.out, "what was run"
+    assert len(report.out.splitlines()) > len(live) + 3, "tables follow"
+
+
+@pytest.mark.parametrize("damage, cause", [
+    (lambda text: text[: len(text) // 2], "JSON"),
+    (lambda text: "", "JSON"),
+    (lambda text: text.replace('"schema": 1', '"schema": 999', 1).replace('"schema":1', '"schema":999', 1), "schema"),
+    (lambda text: text.replace('"ranks"', '"rangs"'), "ranks"),
+    (lambda text: "[1, 2]", "object"),
+])
+def test_broken_record(run, damage, cause):
+    run.record_file.write_text(damage(run.record_file.read_text()))
+    for form in ([], ["--json"], ["--full"]):
+        report = steelyard_command("report", *form, str(run.record_file))
+        assert report.status in (1, 2), report.explain()
+        assert not report.out
+        (sentence,) = report.said
+        assert str(run.record_file) in sentence and cause in sentence
+
+
+def test_record_that_is_not_there(tmp_path):
+    for place in (tmp_path / "none.json", tmp_path):
+        report = steelyard_command("report", str(place))
+        assert report.status in (1, 2) and not report.out
+        assert len(report.said) == 1 and str(place) in report.said[0]
+
+
+def test_two_forms_at_once(run):
+    report = steelyard_command("report", "--json", "--full", str(run.record_file))
+    assert report.status == 2 and not report.out and len(report.said) == 1
