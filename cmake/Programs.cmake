@@ -6,6 +6,9 @@ find_program(STEELYARD_PROGRAMS_CLANGXX NAMES clang++-19 clang++-20 clang++-18 c
 find_program(STEELYARD_PROGRAMS_GCC NAMES gcc)
 find_program(STEELYARD_PROGRAMS_GXX NAMES g++)
 find_program(STEELYARD_GFORTRAN NAMES gfortran)
+# The project's own environment first, so that no test depends on the system's Python packages.
+find_program(STEELYARD_PYTHON NAMES python3 PATHS ${PROJECT_SOURCE_DIR}/.venv/bin NO_DEFAULT_PATH)
+find_program(STEELYARD_PYTHON NAMES python3)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/mpi.env STEELYARD_RUN_ENVIRONMENT REGEX "^[A-Z]")
 

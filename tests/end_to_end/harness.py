@@ -47,7 +47,7 @@ class Result:
 
     @property
     def banners(self) -> list[str]:
-        return [line for line in self.said if re.match(r"\d+\.\d+\.\d+: ", line)]
+        return re.findall(r"^steelyard \d+\.\d+\.\d+: (.*)$", self.err, re.MULTILINE)
 
     @property
     def verdicts(self) -> list[list[str]]:
