@@ -9,6 +9,9 @@ namespace {
 __attribute__((constructor)) void spare_the_children() {
   const base::Options& options = base::options();
   if (!options.launched) return;  // preloaded by hand: the variable is the user's
+  for (const base::Option& option : base::option_table()) {
+    if (option.internal) unsetenv(option.variable().c_str());
+  }
   if (options.preload.empty()) {
     unsetenv("LD_PRELOAD");
   } else {

@@ -35,7 +35,7 @@ def test_cores_go_to_the_rank_with_most_work(mpi):
     assert [rank["threads_at_start"] for rank in record["ranks"]] == [6] * 8
     assert max(sample["threads"] for sample in record["ranks"][0]["timeline"]) > 6, "the team itself grew"
     assert f"-> {','.join(map(str, threads))}" in result.verdict
-    assert checksum(result) == checksum(mpi.native(8, "unbalanced.gcc", *WORK, "--steps=50", "--rounds=1"))
+    assert checksum(result) == checksum(mpi.native(8, "unbalanced.gcc", *WORK, "--steps=50", "--rounds=100"))
 
 
 @pytest.mark.parametrize("options, reason", [(("--observe",), "only observing"), (("--cores=off",), "switched off")])
