@@ -141,4 +141,6 @@ def check_weighed(result: Result, status: int = 0) -> None:
 
 
 def left_in_shared_memory() -> list[Path]:
-    return list(Path("/dev/shm").glob("steelyard-*"))
+    """Segments of processes that are gone; other jobs of this machine may be about to start."""
+    segments = Path("/dev/shm").glob("steelyard-*")
+    return [segment for segment in segments if not Path("/proc", segment.name.split("-")[2]).exists()]

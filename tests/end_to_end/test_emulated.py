@@ -1,4 +1,4 @@
-"""Nodes that are not here: work is sleeping, so as many cores as one likes."""
+"""Nodes that are not here: work is sleeping, so there are as many cores as one likes."""
 
 import re
 import shutil
@@ -9,20 +9,16 @@ import pytest
 from harness import EMULATED, check_weighed
 
 NODE = "package:2 core:24 pu:1"
-WORK = ("--imbalance=100", "--work=360")
 
 
+# The program compares its own checksum with what it must be: an iteration that is lost or repeated is an exit status.
 def unbalanced(mpi, ranks, steps, *arguments, options, threads="6", **changes):
     return mpi.run(ranks, "unbalanced.clang", "--kernel=sleep", f"--steps={steps}", *arguments, options=options,
                    **(EMULATED | {"OMP_NUM_THREADS": threads} | changes))
 
 
-def checksum(result):
-    return re.search(r"checksum (\d+)$", result.out, re.MULTILINE).group(1)
-
-
 def test_cores_go_to_the_rank_with_most_work(mpi):
-    result = unbalanced(mpi, 8, 50, *WORK, options=(f"--emulate={NODE}",))
+    result = unbalanced(mpi, 8, 50, "--work=360", "--imbalance=100", options=(f"--emulate={NODE}",))
     check_weighed(result)
     record = result.record
     assert record["instrument"] == "emulated" and record["nodes"][0]["emulated"]
@@ -35,7 +31,6 @@ def test_cores_go_to_the_rank_with_most_work(mpi):
     assert [rank["threads_at_start"] for rank in record["ranks"]] == [6] * 8
     assert max(sample["threads"] for sample in record["ranks"][0]["timeline"]) > 6, "the team itself grew"
     assert f"-> {','.join(map(str, threads))}" in result.verdict
-    assert checksum(result) == checksum(mpi.native(8, "unbalanced.gcc", *WORK, "--steps=50", "--rounds=100"))
 
 
 @pytest.mark.parametrize("options, reason", [(("--observe",), "only observing"), (("--cores=off",), "switched off")])

@@ -76,7 +76,7 @@ static void print_all(const char* what, int mine, int rank, int ranks) {
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "free";
-  const int steps = argc > 2 ? atoi(argv[2]) : 60;
+  const int steps = argc > 2 ? atoi(argv[2]) : 40;
   int rank, ranks;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

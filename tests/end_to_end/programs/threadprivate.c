@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 #pragma omp parallel
   ready = 1;
   long strays = 0;
-  for (int s = 0; s < 60; ++s) {
+  for (int s = 0; s < 40; ++s) {
     strays += step(rank == 0 ? 32 : 6);
     MPI_Barrier(MPI_COMM_WORLD);
   }
