@@ -12,6 +12,7 @@
 // Each scenario is run twice, through the wrappers and straight through the library, and must come out the same.
 namespace steelyard::intercept {
 
+// clang-format off
 #define STEELYARD_TWINS(X)                                                                                           \
   X(Barrier)                                                                                                         \
   X(Bcast)                                                                                                           \
@@ -21,14 +22,13 @@ namespace steelyard::intercept {
       X(Alltoallw) X(Reduce_scatter) X(Reduce_scatter_block) X(Send) X(Rsend) X(Ssend) X(Recv) X(Sendrecv)           \
           X(Sendrecv_replace) X(Probe) X(Mprobe) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Comm_dup) X(Comm_split) \
               X(Comm_free)
+// clang-format on
 
-// clang-format off
 struct Api {
 #define X(name) decltype(&MPI_##name) name;
   STEELYARD_TWINS(X)
 #undef X
 };
-// clang-format on
 
 #define X(name) MPI_##name,
 inline const Api kWrapped = {STEELYARD_TWINS(X)};
