@@ -20,7 +20,7 @@ static const char usage[] =
     "  --drift=K              every K steps each load moves on to the next rank (0: never)\n"
     "  --regions=R            parallel regions in a step (1)\n"
     "  --kernel=KIND          compute: floating point; sleep: deadlines that stand for cores that are not here (compute)\n"
-    "  --rounds=N             length of an iteration of compute (0: measured at start, for 50 us)\n"
+    "  --rounds=N             length of an iteration of compute, at least 100 (0: measured at start, for 50 us)\n"
     "  --collective=KIND      what ends a step: barrier or allreduce (barrier)\n";
 
 enum { iteration_ns = 50000, longest_debt_ns = 1000000, max_ranks = 4096 };
@@ -169,7 +169,7 @@ static const char* parse(int argc, char** argv, bool speaks) {
       case drift: good = whole(optarg, 0, &options.drift); break;
       case regions: good = whole(optarg, 1, &options.regions); break;
       case kernel: good = choice(optarg, "compute", "sleep", &options.sleeps); break;
-      case rounds: good = whole(optarg, 0, &options.rounds); break;
+      case rounds: good = whole(optarg, 0, &options.rounds) && (options.rounds == 0 || options.rounds >= 100); break;
       case collective: good = choice(optarg, "barrier", "allreduce", &options.allreduce); break;
       default: break;
     }

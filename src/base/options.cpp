@@ -79,6 +79,9 @@ std::vector<Option> make_table() {
   when.choice("thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
               "whether a program may get more threads than it started with: auto grows only programs without "
               "thread-local data of their own, safe promises that growing is fine, unsafe never grows");
+  when.choice("thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
+              "regions whose threads ask for their number or for how many they are: auto keeps their thread count as it is "
+              "without Steelyard, safe promises that they divide nothing by a count from elsewhere");
   when.on_off("smt", &Options::smt, "use all hardware threads of a core instead of one");
 
   Group waiting(table, "How ranks and threads wait");

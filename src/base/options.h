@@ -14,6 +14,7 @@ namespace steelyard::base {
 
 enum class Domain { automatic, package, numa, l3, node };
 enum class ThreadLocal { automatic, safe, unsafe };
+enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
 enum class OpenMp { automatic, llvm, keep };
 
@@ -28,6 +29,7 @@ struct Options {
   Domain domain = Domain::automatic;
   long max_threads = 0;
   ThreadLocal thread_local_data = ThreadLocal::automatic;
+  ThreadNumbers thread_numbers = ThreadNumbers::automatic;
   bool smt = false;
 
   Wait wait = Wait::sleep;

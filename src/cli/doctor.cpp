@@ -89,12 +89,11 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   if (calls("__kmpc_push_num_threads")) {
     findings.note("thread counts: has num_threads clauses; regions with one keep their count");
   }
-  if (calls("omp_get_max_threads")) {
-    findings.ok(
-        "thread counts: calls omp_get_max_threads, which will show the most threads that the process can ever get");
-  }
-  if (calls("omp_get_num_threads")) {
-    findings.note("thread counts: calls omp_get_num_threads; if it sizes arrays by that, use --thread-local=unsafe");
+  if (options.thread_numbers == base::ThreadNumbers::automatic &&
+      (calls("omp_get_thread_num") || calls("omp_get_num_threads"))) {
+    findings.note(
+        "thread counts: asks for thread numbers; regions that do so keep their count, the others are free "
+        "(--thread-numbers=safe if it relies on no count from elsewhere)");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");

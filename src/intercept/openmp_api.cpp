@@ -2,6 +2,8 @@
 // runtime behind us, after the Runtime has had its say.
 #include <dlfcn.h>
 
+#include <algorithm>
+
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
 
@@ -21,19 +23,43 @@ F* behind(const char* name, F*& cache) {
 
 int get_max_threads() {
   static int (*real)() = nullptr;
-  return runtime::shown_max_threads(behind("omp_get_max_threads", real)());
+  return runtime::told_max_threads(behind("omp_get_max_threads", real)());
 }
 
 int get_num_threads() {
   static int (*real)() = nullptr;
-  const int team = behind("omp_get_num_threads", real)();
-  runtime::team_size_shown(team);
-  return team;
+  runtime::team_asked();
+  return behind("omp_get_num_threads", real)();
+}
+
+int get_thread_num() {
+  static int (*real)() = nullptr;
+  runtime::team_asked();
+  return behind("omp_get_thread_num", real)();
+}
+
+int get_team_size(int level) {
+  static int (*real)(int) = nullptr;
+  runtime::team_asked();
+  return behind("omp_get_team_size", real)(level);
+}
+
+int get_ancestor_thread_num(int level) {
+  static int (*real)(int) = nullptr;
+  runtime::team_asked();
+  return behind("omp_get_ancestor_thread_num", real)(level);
 }
 
 void set_num_threads(int count) {
   static void (*real)(int) = nullptr;
   if (runtime::threads_set(count)) behind("omp_set_num_threads", real)(count);
+}
+
+/// Notes the clause for the region that follows; what is left of it.
+unsigned int clause(unsigned int count) {
+  if (runtime::says_nothing(static_cast<int>(count))) count = 0;
+  t_clause = count > 1;
+  return count;
 }
 
 }  // namespace
@@ -52,18 +78,56 @@ STEELYARD_EXPORT int omp_get_max_threads() { return get_max_threads(); }
 STEELYARD_EXPORT int omp_get_max_threads_() { return get_max_threads(); }
 STEELYARD_EXPORT int omp_get_num_threads() { return get_num_threads(); }
 STEELYARD_EXPORT int omp_get_num_threads_() { return get_num_threads(); }
+STEELYARD_EXPORT int omp_get_thread_num() { return get_thread_num(); }
+STEELYARD_EXPORT int omp_get_thread_num_() { return get_thread_num(); }
+STEELYARD_EXPORT int omp_get_team_size(int level) { return get_team_size(level); }
+STEELYARD_EXPORT int omp_get_team_size_(const int* level) { return get_team_size(*level); }
+STEELYARD_EXPORT int omp_get_ancestor_thread_num(int level) { return get_ancestor_thread_num(level); }
+STEELYARD_EXPORT int omp_get_ancestor_thread_num_(const int* level) { return get_ancestor_thread_num(*level); }
 STEELYARD_EXPORT void omp_set_num_threads(int count) { set_num_threads(count); }
 STEELYARD_EXPORT void omp_set_num_threads_(const int* count) { set_num_threads(*count); }
 
 // clang announces a num_threads clause with a call of its own, gcc by an argument.
 STEELYARD_EXPORT void __kmpc_push_num_threads(void* location, int thread, int count) {
   static void (*real)(void*, int, int) = nullptr;
+  if (clause(static_cast<unsigned int>(std::max(count, 1))) == 0) return;
   t_clause = true;
   behind("__kmpc_push_num_threads", real)(location, thread, count);
 }
 
-STEELYARD_EXPORT void GOMP_parallel(void (*body)(void*), void* data, unsigned int count, unsigned int flags) {
-  static void (*real)(void (*)(void*), void*, unsigned int, unsigned int) = nullptr;
-  t_clause = count > 1;
-  behind("GOMP_parallel", real)(body, data, count, flags);
+// A region is known by the address that these return to: each must end in a tail call.
+using Body = void (*)(void*);
+
+STEELYARD_EXPORT void GOMP_parallel(Body body, void* data, unsigned int count, unsigned int flags) {
+  static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel", real)(body, data, clause(count), flags);
 }
+
+STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int count, unsigned int sections,
+                                             unsigned int flags) {
+  static void (*real)(Body, void*, unsigned int, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel_sections", real)(body, data, clause(count), sections, flags);
+}
+
+#define STEELYARD_PARALLEL_LOOP(name)                                                                                \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk,   \
+                             unsigned int flags) {                                                                   \
+    static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                  \
+    behind(#name, real)(body, data, clause(count), from, to, step, chunk, flags);                                    \
+  }
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+
+// With schedule(runtime) there is no chunk.
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name)                                                                         \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step,               \
+                             unsigned int flags) {                                                                    \
+    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;                         \
+    behind(#name, real)(body, data, clause(count), from, to, step, flags);                                            \
+  }
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)

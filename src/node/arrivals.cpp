@@ -75,19 +75,32 @@ void Arrivals::forget(Group* group) {
   Slot& slot = slots_[group->slot];
   if (--slot.members_left == 0) {
     for (const int member : group->members) count(group->slot, member).store(0);
+    for (auto& last : slot.last) last.store(0);
     slot.key = 0;
   }
   unlock();
   std::erase_if(groups_, [&](const auto& followed) { return followed.get() == group; });
 }
 
-void Arrivals::arrive(Group& group, const std::function<void()>& before_waking) {
+// Two that come at once may both find everybody there: then either is the last.
+bool Arrivals::arrive(Group& group) {
   ++group.count;
   count(group.slot, me_).store(group.count);
+  if (missing(group) >= 0) return false;
+  const std::uint64_t last = std::uint64_t{group.count} << 32 | static_cast<std::uint32_t>(me_);
+  slots_[group.slot].last[group.count % kRemembered].store(last, std::memory_order_relaxed);
+  return true;
+}
+
+void Arrivals::wake(const Group& group) {
   Slot& slot = slots_[group.slot];
-  if (before_waking) before_waking();
   slot.arrivals.fetch_add(1);
   if (slot.sleepers.load() != 0) wake_all(slot.arrivals);
+}
+
+int Arrivals::last(const Group& group) const {
+  const std::uint64_t last = slots_[group.slot].last[group.count % kRemembered].load(std::memory_order_relaxed);
+  return last >> 32 == group.count ? static_cast<int>(last & 0xffffffff) : -1;
 }
 
 bool Arrivals::here(const Group& group, int member) const {

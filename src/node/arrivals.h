@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -15,7 +14,8 @@ namespace steelyard::node {
 /// atomic additions, and a wake-up only where somebody sleeps.
 class Arrivals {
  public:
-  static constexpr int kGroups = 128;  ///< communicators that can be followed at a time
+  static constexpr int kGroups = 128;      ///< communicators that can be followed at a time
+  static constexpr int kRemembered = 4;    ///< collectives of a communicator whose last member is remembered
 
   static std::size_t footprint(int processes);
   Arrivals(Segment& segment, int processes, int me);
@@ -36,8 +36,13 @@ class Arrivals {
   /// Called by every local member that got a group.
   void forget(Group* group);
 
-  /// Announces this process at its next collective of the group, calls `before_waking`, then wakes who sleeps on it.
-  void arrive(Group& group, const std::function<void()>& before_waking = {});
+  /// Counts this process in at its next collective of the group. True where all the others were there already.
+  bool arrive(Group& group);
+  /// Wakes who sleeps on the group: to be called after each arrive().
+  void wake(const Group& group);
+  /// Who came last to this process's present collective of the group; -1 while somebody is missing, or where the others
+  /// are so far ahead that it is forgotten.
+  int last(const Group& group) const;
   /// True where `member` (node rank) has arrived at this process's present collective of the group.
   bool here(const Group& group, int member) const;
   /// The first member that has not arrived; -1 where all have.
@@ -53,6 +58,7 @@ class Arrivals {
     int members_left;                     // members that have not called forget()
     std::atomic<std::uint32_t> arrivals;  // futex word: arrivals so far
     std::atomic<std::uint32_t> sleepers;
+    std::atomic<std::uint64_t> last[kRemembered];  // count and node rank of who completed a collective, by count
   };
 
   std::atomic<std::uint32_t>& count(int slot, int member) const;

@@ -28,6 +28,11 @@ struct Node {
     for (auto& process : arrivals) groups.push_back(process->follow(hash, all, all));
     return groups;
   }
+  bool arrive(int process, const std::vector<Arrivals::Group*>& groups) {
+    const bool last = arrivals[process]->arrive(*groups[process]);
+    arrivals[process]->wake(*groups[process]);
+    return last;
+  }
 
   std::size_t bytes;
   std::vector<unsigned char> memory;
@@ -38,19 +43,32 @@ struct Node {
 TEST(Arrivals, TellsWhoIsMissing) {
   Node node(3);
   const auto groups = node.follow_all(1);
-  node.arrivals[1]->arrive(*groups[1]);
+  node.arrive(1, groups);
   EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 0);
-  node.arrivals[0]->arrive(*groups[0]);
+  node.arrive(0, groups);
   EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 2);
-  node.arrivals[2]->arrive(*groups[2]);
+  node.arrive(2, groups);
   for (int p = 0; p < 3; ++p) EXPECT_EQ(node.arrivals[p]->missing(*groups[p]), -1);
+}
+
+TEST(Arrivals, TheLastIsKnownAfterwards) {
+  Node node(3);
+  const auto groups = node.follow_all(1);
+  for (int round = 0; round < 3 * Arrivals::kRemembered; ++round) {
+    const int late = round % 3;
+    EXPECT_FALSE(node.arrive((late + 1) % 3, groups));
+    EXPECT_FALSE(node.arrive((late + 2) % 3, groups));
+    EXPECT_EQ(node.arrivals[(late + 1) % 3]->last(*groups[(late + 1) % 3]), -1);
+    EXPECT_TRUE(node.arrive(late, groups));
+    for (int p = 0; p < 3; ++p) EXPECT_EQ(node.arrivals[p]->last(*groups[p]), late);
+  }
 }
 
 TEST(Arrivals, OneThatIsAheadIsNotMissing) {
   Node node(2);
   const auto groups = node.follow_all(1);
-  for (int i = 0; i < 3; ++i) node.arrivals[1]->arrive(*groups[1]);
-  node.arrivals[0]->arrive(*groups[0]);
+  for (int i = 0; i < 3; ++i) node.arrive(1, groups);
+  node.arrive(0, groups);
   EXPECT_EQ(node.arrivals[0]->missing(*groups[0]), -1);
   EXPECT_EQ(node.arrivals[1]->missing(*groups[1]), 0);
 }
@@ -62,8 +80,8 @@ TEST(Arrivals, CommunicatorsOfTheSameMembersAreKeptApart) {
   EXPECT_NE(first[0]->slot, second[0]->slot);
   EXPECT_EQ(first[0]->slot, first[1]->slot);
   EXPECT_EQ(second[0]->slot, second[1]->slot);
-  node.arrivals[0]->arrive(*first[0]);
-  node.arrivals[1]->arrive(*second[1]);
+  node.arrive(0, first);
+  node.arrive(1, second);
   EXPECT_EQ(node.arrivals[0]->missing(*first[0]), 1);
 }
 
@@ -73,7 +91,7 @@ TEST(Arrivals, AFreedSlotIsUsedAgainAndStartsAtZero) {
     const auto groups = node.follow_all(static_cast<std::uint64_t>(round));
     ASSERT_NE(groups[0], nullptr);
     ASSERT_NE(groups[1], nullptr);
-    node.arrivals[0]->arrive(*groups[0]);
+    node.arrive(0, groups);
     EXPECT_EQ(node.arrivals[0]->missing(*groups[0]), 1);
     node.arrivals[0]->forget(groups[0]);
     node.arrivals[1]->forget(groups[1]);
@@ -91,9 +109,9 @@ TEST(Arrivals, TheLastOneWakesTheSleepers) {
   const auto groups = node.follow_all(1);
   std::thread late([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    node.arrivals[1]->arrive(*groups[1]);
+    node.arrive(1, groups);
   });
-  node.arrivals[0]->arrive(*groups[0]);
+  node.arrive(0, groups);
   int sleeps = 0;
   while (node.arrivals[0]->missing(*groups[0]) >= 0) {
     const std::uint32_t seen = node.arrivals[0]->arrivals_seen(*groups[0]);
@@ -119,7 +137,7 @@ TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
       for (int r = 1; r <= kRounds; ++r) {
         if (random() % 8 == 0) std::this_thread::yield();
         round[p] = r;
-        node.arrivals[p]->arrive(*groups[p]);
+        node.arrive(p, groups);
         while (node.arrivals[p]->missing(*groups[p]) >= 0) {
           const std::uint32_t seen = node.arrivals[p]->arrivals_seen(*groups[p]);
           if (node.arrivals[p]->missing(*groups[p]) >= 0) node.arrivals[p]->sleep(*groups[p], seen, 1'000'000'000);

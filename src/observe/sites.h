@@ -8,8 +8,8 @@ namespace steelyard::observe {
 struct Site {
   std::uint64_t address = 0;
   std::uint32_t executions = 0;
-  std::uint32_t asked = 0;  ///< executions in which the program asked for its number of threads
-  float mean_ns = 0;        ///< recent length of the region, or of the wait
+  bool asks = false;  ///< a region whose threads asked for their number, or for how many they are
+  float mean_ns = 0;  ///< recent length of the region, or of the wait
   void add(std::int64_t ns) {
     const float length = static_cast<float>(ns);
     mean_ns = executions == 0 ? length : mean_ns + (length - mean_ns) / 8;

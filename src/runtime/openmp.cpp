@@ -35,21 +35,20 @@ int usable_cores() {
   return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());
 }
 
-void decide_ceiling(int at_start) {
+void decide_ceiling(int natural) {
   const base::Options& options = base::options();
-  g_limits.natural = g_limits.at_start = g_limits.now = g_limits.ceiling = at_start;
+  g_limits.natural = g_limits.program = g_limits.now = g_limits.ceiling = natural;
   if (!may_move()) return;
-  if (options.max_threads > 0) {
-    g_limits.ceiling = std::max(at_start, static_cast<int>(options.max_threads));
-  } else if (options.thread_local_data == base::ThreadLocal::unsafe) {
+  const int most = options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores();
+  if (options.thread_local_data == base::ThreadLocal::unsafe) {
     g_limits.ceiling_reason = "--thread-local=unsafe keeps every rank from growing";
   } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
     g_limits.ceiling_reason = fmt::format(
         "the program has {} bytes of thread-local data (perhaps threadprivate), which a thread added later would not have "
         "set up: no rank grows beyond its {} threads; if that data needs no set-up, say --thread-local=safe",
-        options.thread_local_bytes, at_start);
+        options.thread_local_bytes, natural);
   } else {
-    g_limits.ceiling = std::max(at_start, usable_cores());
+    g_limits.ceiling = std::max(natural, most);
   }
 }
 
@@ -58,48 +57,28 @@ void fix(std::string reason) {
   if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason.empty() ? 0 : 1);
 }
 
-// The program wants again what it was first told it may have.
-void unset_threads() {
-  if (!g_limits.set_by_program) return;
-  g_limits.set_by_program = false;
-  fix("");
-  if (g_state == nullptr) g_limits.at_start = g_limits.natural;
-  g_limits.now = g_limits.at_start;
-  g_openmp.set_threads(g_limits.now);
-}
+bool asking_is_safe() { return base::options().thread_numbers == base::ThreadNumbers::safe; }
 
-void update_ceiling(State& state) {
-  const bool promised = base::options().max_threads > 0;
-  const int ceiling =
-      g_limits.once_askers > 0 && !promised ? std::min(g_limits.ceiling, g_limits.once_shown) : g_limits.ceiling;
-  state.processes[state.me].thread_ceiling.store(ceiling, std::memory_order_relaxed);
-}
+// A region that asks for thread numbers, or that is met for the first time and might, keeps the program's count.
+bool keeps_count(const observe::Site& site) { return !asking_is_safe() && (site.asks || site.executions == 0); }
 
-// A region that asks for its number of threads each time it runs divides work by it. One that ran once and asked may have
-// sized arrays by the answer, so nobody may be given more threads than it was told.
-void note_asking(State& state, observe::Site& site) {
-  if (!state.team_size_asked.exchange(false, std::memory_order_relaxed)) return;
-  ++site.asked;
-  if (site.asked == 1 && site.executions == 1) {
-    ++g_limits.once_askers;
-    g_limits.once_shown = state.team;
-    update_ceiling(state);
-  } else if (site.asked == 2 && site.executions == 2) {
-    --g_limits.once_askers;
-    update_ceiling(state);
-  }
-}
-
-// Where most of the time goes by in regions whose size the program fixes, other threads would change nothing.
-void note_fixed(State& state, std::int64_t wall) {
+// Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
+void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
-  if (state.by_clause || overridden) state.fixed_wall += wall;
-  const bool mostly = state.fixed_wall * 2 > state.activity.totals().region_wall;
+  if (state.by_clause || overridden) {
+    state.fixed_wall += wall;
+  } else if (site.asks && !asking_is_safe()) {
+    state.asking_wall += wall;
+  }
+  const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
   if (mostly && g_limits.fixed_reason.empty()) {
-    g_limits.fixed_by_clause = true;
-    fix(fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team));
-  } else if (!mostly && g_limits.fixed_by_clause) {
-    g_limits.fixed_by_clause = false;
+    g_limits.fixed_by_regions = true;
+    fix(state.fixed_wall > state.asking_wall
+            ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
+            : "the program's regions ask for their thread numbers (omp_get_thread_num), so it may divide work by a count "
+              "that it was told; if it does not, say --thread-numbers=safe");
+  } else if (!mostly && g_limits.fixed_by_regions) {
+    g_limits.fixed_by_regions = false;
     fix("");
   }
 }
@@ -119,8 +98,8 @@ void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
   const auto max_threads = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
   if (max_threads == nullptr) return;
-  const int at_start = max_threads();
-  if (!g_limits.shown) decide_ceiling(at_start);
+  const int threads = max_threads();
+  if (g_limits.natural == 0) decide_ceiling(threads);
   if (g_openmp.set_threads == nullptr) {
     fix("its OpenMP runtime has no tools interface (OMPT): regions are not seen; run with --openmp=llvm");
   }
@@ -138,14 +117,15 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
   state->asked_threads = 0;
   state->by_clause = by_clause;
   if (state->cores != nullptr) {
-    const int threads = state->cores->threads_for_region(
-        site.mean_ns > kWorthBorrowing, now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end);
+    const bool keeps = keeps_count(site);
+    const std::int64_t lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end;
+    const int held = state->cores->threads_for_region(!keeps && site.mean_ns > kWorthBorrowing, lent_after);
     state->activity.own(state->cores->owned());
-    if (threads > 0 && !by_clause) {
-      state->asked_threads = threads;
-      if (threads != g_limits.now) {
-        g_openmp.set_threads(threads);
-        g_limits.now = threads;
+    if (!by_clause && openmp().set_threads != nullptr) {
+      state->asked_threads = keeps || held == 0 ? g_limits.program : held;
+      if (state->asked_threads != g_limits.now) {
+        g_openmp.set_threads(state->asked_threads);
+        g_limits.now = state->asked_threads;
       }
     }
   }
@@ -164,9 +144,12 @@ void region_end() {
   observe::Site& site = *state->region;
   state->region = nullptr;
   site.add(wall);
-  note_asking(*state, site);
+  if (state->asked.load(std::memory_order_relaxed)) {
+    state->asked.store(false, std::memory_order_relaxed);
+    site.asks = true;
+  }
   if (state->cores != nullptr) {
-    note_fixed(*state, wall);
+    note_fixed(*state, site, wall);
     state->cores->after_region();
   }
   if (state->leader) state->region_period.tick(site.address);
@@ -207,24 +190,25 @@ void barrier_end() {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, now_ns());
 }
 
-int shown_max_threads(int real) {
-  if (!may_move() || g_openmp.set_threads == nullptr) return real;
-  if (g_limits.shown) return g_limits.fixed_reason.empty() ? g_limits.ceiling : real;
-  // Before MPI_Init the runtime's own number is the number at start.
-  if (g_state == nullptr) decide_ceiling(real);
-  g_limits.shown = true;
-  return g_limits.ceiling;
+int told_max_threads(int real) {
+  if (g_state == nullptr || g_state->cores == nullptr || g_openmp.set_threads == nullptr) return real;
+  return t_primary || in_region() ? g_limits.program : real;
 }
 
-void team_size_shown(int) {
-  if (in_region() && g_state != nullptr) g_state->team_size_asked.store(true, std::memory_order_relaxed);
+void team_asked() {
+  if (!in_region() || g_state == nullptr) return;
+  if (!g_state->asked.load(std::memory_order_relaxed)) g_state->asked.store(true, std::memory_order_relaxed);
 }
 
 bool threads_set(int count) {
-  if (!may_move()) return true;
-  if (g_limits.shown && count == g_limits.ceiling) {  // omp_set_num_threads(omp_get_max_threads())
-    unset_threads();
-    return false;
+  if (!may_move() || in_region()) return true;
+  if (g_limits.natural == 0) wake_openmp();
+  g_limits.program = g_limits.now = count;
+  // The program wants again what it had before: omp_set_num_threads(omp_get_max_threads()).
+  if (count == g_limits.natural) {
+    if (g_limits.set_by_program) fix("");
+    g_limits.set_by_program = false;
+    return true;
   }
   // --max-threads vouches for any count up to that, whatever the program starts with.
   const bool vouched = count <= base::options().max_threads;
@@ -232,9 +216,12 @@ bool threads_set(int count) {
     fix(fmt::format("the program calls omp_set_num_threads({})", count));
     g_limits.set_by_program = true;
   }
-  g_limits.now = count;
-  if (g_state == nullptr) g_limits.at_start = count;
   return true;
+}
+
+bool says_nothing(int count) {
+  return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() && g_openmp.set_threads != nullptr &&
+         count == g_limits.program;
 }
 
 }  // namespace steelyard::runtime

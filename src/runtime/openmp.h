@@ -27,11 +27,17 @@ void thread_end(int thread);
 void barrier_begin();
 void barrier_end();
 
-/// The program asks omp_get_max_threads(): a number that its teams will not exceed as long as it runs. (any thread)
-int shown_max_threads(int real);
-/// The program asks omp_get_num_threads() and learns `team`. (any thread)
-void team_size_shown(int team);
+/// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
+/// thread)
+int told_max_threads(int real);
+/// A thread asks for its number or for how many they are (omp_get_thread_num() and such). It may divide work by what the
+/// program was told elsewhere, or have arrays of that size: from the next time on, this region runs with exactly the
+/// program's own count. (any thread)
+void team_asked();
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);
+/// True where num_threads(count) on a region of this thread asks for no more than the program's own count, as
+/// num_threads(omp_get_max_threads()) does: such a clause says nothing, and is not to be passed on.
+bool says_nothing(int count);
 
 }  // namespace steelyard::runtime

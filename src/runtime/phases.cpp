@@ -38,7 +38,7 @@ bool choose_source(const State& state, std::int64_t now, observe::TickSource& ch
 void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
   if (state.ticks == nullptr) return;
   const observe::Totals totals = state.activity.totals_at(now);
-  const int owned = state.cores != nullptr ? state.cores->owned() : limits().at_start;
+  const int owned = state.cores != nullptr ? state.cores->owned() : limits().program;
   state.ticks->publish(source, {now, totals.region_useful, totals.region_wall, totals.serial, totals.mpi, owned});
   if (source == observe::TickSource::region) {
     sample(state, now);

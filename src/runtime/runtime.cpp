@@ -65,7 +65,7 @@ base::Status share_memory(State& state) {
 void introduce(State& state) {
   node::Process& self = state.processes[state.me];
   self.world_rank = state.bootstrap->rank();
-  self.threads_at_start = limits().at_start;
+  self.threads_at_start = limits().program;
   self.threads_chosen = base::options().counts_set;
   node::set_mask(self, node::affinity_mask());
   self.thread_ceiling.store(limits().ceiling);
@@ -116,8 +116,8 @@ void print_banner(const State& state) {
                                              : "cores on, lending off";
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
-                          nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().at_start,
-                          limits().at_start == 1 ? "" : "s", state.topology.summary,
+                          nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
+                          limits().program == 1 ? "" : "s", state.topology.summary,
                           state.topology.emulated ? " (emulated)" : "", cores));
 }
 
@@ -157,11 +157,13 @@ std::vector<std::string> remarks(const State& state) {
     list.push_back(limit.fixed_reason + ": its threads were left alone");
   } else if (state.cores != nullptr && state.activity.totals().regions > 0) {
     if (!limit.ceiling_reason.empty()) list.push_back(limit.ceiling_reason);
-    if (limit.once_askers > 0 && base::options().max_threads == 0) {
+    if (state.asking_wall > 0) {
       list.push_back(fmt::format(
-          "the program asked for its number of threads once and was told {}: no rank grows beyond that, since arrays may "
-          "have that size; if it may, say --max-threads=N",
-          limit.once_shown));
+          "regions that ask for their thread numbers kept the program's {} thread{} ({:.0f} % of the time in regions); if "
+          "the program does not rely on that count, say --thread-numbers=safe",
+          limit.program, limit.program == 1 ? "" : "s",
+          100.0 * static_cast<double>(state.asking_wall) /
+              static_cast<double>(std::max<std::int64_t>(1, state.activity.totals().region_wall))));
     }
   }
   return list;
@@ -271,7 +273,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   watch_for_termination();
   state->bootstrap->barrier_in_node();
   state->start = now_ns();
-  state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().at_start);
+  state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().program);
   state->processes[state->me].in_mpi.store(0);
   g_state = state.release();
 }

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -52,7 +51,7 @@ class BlockingCall {
 
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals(node::Arrivals::Group& group, const std::function<int()>& missing);
+  void await_arrivals(int source);
   void fall_asleep(std::int64_t now);
   void come_back();
 
@@ -65,7 +64,9 @@ class BlockingCall {
   bool short_ = false;  ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
-  node::Arrivals::Group* unsure_ = nullptr;  ///< given up on: its members may not all be counted
+  bool everybody_ = false;  ///< it completes only when the whole group has arrived
+  bool unsure_ = false;     ///< slept too long: the group's members may not all be counted
+  node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 
 /// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it cannot

@@ -53,7 +53,11 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(now_ns(
 BlockingCall::~BlockingCall() {
   State& state = *g_state;
   if (asleep_) come_back();
-  if (unsure_ != nullptr && state.arrivals->missing(*unsure_) >= 0) unsure_->trusted = false;
+  if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
+  if (everybody_) {
+    const int last = state.arrivals->last(*group_);  // known even where the MPI library did the waiting
+    if (last >= 0) waited_for_ = last == state.me ? -1 : state.processes[last].world_rank;
+  }
   const std::int64_t now = now_ns();
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
@@ -122,10 +126,10 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 namespace {
 
 // Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
-void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
+void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root, bool last) {
   const bool feeds_all =
       dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
-  if (!feeds_all && state.arrivals->missing(group) >= 0) return;
+  if (!feeds_all && !last) return;
   for (const int member : group.members) {
     if (member != state.me) state.cores->recall(member);
   }
@@ -136,7 +140,9 @@ void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence
 void announce(CommunicatorOnNode* communicator) {
   State* state = g_state;
   if (state != nullptr && state->arrivals != nullptr) {
-    state->arrivals->arrive(*reinterpret_cast<node::Arrivals::Group*>(communicator));
+    node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
+    state->arrivals->arrive(group);
+    state->arrivals->wake(group);
   }
 }
 
@@ -144,21 +150,23 @@ void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  arrivals.arrive(group, [&] {
-    if (state.lends) recall_waiting(state, group, dependence, root);
-  });
-  if (dependence == Dependence::nobody || !group.trusted) return;
+  const bool last = arrivals.arrive(group);
+  if (state.lends) recall_waiting(state, group, dependence, root, last);
+  arrivals.wake(group);
+  call.group_ = &group;
+  call.everybody_ = dependence == Dependence::everybody;
+  if (dependence == Dependence::nobody || last || !group.trusted) return;
   const int source = dependence == Dependence::root ? group.member_of_rank[static_cast<std::size_t>(root)] : -1;
-  if (dependence == Dependence::root && source < 0) return;
-  const auto missing = [&] {
-    return source >= 0 ? (arrivals.here(group, source) ? -1 : source) : arrivals.missing(group);
-  };
-  call.await_arrivals(group, missing);
+  if (call.everybody_ || source >= 0) call.await_arrivals(source);
 }
 
-// The late rank is known here, whoever waits; only then comes the question how to wait.
-void BlockingCall::await_arrivals(node::Arrivals::Group& group, const std::function<int()>& missing) {
+void BlockingCall::await_arrivals(int source) {
   State& state = *g_state;
+  const node::Arrivals::Group& group = *group_;
+  const auto missing = [&] {
+    if (source < 0) return state.arrivals->missing(group);
+    return state.arrivals->here(group, source) ? -1 : source;
+  };
   int late = missing();
   if (late < 0) return;
   std::int64_t nobody_since = 0;
@@ -166,10 +174,7 @@ void BlockingCall::await_arrivals(node::Arrivals::Group& group, const std::funct
   for (; late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
-    if (!state.sleeps || short_) {
-      // The library's own polling is as good; it is not known, then, who was the last of several.
-      return;
-    }
+    if (!state.sleeps || short_) return;  // the library's own polling is as good
     if (now < spin_until_) {
       node::relax();
       continue;
@@ -185,7 +190,7 @@ void BlockingCall::await_arrivals(node::Arrivals::Group& group, const std::funct
     }
     if (!asleep_) fall_asleep(now);
     if (now - asleep_since_ > kLongestSleep) {
-      unsure_ = &group;
+      unsure_ = true;
       return;
     }
     const std::uint32_t seen = state.arrivals->arrivals_seen(group);

@@ -1,19 +1,23 @@
-// Ranks of unequal load that limit their threads themselves, in one of the ways that programs do. Rank 0 has most of the
-// work, so more threads would help it. An iteration sleeps: a thread stands for a core that need not be here.
+// Ranks of unequal load that limit their threads themselves, or rely on their number, in one of the ways that programs do.
+// Rank 0 has most of the work, so more threads would help it. An iteration sleeps: a thread stands for a core that need not
+// be here.
 //
 //   constrained HOW [STEPS]
 //     free          not at all: this is what the others are compared with
-//     clause        num_threads(2) on the region
+//     clause        num_threads(3) on the region
 //     clause-max    num_threads(omp_get_max_threads()) on the region
-//     set           omp_set_num_threads(2) at start
-//     set-late      omp_set_num_threads(2) after an eighth of the steps
+//     set           omp_set_num_threads(3) at start
+//     set-late      omp_set_num_threads(3) after an eighth of the steps
 //     set-max       omp_set_num_threads(omp_get_max_threads()) at start
 //     restore       omp_set_num_threads(1) at start, and back to the earlier omp_get_max_threads() before the steps
-//     max           data of omp_get_max_threads() threads, made at start
-//     once          data of omp_get_num_threads() threads, made in a region that runs once
-//     lazy          the same, made in the first execution of the region that works
 //     set-more      asks omp_get_max_threads(), then calls omp_set_num_threads() with one more, then makes data of
 //                   omp_get_max_threads() threads
+//     max           data of omp_get_max_threads() threads, made at start
+//     divide        each thread takes its part of the iterations, by its number and by omp_get_max_threads() at start
+//     once          data of omp_get_num_threads() threads, made in a region that runs once
+//     lazy          the same, made in the first execution of the region that works
+//     mixed         as divide, and a longer region besides that asks for nothing
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -21,42 +25,75 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { threads_by_clause = 2, most_ranks = 64, iteration_ns = 1000000 };
+enum { threads_by_clause = 3, most_ranks = 64, most_threads = 256, iteration_ns = 1000000 };
 
 static int size = 1 << 20;  // number of threads that there is data for
-static int team;            // the largest seen; asking for it would be one more way to limit it
-static long strays;         // iterations that were run by a thread without data
+static bool has_data;       // so threads ask for their number, to find their own
+static int seen[most_threads], team;  // threads of the present region
+static int largest_team;
+static long strays;  // iterations that were run by a thread without data
+static long done;    // iterations
 
+static void begin_region(void) { team = 0; }
+
+static void end_region(void) {
+  if (team > largest_team) largest_team = team;
+}
+
+// Who is at work is found out without OpenMP: asking for a thread's number is one more way to rely on how many there are.
 static void iteration(void) {
-  const int thread = omp_get_thread_num();
   const struct timespec t = {0, iteration_ns};
   nanosleep(&t, NULL);
 #pragma omp critical
   {
-    if (thread >= team) team = thread + 1;
-    if (thread >= size) ++strays;
+    const int self = gettid();
+    int i = 0;
+    while (i < team && seen[i] != self) ++i;
+    if (i == team && team < most_threads) seen[team++] = self;
+    if (has_data && omp_get_thread_num() >= size) ++strays;
+    ++done;
   }
 }
 
 static void step(int iterations) {
+  begin_region();
 #pragma omp parallel for schedule(dynamic)
   for (int i = 0; i < iterations; ++i) iteration();
+  end_region();
 }
 
 static void step_of(int iterations, int threads) {
+  begin_region();
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (int i = 0; i < iterations; ++i) iteration();
+  end_region();
+}
+
+static void divided_step(int iterations) {
+  begin_region();
+#pragma omp parallel
+  {
+    const int thread = omp_get_thread_num();
+    for (int i = iterations * thread / size; i < iterations * (thread + 1) / size; ++i) iteration();
+  }
+  end_region();
 }
 
 static void lazy_step(int iterations, bool first) {
+  begin_region();
 #pragma omp parallel
   {
 #pragma omp single
-    if (first) size = omp_get_num_threads();
+    if (first) {
+      size = omp_get_num_threads();
+      has_data = true;
+    }
 #pragma omp for schedule(dynamic)
     for (int i = 0; i < iterations; ++i) iteration();
   }
+  end_region();
 }
 
 static void make_data_once(void) {
@@ -82,6 +119,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > most_ranks) MPI_Abort(MPI_COMM_WORLD, 2);
+  const bool mixed = strcmp(how, "mixed") == 0;
+  const bool divides = mixed || strcmp(how, "divide") == 0;
 
   if (strcmp(how, "set") == 0) omp_set_num_threads(threads_by_clause);
   if (strcmp(how, "set-max") == 0) omp_set_num_threads(omp_get_max_threads());
@@ -92,14 +131,22 @@ int main(int argc, char** argv) {
     step(4);
     omp_set_num_threads(earlier);
   }
-  if (strcmp(how, "max") == 0 || strcmp(how, "set-more") == 0) size = omp_get_max_threads();
-  if (strcmp(how, "once") == 0) make_data_once();
+  if (strcmp(how, "max") == 0 || strcmp(how, "set-more") == 0) {
+    size = omp_get_max_threads();
+    has_data = true;
+  }
+  if (divides) size = omp_get_max_threads();
+  if (strcmp(how, "once") == 0) {
+    make_data_once();
+    has_data = true;
+  }
 
   const int iterations = rank == 0 ? 32 : 6;
+  done = 0;
   for (int s = 0; s < steps; ++s) {
     if (strcmp(how, "set-late") == 0 && s == steps / 8) {
       omp_set_num_threads(threads_by_clause);
-      team = 0;
+      largest_team = 0;
     }
     if (strcmp(how, "clause") == 0) {
       step_of(iterations, threads_by_clause);
@@ -107,17 +154,21 @@ int main(int argc, char** argv) {
       step_of(iterations, omp_get_max_threads());
     } else if (strcmp(how, "lazy") == 0) {
       lazy_step(iterations, s == 0);
+    } else if (divides) {
+      divided_step(mixed ? 2 : iterations);
+      if (mixed) step(iterations - 2);
     } else {
       step(iterations);
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }
 
-  print_all("teams", team, rank, ranks);
+  print_all("teams", largest_team, rank, ranks);
   print_all("sizes", size, rank, ranks);
-  long all_strays = 0;
-  MPI_Reduce(&strays, &all_strays, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("constrained: strays %ld\n", all_strays);
+  const long mine[2] = {strays, (long)steps * iterations - done};
+  long all[2] = {0, 0};
+  MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("constrained: strays %ld\nconstrained: lost %ld\n", all[0], all[1]);
   MPI_Finalize();
   return 0;
 }
