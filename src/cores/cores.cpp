@@ -84,7 +84,10 @@ void Cores::bind_thread(int thread) {
   }
 }
 
-int Cores::owned() const { return holding_ ? std::max(1, holding_->home_count()) : homes_.threads[me_]; }
+int Cores::owned() const {
+  if (!problem_.empty()) return processes_[me_].threads_at_start;
+  return holding_ ? std::max(1, holding_->home_count()) : homes_.threads[me_];
+}
 
 NodeShape Cores::shape() const {
   NodeShape shape;

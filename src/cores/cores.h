@@ -55,7 +55,7 @@ class Cores {
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
-  /// Cores whose home is here.
+  /// Cores whose home is here; where none can be moved, the threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
 

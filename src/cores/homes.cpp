@@ -86,9 +86,10 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     }
     if (wanted > 0 && homes.problem.empty()) {
       homes.problem = fmt::format(
-          "there are more threads than cores: process {} of this node runs {} threads, and {} cores are free for it; give "
-          "each process a core a thread (OMP_NUM_THREADS, --bind-to none or a wider mask)",
-          p, homes.threads[p], homes.threads[p] - wanted);
+          "there are more threads than cores: rank {} runs {} thread{}, and {} core{} of its mask {} left for it; give each "
+          "rank a core a thread (OMP_NUM_THREADS, --bind-to none)",
+          arrivals[p].rank, homes.threads[p], homes.threads[p] == 1 ? "" : "s", homes.threads[p] - wanted,
+          homes.threads[p] - wanted == 1 ? "" : "s", homes.threads[p] - wanted == 1 ? "is" : "are");
     }
   }
   std::set<int> cores;
@@ -97,6 +98,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     const bool first = seen.contains(pu) && cores.insert(topology.pus[pu].core).second;
     homes.usable.push_back(first || homes.home[pu] >= 0);
   }
+  homes.cores = static_cast<int>(cores.size());
   return homes;
 }
 

@@ -11,6 +11,7 @@ struct Arrival {
   std::vector<int> mask;       ///< os indices of the CPUs that it was given
   int threads = 1;             ///< threads that its regions would have without us
   bool threads_chosen = true;  ///< the user chose that number (OMP_NUM_THREADS); otherwise it is the runtime's guess
+  int rank = 0;                ///< in MPI_COMM_WORLD, for sentences
 };
 
 /// Which process each PU belongs to at start.
@@ -18,6 +19,7 @@ struct Homes {
   std::vector<int> home;       ///< by PU of the topology: process, or -1 for nobody
   std::vector<int> threads;    ///< by process
   std::vector<bool> usable;    ///< by PU: in somebody's mask, and the first of its core unless it is a home
+  int cores = 0;               ///< in all masks together, whatever their hardware threads
   bool masks_overlap = false;  ///< processes were not bound apart by the launcher
   std::string problem;         ///< why cores cannot be moved between these processes; empty where they can
 };

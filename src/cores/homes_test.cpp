@@ -48,8 +48,9 @@ TEST(ShareOut, SharesEvenlyWhereNobodyChoseACount) {
 }
 
 TEST(ShareOut, NamesTheProcessThatFindsNoCore) {
-  const Homes homes = share_out(machine(1, 2), std::vector<Arrival>(2, {{0, 1}, 2, true}));
-  EXPECT_NE(homes.problem.find("process 1"), std::string::npos) << homes.problem;
+  const Homes homes = share_out(machine(1, 2), {{{0, 1}, 2, true, 4}, {{0, 1}, 2, true, 7}});
+  EXPECT_EQ(homes.cores, 2);
+  EXPECT_NE(homes.problem.find("rank 7"), std::string::npos) << homes.problem;
   EXPECT_NE(homes.problem.find("OMP_NUM_THREADS"), std::string::npos);
 }
 

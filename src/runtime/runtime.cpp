@@ -81,6 +81,7 @@ void weigh_alone(State& state) {
   state.processes = &state.alone;
   state.me = 0;
   state.count = 1;
+  state.node_cores = static_cast<int>(std::max<std::size_t>(1, node::affinity_mask().size()));
   introduce(state);
 }
 
@@ -89,9 +90,10 @@ void create_cores(State& state) {
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < state.count; ++p) {
     const node::Process& process = state.processes[p];
-    arrivals.push_back({node::mask_of(process), process.threads_at_start, process.threads_chosen});
+    arrivals.push_back({node::mask_of(process), process.threads_at_start, process.threads_chosen, process.world_rank});
   }
   cores::Homes homes = cores::share_out(state.topology, arrivals);
+  state.node_cores = homes.cores;
   cores::Options chosen;
   chosen.move = options.cores && !options.observe;
   chosen.lend = options.lending && chosen.move && options.wait == base::Wait::sleep;
@@ -192,7 +194,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   node.ranks = state.count;
   node.topology = state.topology.summary;
   node.emulated = state.topology.emulated;
-  for (int p = 0; p < state.count; ++p) node.cores += state.processes[p].threads_at_start;
+  node.cores = state.node_cores;
   if (state.cores != nullptr) {
     state.cores->report(node, part.decisions);
   } else {

@@ -46,6 +46,7 @@ struct State {
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<cores::Cores> cores;
   node::Topology topology;
+  int node_cores = 1;  // in the masks of its processes
 
   observe::Activity activity;
   observe::Sites regions;
