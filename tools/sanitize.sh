@@ -6,9 +6,11 @@ cd "$(dirname "$0")/.."
 preset=$1
 jobs=$2
 shift 2
+# The tests of the MPI wrappers are left out: MPI libraries leak and race by these tools' lights.
+sources() { find src -name '*_test.cpp' -not -path 'src/intercept/mpi/*'; }
 case $preset in
-  thread) files=$(grep -lE '#include <(thread|pthread\.h)>' $(find src -name '*_test.cpp')) ;;
-  *) files=$(find src -name '*_test.cpp') ;;
+  thread) files=$(grep -lE '#include <(thread|pthread\.h)>' $(sources)) ;;
+  *) files=$(sources) ;;
 esac
 tests=$(printf '%s\n' "$files" | xargs -n 1 basename -s .cpp | sort)
 

@@ -113,7 +113,7 @@ std::vector<Option> make_table() {
   internal.on_off("internal-counts-set", &Options::counts_set, "the user has set OMP_NUM_THREADS");
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
-  internal.text("internal-imports", &Options::imports, "NAMES", "OpenMP functions that the executable calls");
+  internal.on_off("internal-blocktime-set", &Options::blocktime_set, "KMP_BLOCKTIME is Steelyard's, not the user's");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
   return table;
 }
@@ -156,14 +156,6 @@ bool assign_integer(long& value, std::string_view text, long least, long most) {
 }
 
 }  // namespace
-
-bool Options::imports_function(std::string_view name) const {
-  for (const auto imported : pieces(imports, ',')) {
-    const bool fortran = imported.size() == name.size() + 1 && imported.ends_with('_');
-    if (imported.substr(0, imported.size() - fortran) == name) return true;
-  }
-  return false;
-}
 
 std::vector<std::string> Options::command_line() const {
   const auto words = pieces(command, '\x1f');

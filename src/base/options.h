@@ -50,11 +50,9 @@ struct Options {
   std::string preload;          ///< LD_PRELOAD as the user had it: what the program's own children get back
   bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
   long thread_local_bytes = 0;  ///< thread-local data of the executable
-  std::string imports;          ///< OpenMP functions that the executable itself calls, separated by commas
+  bool blocktime_set = false;   ///< KMP_BLOCKTIME is ours, not the user's
   std::string command;          ///< program and arguments, separated by \x1f
 
-  /// Whether the executable calls this OpenMP function (from C or Fortran).
-  bool imports_function(std::string_view name) const;
   std::vector<std::string> command_line() const;
 };
 

@@ -150,17 +150,6 @@ TEST(Described, HoldsWhatUsersCanSet) {
   EXPECT_EQ(values.count("internal-command"), 0u);
 }
 
-TEST(Options, KnowWhichFunctionsTheProgramCalls) {
-  Options options;
-  EXPECT_FALSE(options.imports_function("omp_set_num_threads"));
-  EXPECT_FALSE(options.imports_function(""));
-  options.imports = "omp_get_num_threads,omp_set_num_threads_";
-  EXPECT_TRUE(options.imports_function("omp_set_num_threads")) << "as Fortran calls it";
-  EXPECT_TRUE(options.imports_function("omp_get_num_threads"));
-  EXPECT_FALSE(options.imports_function("omp_get_num"));
-  EXPECT_FALSE(options.imports_function("omp_get_max_threads"));
-}
-
 TEST(Options, KeepEmptyArgumentsOfTheCommand) {
   Options options;
   options.command = "./app\x1f\x1flast";

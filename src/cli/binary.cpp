@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 namespace steelyard::cli {
@@ -50,6 +51,29 @@ std::string interpreter_of(std::string_view start) {
     at = end;
   }
   return words[0].ends_with("/env") && !words[1].empty() ? words[0] + " " + words[1] : words[0];
+}
+
+bool is_of_the_system(const std::string& path) {
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(path, error).string();
+  for (const std::string_view directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) {
+    if (real.starts_with(directory)) return true;
+  }
+  return false;
+}
+
+void count_thread_local_data(Binary& binary, const ElfImage& image) {
+  binary.thread_local_bytes = image.thread_local_bytes;
+  const std::filesystem::path beside = std::filesystem::path(binary.path).parent_path();
+  for (const Library& library : binary.libraries) {
+    std::error_code error;
+    const bool lies_beside = std::filesystem::equivalent(std::filesystem::path(library.path).parent_path(), beside, error);
+    const bool is_runtime = &library == binary.mpi_library() || &library == binary.llvm_openmp();
+    if (library.thread_local_bytes == 0 || is_runtime || !(library.has_regions || lies_beside)) continue;
+    if (is_of_the_system(library.path)) continue;
+    binary.thread_local_bytes += library.thread_local_bytes;
+    binary.thread_local_in.push_back(library.name);
+  }
 }
 
 const Library* find_library(const std::vector<Library>& libraries, std::initializer_list<std::string_view> prefixes) {
@@ -131,7 +155,7 @@ Binary read_binary(const std::string& path, const LibrarySearch& search) {
   } else {
     binary.libraries = search.closure(path, image);
     binary.imports = std::move(image.undefined);
-    binary.thread_local_bytes = image.thread_local_bytes;
+    count_thread_local_data(binary, image);
     binary.machine = image.machine;
   }
   return binary;

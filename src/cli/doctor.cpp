@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "cli/cpu_quota.h"
 #include "cli/launcher.h"
@@ -58,6 +60,13 @@ void examine_mpi(const Binary& binary, Findings& findings) {
   if (!c && !fortran) findings.note("MPI calls: none in the executable itself; those of its libraries are intercepted");
 }
 
+/// LLVM's runtime built with its debugging code, as Debian's is, costs more in every region and loop.
+bool has_debugging_code(const std::string& library) {
+  std::ifstream file(library, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.find("KMP_A_DEBUG") != std::string::npos;
+}
+
 void examine_openmp(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
   const auto* llvm = binary.llvm_openmp();
   const auto* gnu = binary.gnu_openmp();
@@ -78,6 +87,13 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
         "OpenMP: GNU's {}, whose threads can be neither weighed nor moved, and no libomp.so.5 to take its place; "
         "install LLVM's OpenMP runtime (Debian: libomp5) or add its directory to LD_LIBRARY_PATH",
         gnu->name);
+  }
+  const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
+  if (has_debugging_code(runtime)) {
+    findings.note(
+        "OpenMP: {} was built with its debugging code, so each region and each chunk of a dynamic loop costs more than it "
+        "must; a release build of it in LD_LIBRARY_PATH is taken instead",
+        runtime);
   }
 }
 
@@ -101,9 +117,10 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
     findings.ok("thread-local data: {} bytes; you promised that new threads are fine", binary.thread_local_bytes);
   } else {
     findings.note(
-        "thread-local data: {} bytes of its own, which a later thread finds as they were at start; the process "
+        "thread-local data: {} bytes of its own{}, which a later thread finds as they were at start; the process "
         "gets no more threads than it starts with (--thread-local=safe if that is fine)",
-        binary.thread_local_bytes);
+        binary.thread_local_bytes,
+        binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
   }
 }
 

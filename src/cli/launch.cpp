@@ -18,16 +18,6 @@ namespace {
 
 using base::Options;
 
-std::string openmp_imports(const Binary& binary) {
-  std::string names;
-  for (const auto& name : binary.imports) {
-    const bool counts =
-        name.starts_with("omp_") || name.starts_with("GOMP_parallel") || name == "__kmpc_push_num_threads";
-    if (counts) names += (names.empty() ? "" : ",") + name;
-  }
-  return names;
-}
-
 /// Program and arguments for the record. The kernel takes no variable of 128 KiB or more: very long ones are cut.
 std::string joined_command(const std::vector<std::string>& program) {
   const auto command = fmt::format("{}", fmt::join(program, "\x1f"));
@@ -42,7 +32,6 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
-  options.imports = openmp_imports(binary);
   options.command = joined_command(program);
 }
 
@@ -57,10 +46,11 @@ void set_environment(const Options& options) {
 }
 
 /// Idle OpenMP workers of LLVM's runtime spin for 200 ms unless told otherwise, on cores that others could use.
-void shorten_spinning(const Options& options, const Site& site) {
+void shorten_spinning(Options& options, const Site& site) {
   const bool users_choice = !site.value_of("KMP_BLOCKTIME").empty() || !site.value_of("OMP_WAIT_POLICY").empty();
   if (options.observe || !options.cores || users_choice) return;
   setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
+  options.blocktime_set = true;
 }
 
 int become(const std::string& path, const std::vector<std::string>& program) {
@@ -99,10 +89,10 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   preload.insert(preload.end(), kept.begin(), kept.end());
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
   hand_down(program, binary, options, site);
+  shorten_spinning(options, site);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);
-  shorten_spinning(options, site);
   return become(located.path, program);
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <deque>
@@ -30,6 +31,12 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 bool fits(const std::string& path, std::uint16_t machine) {
   ElfImage image;
   return access(path.c_str(), R_OK) == 0 && read_elf(path, image) && image.machine == machine;
+}
+
+bool begins_regions(const ElfImage& image) {
+  return std::any_of(image.undefined.begin(), image.undefined.end(), [](const std::string& name) {
+    return name.starts_with("__kmpc_fork_call") || name.starts_with("GOMP_parallel");
+  });
 }
 
 std::string first_fit(const std::vector<std::string>& candidates, const std::string& name, std::uint16_t machine) {
@@ -132,7 +139,10 @@ std::vector<Library> LibrarySearch::closure(const std::string& executable, const
       const auto path = find_for(name, image.machine, current.rpath, current.runpath);
       found.push_back({name, path});
       ElfImage library;
-      if (!path.empty() && read_elf(path, library)) open.push_back(loader(library, path, current.rpath));
+      if (path.empty() || !read_elf(path, library)) continue;
+      found.back().thread_local_bytes = library.thread_local_bytes;
+      found.back().has_regions = begins_regions(library);
+      open.push_back(loader(library, path, current.rpath));
     }
   }
   return found;

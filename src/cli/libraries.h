@@ -13,6 +13,8 @@ namespace steelyard::cli {
 struct Library {
   std::string name;  ///< as it is asked for: "libmpi.so.40"
   std::string path;  ///< where the dynamic linker finds it; empty where it does not
+  std::uint64_t thread_local_bytes = 0;
+  bool has_regions = false;  ///< it begins parallel regions: it is compiled with OpenMP
 };
 
 /// Finds libraries where the dynamic linker of this system would, without loading anything.

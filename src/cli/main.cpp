@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "base/nearest.h"
+#include "cli/clean.h"
 #include "cli/command_line.h"
 #include "cli/doctor.h"
 #include "cli/launch.h"
@@ -59,6 +61,7 @@ int main(std::vector<std::string> words) {
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
   auto& doctor_command = *app.add_subcommand("doctor", "say what would be intercepted in a program, and what not");
   auto& report_command = *app.add_subcommand("report", "print the verdict of a run record");
+  auto& clean_command = *app.add_subcommand("clean", "remove shared memory of runs that died");
   auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
@@ -68,6 +71,14 @@ int main(std::vector<std::string> words) {
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
   options_command.add_flag("--man", manual, "as a section of a man page");
+
+  const std::vector<std::string_view> commands{"run", "doctor", "report", "clean", "options"};
+  if (!words.empty() && !words[0].starts_with('-') && std::find(commands.begin(), commands.end(), words[0]) == commands.end()) {
+    const auto near = base::nearest(words[0], commands);
+    return refuse_to_start(fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
+                                       near.empty() ? "" : fmt::format(", did you mean '{}'?", near)),
+                           wrong_usage, find_launcher(site.environment));
+  }
 
   // The program's own options are none of ours: they must be gone before the rest is parsed.
   std::vector<std::string> program;
@@ -80,6 +91,12 @@ int main(std::vector<std::string> words) {
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
+  } catch (const CLI::CallForHelp& help) {
+    if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
+    fmt::print("usage: {}\n\n{}", run_command.parsed() ? "mpirun -n N steelyard run [options] ./app [arguments]"
+                                                       : "steelyard doctor [options] ./app",
+               options_page());
+    return 0;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
@@ -91,6 +108,7 @@ int main(std::vector<std::string> words) {
   if (report_command.parsed()) {
     return report(record, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
   }
+  if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {
     fmt::print("{}", manual ? options_manual() : options_page());
     return 0;

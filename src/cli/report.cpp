@@ -27,7 +27,7 @@ int report(const std::string& path, ReportForm form) {
   }
   observe::RunRecord record;
   if (const auto status = observe::from_json(text.str(), record); !status) {
-    base::say(fmt::format("{} is no run record: {}", path, status.sentence()));
+    base::say(fmt::format("{} is not understood: {}", path, status.sentence()));
     return 1;
   }
   if (form == ReportForm::json) fmt::print("{}\n", observe::to_json(record));

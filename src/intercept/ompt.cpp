@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 
+#include <cstdlib>
+
+#include "base/options.h"
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
 
@@ -62,6 +65,8 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
+  // It has been read by now, and is none of the program's children's business.
+  if (base::options().blocktime_set) unsetenv("KMP_BLOCKTIME");
   runtime::attach_openmp(
       {real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"), g_version});
   return 1;

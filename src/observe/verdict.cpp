@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostLines = 15;
 constexpr double kWaitsWorthALine = 0.05;  // of a rank's time
+constexpr double kTooShortToWonder = 1;  // s
 
 class Page {
  public:
@@ -64,6 +65,14 @@ void say_header(const RunRecord& record, Page& page) {
 
 /// What Steelyard did not get to see. False where that is everything.
 bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page) {
+  if (sum.regions == 0 && sum.mpi_calls == 0 && record.wall < kTooShortToWonder) {
+    page.say("weighed",
+             fmt::format("nothing: no OpenMP region and no blocking MPI call was seen in the {} between MPI_Init and "
+                         "MPI_Finalize",
+                         duration(record.wall)),
+             2);
+    return false;
+  }
   if (sum.regions == 0 && sum.mpi_calls == 0) {
     page.say("ERROR",
              "nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the program does " +
@@ -266,7 +275,8 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
     return;
   }
   const Gain& best = gains.back();
-  const std::string value = fmt::format("{} +- {}", percent(std::abs(best.value), 1), percent(best.noise, 1));
+  const std::string value = fmt::format("{} +- {} {} time", percent(std::abs(best.value), 1), percent(best.noise, 1),
+                                        best.value > 0 ? "less" : "more");
   if (gains.size() > 1) {
     page.say("gained",
              fmt::format("{} +- {} less time a phase on node {}, which gained most, {} on node {}, which gained least",
@@ -280,8 +290,7 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
   if (std::abs(best.value) <= best.noise) {
     page.say("gained", fmt::format("nothing that stands out from noise: {}, {}", lengths, value), 2);
   } else {
-    page.say(best.value > 0 ? "gained" : "lost",
-             fmt::format("{} {}: {}", value, best.value > 0 ? "less time" : "more time", lengths), 2);
+    page.say(best.value > 0 ? "gained" : "lost", fmt::format("{}: {}", value, lengths), 2);
   }
 }
 
