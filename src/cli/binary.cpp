@@ -67,7 +67,8 @@ void count_thread_local_data(Binary& binary, const ElfImage& image) {
   const std::filesystem::path beside = std::filesystem::path(binary.path).parent_path();
   for (const Library& library : binary.libraries) {
     std::error_code error;
-    const bool lies_beside = std::filesystem::equivalent(std::filesystem::path(library.path).parent_path(), beside, error);
+    const bool lies_beside =
+        std::filesystem::equivalent(std::filesystem::path(library.path).parent_path(), beside, error);
     const bool is_runtime = &library == binary.mpi_library() || &library == binary.llvm_openmp();
     if (library.thread_local_bytes == 0 || is_runtime || !(library.has_regions || lies_beside)) continue;
     if (is_of_the_system(library.path)) continue;

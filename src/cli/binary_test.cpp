@@ -121,9 +121,9 @@ TEST_F(BinaryTest, WeighsThreadLocalDataOfItsLibraries) {
   library("regions", "_Thread_local char b[10];\nvoid g(void) {\n#pragma omp parallel\nb[1] = 1;\n}\n", "-fopenmp");
   library("other", "_Thread_local char c[1]; int h(void) { return c[0]; }\n", "");
   const auto here = scratch_ / "";
-  const auto path = compile(scratch_, "a", "int f(void), h(void); void g(void); int main(void) { g(); return f() + h(); }\n",
-                            "-L" + here + " -L" + here + "away -lbeside -lregions -lother -Wl,-rpath," + here + ":" +
-                                here + "away");
+  const auto path =
+      compile(scratch_, "a", "int f(void), h(void); void g(void); int main(void) { g(); return f() + h(); }\n",
+              "-L" + here + " -L" + here + "away -lbeside -lregions -lother -Wl,-rpath," + here + ":" + here + "away");
   ASSERT_NE(path, "");
   const auto binary = read(path);
   EXPECT_EQ(binary.thread_local_bytes, 110u);

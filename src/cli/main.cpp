@@ -73,7 +73,8 @@ int main(std::vector<std::string> words) {
   options_command.add_flag("--man", manual, "as a section of a man page");
 
   const std::vector<std::string_view> commands{"run", "doctor", "report", "clean", "options"};
-  if (!words.empty() && !words[0].starts_with('-') && std::find(commands.begin(), commands.end(), words[0]) == commands.end()) {
+  if (!words.empty() && !words[0].starts_with('-') &&
+      std::find(commands.begin(), commands.end(), words[0]) == commands.end()) {
     const auto near = base::nearest(words[0], commands);
     return refuse_to_start(fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
                                        near.empty() ? "" : fmt::format(", did you mean '{}'?", near)),
@@ -93,8 +94,9 @@ int main(std::vector<std::string> words) {
     app.parse(words);
   } catch (const CLI::CallForHelp& help) {
     if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
-    fmt::print("usage: {}\n\n{}", run_command.parsed() ? "mpirun -n N steelyard run [options] ./app [arguments]"
-                                                       : "steelyard doctor [options] ./app",
+    fmt::print("usage: {}\n\n{}",
+               run_command.parsed() ? "mpirun -n N steelyard run [options] ./app [arguments]"
+                                    : "steelyard doctor [options] ./app",
                options_page());
     return 0;
   } catch (const CLI::Success& help) {

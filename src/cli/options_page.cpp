@@ -88,8 +88,24 @@ std::string options_manual() {
          "\" \"User commands\"\n"
          ".SH NAME\nsteelyard \\- restores balance in running MPI+OpenMP programs\n"
          ".SH SYNOPSIS\n.B mpirun\n-n N\n.B steelyard run\n[OPTIONS] [\\-\\-] PROGRAM [ARGUMENTS]\n"
-         ".SH OPTIONS\n" +
-         for_each_option(heading, row);
+         ".br\n.B steelyard doctor\n[OPTIONS] PROGRAM\n"
+         ".br\n.B steelyard report\n[\\-\\-full | \\-\\-json] [RECORD]\n"
+         ".br\n.B steelyard clean\n.br\n.B steelyard options\n"
+         ".SH DESCRIPTION\n"
+         ".B steelyard run\nstarts a program as one rank of an MPI job, weighs it, moves and lends cores between the ranks of a "
+         "node, and ends with a verdict: who waited for whom, what was moved, whether it helped, or why nothing was moved. "
+         "The program needs no change; its exit status is passed on.\n.PP\n"
+         ".B steelyard doctor\nsays what would be intercepted in a program, what not, and why; it starts nothing.\n.PP\n"
+         ".B steelyard report\nprints the verdict of a run record again, with all tables by\n.B \\-\\-full\nor as JSON by\n"
+         ".BR \\-\\-json .\n.PP\n"
+         ".B steelyard clean\nremoves shared memory of runs that died.\n"
+         ".SH OPTIONS\nOf\n.B run\nand\n.BR doctor .\nThe command line wins over the environment, and that over the file named "
+         "by\n.BR \\-\\-config .\n" +
+         for_each_option(heading, row) +
+         ".SH EXIT STATUS\nThat of the program. 125 where Steelyard refuses to start it, 126 where it cannot be run, 127 where "
+         "it is not found.\n"
+         ".SH EXAMPLES\n.nf\nmpirun \\-n 8 steelyard run ./app input.dat\nmpirun \\-n 8 steelyard run \\-\\-observe ./app\n"
+         "srun steelyard run \\-\\-record=run.json ./app\nsteelyard report run.json \\-\\-full\n.fi\n";
 }
 
 }  // namespace steelyard::cli

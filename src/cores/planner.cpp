@@ -76,7 +76,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
   if (source != source_ || period != ticks_per_phase_ || from_ < 0) {
     source_ = source;
     ticks_per_phase_ = static_cast<int>(period);
-    from_ = newest;
+    from_ = std::max<std::int64_t>(0, newest - period);  // what was missed so far may already be a window
     return nullptr;
   }
   const std::int64_t wanted = std::min(period * policy_.phases_wanted(), TickBoard::kKept / 2 / period * period);

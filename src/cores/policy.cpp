@@ -32,10 +32,13 @@ class Steadiness {
       if (past_.size() > 8) past_.pop_front();
     }
     phases_ = phases;
+    ever_changed_ = true;
   }
   double phases() const { return phases_; }
-  /// As long again as so far, averaged with what past stretches had left at this age.
-  double remaining() const {
+  /// As long again as so far, averaged with what past stretches had left at this age. Loads that have never changed get
+  /// the credit of `credit` phases: waiting for proof would cost the most where there is most to gain.
+  double remaining(double credit) const {
+    if (!ever_changed_) return std::max(phases_, credit);
     double sum = phases_;
     int count = 1;
     for (double length : past_) {
@@ -52,6 +55,7 @@ class Steadiness {
 
  private:
   double phases_ = 0;
+  bool ever_changed_ = false;
   std::deque<double> past_;
 };
 
@@ -144,10 +148,10 @@ void Policy::State::account_for_last_move() {
   applied_at = -1;
 }
 
-/// Two moves in a row were overtaken by the next change: what is left of them fits no loads. The start's counts at least
+/// A move was overtaken by the next change before it had paid: what is left of it fits no loads. The start's counts at least
 /// fit what the user had in mind.
 bool Policy::State::fell_for_restless_loads(const Window& window) const {
-  if (by_hand() || caution < 4 * kCaution) return false;
+  if (by_hand() || caution < 2 * kCaution) return false;
   for (std::size_t p = 0; p < window.loads.size(); ++p)
     if (window.loads[p].threads != start.threads[p]) return true;
   return false;
@@ -221,7 +225,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
 }
 
 void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
-  const double remaining = steadiness.remaining();
+  const double remaining = steadiness.remaining(kPaysOff * shortest_window());
   Plan best = plan(estimate.loads(remaining / 2), estimate.scaling(), shape);
   const double saved = best.busy_now - best.busy_then;  // s a phase
   verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);

@@ -47,7 +47,7 @@ struct Verdict {
 ///
 /// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they have
 /// changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree on it;
-/// when the loads change again before moves have paid, more windows have to agree, and the counts of the start come back.
+/// when the loads change again before a move has paid, more windows have to agree, and the counts of the start come back.
 class Policy {
  public:
   explicit Policy(PolicyOptions options);

@@ -109,11 +109,11 @@ STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int
   behind("GOMP_parallel_sections", real)(body, data, clause(count), sections, flags);
 }
 
-#define STEELYARD_PARALLEL_LOOP(name)                                                                                \
-  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk,   \
-                             unsigned int flags) {                                                                   \
-    static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                  \
-    behind(#name, real)(body, data, clause(count), from, to, step, chunk, flags);                                    \
+#define STEELYARD_PARALLEL_LOOP(name)                                                                              \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
+                             unsigned int flags) {                                                                 \
+    static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                \
+    behind(#name, real)(body, data, clause(count), from, to, step, chunk, flags);                                  \
   }
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static)
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic)
@@ -122,11 +122,11 @@ STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 
 // With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name)                                                                         \
-  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step,               \
-                             unsigned int flags) {                                                                    \
-    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;                         \
-    behind(#name, real)(body, data, clause(count), from, to, step, flags);                                            \
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name)                                                          \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, \
+                             unsigned int flags) {                                                     \
+    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;          \
+    behind(#name, real)(body, data, clause(count), from, to, step, flags);                             \
   }
 STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)

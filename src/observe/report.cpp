@@ -45,20 +45,22 @@ std::string nodes(const RunRecord& record) {
 }
 
 std::string ranks(const RunRecord& record) {
-  Table table({"rank", "node", "threads", "at end", "at most", "busy s", "in MPI s", "useful thread s", "OpenMP lost",
-               "lent core s", "borrowed", "regions", "MPI calls", "waited most for"});
+  Table counts({"rank", "node", "threads", "at end", "at most", "regions", "MPI calls", "waited most for"});
+  Table times({"rank", "busy s", "in MPI s", "useful thread s", "OpenMP lost", "lent core s", "borrowed"});
   for (const RankRecord& r : record.ranks) {
     const Totals& t = r.totals;
+    const std::string rank = fmt::format("{}", r.rank);
     const auto cause = std::max_element(r.waited_for.begin(), r.waited_for.end(),
                                         [](auto& a, auto& b) { return a.second < b.second; });
-    table.add({fmt::format("{}", r.rank), fmt::format("{}", r.node), fmt::format("{}", r.threads_at_start),
-               fmt::format("{}{}", r.threads_at_end, r.fixed_reason.empty() ? "" : " fixed"),
-               fmt::format("{}", r.thread_ceiling), seconds(t.busy()), seconds(t.mpi), seconds(t.useful()),
-               seconds(t.omp_imbalance + t.omp_scheduling + t.omp_serialisation), seconds(t.lent), seconds(t.borrowed),
-               fmt::format("{}", t.regions), fmt::format("{}", t.mpi_calls),
-               cause == r.waited_for.end() ? "" : fmt::format("rank {} ({:.3f} s)", cause->first, cause->second)});
+    counts.add({rank, fmt::format("{}", r.node), fmt::format("{}", r.threads_at_start),
+                fmt::format("{}{}", r.threads_at_end, r.fixed_reason.empty() ? "" : " fixed"),
+                fmt::format("{}", r.thread_ceiling), fmt::format("{}", t.regions), fmt::format("{}", t.mpi_calls),
+                cause == r.waited_for.end() ? "" : fmt::format("rank {} ({:.3f} s)", cause->first, cause->second)});
+    times.add({rank, seconds(t.busy()), seconds(t.mpi), seconds(t.useful()),
+               seconds(t.omp_imbalance + t.omp_scheduling + t.omp_serialisation), seconds(t.lent),
+               seconds(t.borrowed)});
   }
-  return "\nRanks\n" + table.text();
+  return "\nRanks\n" + counts.text() + "\nTime of the ranks\n" + times.text();
 }
 
 std::string decision(const DecisionRecord& d) {

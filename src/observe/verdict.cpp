@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostLines = 15;
 constexpr double kWaitsWorthALine = 0.05;  // of a rank's time
-constexpr double kTooShortToWonder = 1;  // s
+constexpr double kTooShortToWonder = 1;    // s
 
 class Page {
  public:

@@ -220,8 +220,8 @@ bool threads_set(int count) {
 }
 
 bool says_nothing(int count) {
-  return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() && g_openmp.set_threads != nullptr &&
-         count == g_limits.program;
+  return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() &&
+         g_openmp.set_threads != nullptr && count == g_limits.program;
 }
 
 }  // namespace steelyard::runtime

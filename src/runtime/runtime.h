@@ -64,8 +64,8 @@ class BlockingCall {
   bool short_ = false;  ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
-  bool everybody_ = false;  ///< it completes only when the whole group has arrived
-  bool unsure_ = false;     ///< slept too long: the group's members may not all be counted
+  bool everybody_ = false;                  ///< it completes only when the whole group has arrived
+  bool unsure_ = false;                     ///< slept too long: the group's members may not all be counted
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 

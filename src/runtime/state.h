@@ -23,10 +23,10 @@ namespace steelyard::runtime {
 
 /// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede start().
 struct ThreadLimits {
-  int natural = 0;             ///< the count without us and without the program's omp_set_num_threads(); 0: not asked yet
-  int program = 1;             ///< the count without us: all that the program ever learns
-  int now = 1;                 ///< what the OpenMP runtime was last told
-  int ceiling = 1;             ///< never more than this
+  int natural = 0;  ///< the count without us and without the program's omp_set_num_threads(); 0: not asked yet
+  int program = 1;  ///< the count without us: all that the program ever learns
+  int now = 1;      ///< what the OpenMP runtime was last told
+  int ceiling = 1;  ///< never more than this
   std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
   bool fixed_by_regions = false;
   std::string fixed_reason;     ///< why the thread count must not change at all
@@ -62,11 +62,11 @@ struct State {
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
-  bool keeps_count = false;              // it runs with the program's own number of threads, whatever was planned
-  std::atomic<bool> asked{false};        // by a thread of it, for its number or for how many they are
-  std::int64_t fixed_wall = 0;           // ns in regions whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;          // ns in regions that keep the program's count because they ask for it
-  long foreign_regions = 0;     // begun by other threads than the primary
+  bool keeps_count = false;        // it runs with the program's own number of threads, whatever was planned
+  std::atomic<bool> asked{false};  // by a thread of it, for its number or for how many they are
+  std::int64_t fixed_wall = 0;     // ns in regions whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;    // ns in regions that keep the program's count because they ask for it
+  long foreign_regions = 0;        // begun by other threads than the primary
 
   // Phases, at the leader.
   observe::PeriodFinder collective_period;

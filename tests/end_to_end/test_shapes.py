@@ -65,6 +65,15 @@ def test_one_program_with_openmp_and_one_without(mpi):
     assert [rank["totals_ns"]["regions"] > 0 for rank in result.record["ranks"]] == [False, True]
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("program", ["funneled.gcc", "funneled.clang"])
+def test_collectives_called_inside_of_a_region_by_some_ranks(mpi, program, ranks):
+    result = mpi.run(ranks, program)
+    check_weighed(result)
+    assert result.out == mpi.native(ranks, program).out
+    assert result.record["wall"] < 8, "nobody waits for the longest sleep there is for who was not counted"
+
+
 def test_one_core_for_all(mpi):
     taskset = shutil.which("taskset")
     if taskset is None:
