@@ -76,12 +76,14 @@ std::vector<Option> make_table() {
               "the part of the node that one process may not span");
   when.integer("max-threads", &Options::max_threads, 0, 4096, "threads",
                "the most threads that a process may grow to; 0 decides from the node");
-  when.choice("thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
-              "whether a program may get more threads than it started with: auto grows only programs without "
-              "thread-local data of their own, safe promises that growing is fine, unsafe never grows");
-  when.choice("thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
-              "regions whose threads ask for their number or for how many they are: auto keeps their thread count as it is "
-              "without Steelyard, safe promises that they divide nothing by a count from elsewhere");
+  when.choice(
+      "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
+      "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, safe "
+      "promises that such data does not have to last from region to region, unsafe keeps those of any program");
+  when.choice(
+      "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
+      "regions whose threads ask for their number or for how many they are: auto keeps their thread count as it is "
+      "without Steelyard, safe promises that they divide nothing by a count from elsewhere");
   when.on_off("smt", &Options::smt, "use all hardware threads of a core instead of one");
 
   Group waiting(table, "How ranks and threads wait");

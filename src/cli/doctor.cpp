@@ -117,8 +117,8 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
     findings.ok("thread-local data: {} bytes; you promised that new threads are fine", binary.thread_local_bytes);
   } else {
     findings.note(
-        "thread-local data: {} bytes of its own{}, which a later thread finds as they were at start; the process "
-        "gets no more threads than it starts with (--thread-local=safe if that is fine)",
+        "thread-local data: {} bytes of its own{}, which last from region to region only while the number of threads stays "
+        "the same, so it does (--thread-local=safe if they need not last)",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
   }

@@ -35,7 +35,7 @@ class CoreTable {
   std::uint32_t generation() const { return header_->generation.load(std::memory_order_acquire); }
   /// Cores that are lent and not in use.
   int lent_idle() const { return header_->lent_idle.load(std::memory_order_relaxed); }
-  /// True when the home of a borrowed core wants it back. Cleared by take_back_request().
+  /// True when the home of a borrowed core wants it back. Cleared by clear_asked_back().
   bool asked_back() const { return asked_[me_].load(std::memory_order_relaxed) != 0; }
   void clear_asked_back() { asked_[me_].store(0, std::memory_order_relaxed); }
 

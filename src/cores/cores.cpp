@@ -43,9 +43,10 @@ void Cores::begin() {
 
 int Cores::threads_for_region(bool worth_borrowing, std::int64_t lent_after) {
   const node::Process& self = processes_[me_];
-  if (!problem_.empty() || self.fixed.load(std::memory_order_relaxed) != 0) return 0;
+  if (!problem_.empty()) return 0;
+  const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
-  const bool changed = holding_->settle(most, options_.lend && worth_borrowing, lent_after);
+  const bool changed = holding_->settle(most, options_.lend && worth_borrowing && !fixed, lent_after);
   const bool replanned = generation_ != table_.generation();
   if (changed || replanned) {
     // Unbound processes share their mask peacefully until a plan says which core is whose.
@@ -55,7 +56,7 @@ int Cores::threads_for_region(bool worth_borrowing, std::int64_t lent_after) {
     for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
     if (bind_) binding_.fetch_add(1, std::memory_order_relaxed);
   }
-  return std::min(most, std::max(1, static_cast<int>(holding_->cores().size())));
+  return fixed ? 0 : std::min(most, std::max(1, static_cast<int>(holding_->cores().size())));
 }
 
 void Cores::after_region() {
@@ -76,12 +77,20 @@ void Cores::bind_thread(int thread) {
   const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);
   if (binding == 0 || seat == seat_taken) return;
   seat_taken = seat;
-  // A team larger than what is held (a clause asked for it) shares all of it.
-  if (thread < static_cast<int>(seats_.size())) {
+  // A team larger than what is held (a clause asked for it) shares all of it. The primary thread is put in its place, and
+  // may then leave it: what it starts, threads and programs, inherits where it may run.
+  if (thread == 0 && !seats_.empty()) {
+    node::bind_this_thread(seats_.front());
+    node::bind_this_thread(seats_);
+  } else if (thread < static_cast<int>(seats_.size())) {
     node::bind_this_thread(seats_[static_cast<std::size_t>(thread)]);
   } else {
     node::bind_this_thread(seats_);
   }
+}
+
+void Cores::unbind() {
+  if (binding_.load(std::memory_order_relaxed) != 0) node::bind_this_thread(node::mask_of(processes_[me_]));
 }
 
 int Cores::owned() const {
@@ -105,9 +114,29 @@ NodeShape Cores::shape() const {
 
 void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                      std::int64_t start) {
-  if (!planner_ || !options_.move || !problem_.empty()) return;
+  if (!planner_ || !problem_.empty()) return;
+  if (const int process = fixed_away_from_home(); process >= 0) {
+    table_.rehome(homes_.home);
+    planner_->start_again(base::seconds(base::now_ns() - start), processes_[process].world_rank);
+    return;
+  }
   const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
   if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
+}
+
+// A process whose count has become fixed after its cores had changed would share too few, or keep too many, to the end.
+int Cores::fixed_away_from_home() const {
+  std::vector<int> now(static_cast<std::size_t>(count_)), start(now);
+  for (const int home : table_.homes()) {
+    if (home >= 0) ++now[home];
+  }
+  for (const int home : homes_.home) {
+    if (home >= 0) ++start[home];
+  }
+  for (int p = 0; p < count_; ++p) {
+    if (now[p] != start[p] && processes_[p].fixed.load(std::memory_order_relaxed) != 0) return p;
+  }
+  return -1;
 }
 
 // By core: its domain as the plan means it.
@@ -121,7 +150,6 @@ std::vector<int> Cores::joined() const {
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
   if (planner_) planner_->report(node, decisions);
   if (!problem_.empty()) node.nothing_moved = problem_;
-  if (!options_.move && !options_.lend) node.nothing_moved = "switched off (--cores=off)";
 }
 
 std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,

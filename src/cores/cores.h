@@ -18,7 +18,6 @@ namespace steelyard::cores {
 class Planner;
 
 struct Options {
-  bool move = true;                          ///< change homes by plan
   bool lend = true;                          ///< lend while a rank waits in MPI
   node::Level level = node::Level::package;  ///< no process spans one
   PolicyOptions policy;
@@ -40,7 +39,7 @@ class Cores {
   void begin();
 
   // --- around regions and waits ---
-  /// Before a region: the threads to run it with; 0 for those that it has. `worth_borrowing`: the region is long enough to
+  /// Before a region: the threads to run it with; 0 where the count is not ours to choose. `worth_borrowing`: the region is long enough to
   /// gain by more. Only cores lent after `lent_after` (ns) are borrowed: see lend().
   int threads_for_region(bool worth_borrowing, std::int64_t lent_after);
   void after_region();
@@ -61,6 +60,8 @@ class Cores {
 
   /// By each thread at its begin in a region: binds it to its core where it is not there yet.
   void bind_thread(int thread);
+  /// The primary thread goes back to all that the launcher gave it, at the end and in a child of fork().
+  void unbind();
 
   // --- at the leader ---
   /// At phase ends, and after waits: looks whether there are phases enough for a window, and acts on it.
@@ -71,6 +72,7 @@ class Cores {
 
  private:
   NodeShape shape() const;
+  int fixed_away_from_home() const;
   std::vector<int> joined() const;
 
   node::Process* processes_;

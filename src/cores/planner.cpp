@@ -15,7 +15,7 @@ using observe::TickBoard;
 using observe::TickSource;
 
 Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
-    : policy_(options), processes_(processes), count_(count) {}
+    : options_(options), policy_(std::make_unique<Policy>(options)), processes_(processes), count_(count) {}
 
 void Planner::Length::add(double phase) {
   ++windows;
@@ -79,7 +79,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
     from_ = std::max<std::int64_t>(0, newest - period);  // what was missed so far may already be a window
     return nullptr;
   }
-  const std::int64_t wanted = std::min(period * policy_.phases_wanted(), TickBoard::kKept / 2 / period * period);
+  const std::int64_t wanted = std::min(period * policy_->phases_wanted(), TickBoard::kKept / 2 / period * period);
   if (newest - from_ < std::max(period, wanted)) return nullptr;
   const std::int64_t to = from_ + (newest - from_) / period * period;
   Window window;
@@ -90,7 +90,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
   if (!clean) return nullptr;
   (moved_ ? after_ : before_).add(window.elapsed / window.phases);
   const NodeShape now = shape();
-  verdict_ = policy_.consider(window, now);
+  verdict_ = policy_->consider(window, now);
   note(verdict_, window);
   return verdict_.action == Action::none ? nullptr : &verdict_.plan;
 }
@@ -107,9 +107,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   }
   if (verdict.action == Action::undo) {
     // Without a judgement it is a return to the start, as the loads change faster than moves pay.
-    for (auto& decision : decisions_) {
-      if (decision.outcome == observe::Outcome::taken) decision.outcome = observe::Outcome::undone;
-    }
+    undo_open_moves();
     after_ = {};
     moved_ = std::any_of(decisions_.begin(), decisions_.end(),
                          [](const auto& decision) { return decision.outcome == observe::Outcome::confirmed; });
@@ -139,6 +137,26 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   }
   decision.what = "stay";
   decisions_.push_back(decision);
+}
+
+void Planner::undo_open_moves() {
+  for (auto& decision : decisions_) {
+    if (decision.outcome == observe::Outcome::taken) decision.outcome = observe::Outcome::undone;
+  }
+}
+
+void Planner::start_again(double time, int rank) {
+  undo_open_moves();
+  observe::DecisionRecord decision;
+  decision.time = time;
+  decision.capability = "cores";
+  decision.what = "back to the threads of the start";
+  decision.why = fmt::format("the thread count of rank {} must not change any more", rank);
+  decision.outcome = observe::Outcome::undone;
+  decisions_.push_back(decision);
+  policy_ = std::make_unique<Policy>(options_);
+  after_ = {};
+  from_ = -1;
 }
 
 void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {

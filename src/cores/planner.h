@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "cores/policy.h"
@@ -18,6 +19,9 @@ class Planner {
   /// The plan to apply now; nullptr for none. Valid until the next call.
   const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                        std::int64_t start, const std::function<NodeShape()>& shape);
+  /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is void.
+  /// `time`: s since the run began.
+  void start_again(double time, int rank);
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:
@@ -33,9 +37,11 @@ class Planner {
 
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
             std::int64_t start, Window& window) const;
+  void undo_open_moves();
   void note(const Verdict& verdict, const Window& window);
 
-  Policy policy_;
+  PolicyOptions options_;
+  std::unique_ptr<Policy> policy_;
   const node::Process* processes_;
   int count_;
   observe::TickSource source_ = observe::TickSource::region;

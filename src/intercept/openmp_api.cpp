@@ -1,9 +1,12 @@
 // The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the OpenMP
 // runtime behind us, after the Runtime has had its say.
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "base/log.h"
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
 
@@ -14,10 +17,22 @@ namespace {
 
 thread_local bool t_clause = false;
 
-/// The definition behind ours; looked up once. A program that calls it has an OpenMP runtime, so it is there.
+// A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
+void* find_behind(const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) {
+    void* runtime = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
+    if (runtime == nullptr) continue;
+    if (void* found = dlsym(runtime, name)) return found;
+  }
+  base::warn(fmt::format("no OpenMP runtime has {}: run without `steelyard run`", name));
+  std::abort();
+}
+
+/// The definition behind ours; looked up once.
 template <class F>
 F* behind(const char* name, F*& cache) {
-  if (cache == nullptr) cache = reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+  if (cache == nullptr) cache = reinterpret_cast<F*>(find_behind(name));
   return cache;
 }
 

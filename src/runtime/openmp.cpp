@@ -35,26 +35,33 @@ int usable_cores() {
   return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());
 }
 
-void decide_ceiling(int natural) {
+void fix(ThreadLimits::Cause cause, std::string reason) {
+  g_limits.reasons[cause] = std::move(reason);
+  if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
+}
+
+void set_threads(int count) {
+  if (count == g_limits.now) return;
+  g_openmp.set_threads(count);
+  g_limits.now = count;
+}
+
+void decide_limits(int natural) {
   const base::Options& options = base::options();
   g_limits.natural = g_limits.program = g_limits.now = g_limits.ceiling = natural;
   if (!may_move()) return;
-  const int most = options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores();
+  g_limits.ceiling =
+      std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
   if (options.thread_local_data == base::ThreadLocal::unsafe) {
-    g_limits.ceiling_reason = "--thread-local=unsafe keeps every rank from growing";
+    fix(ThreadLimits::data, "--thread-local=unsafe keeps the thread count of every rank");
   } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
-    g_limits.ceiling_reason = fmt::format(
-        "the program has {} bytes of thread-local data (perhaps threadprivate), which a thread added later would not have "
-        "set up: no rank grows beyond its {} threads; if that data needs no set-up, say --thread-local=safe",
-        options.thread_local_bytes, natural);
-  } else {
-    g_limits.ceiling = std::max(natural, most);
+    // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
+    fix(ThreadLimits::data,
+        fmt::format(
+            "the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
+            "region only while the number of threads stays the same; if that does no harm, say --thread-local=safe",
+            options.thread_local_bytes));
   }
-}
-
-void fix(std::string reason) {
-  g_limits.fixed_reason = std::move(reason);
-  if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason.empty() ? 0 : 1);
 }
 
 bool asking_is_safe() { return base::options().thread_numbers == base::ThreadNumbers::safe; }
@@ -71,19 +78,24 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     state.asking_wall += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
-  if (mostly && g_limits.fixed_reason.empty()) {
-    g_limits.fixed_by_regions = true;
-    fix(state.fixed_wall > state.asking_wall
+  std::string& reason = g_limits.reasons[ThreadLimits::regions];
+  if (mostly && reason.empty()) {
+    fix(ThreadLimits::regions,
+        state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
             : "the program's regions ask for their thread numbers (omp_get_thread_num), so it may divide work by a count "
               "that it was told; if it does not, say --thread-numbers=safe");
-  } else if (!mostly && g_limits.fixed_by_regions) {
-    g_limits.fixed_by_regions = false;
-    fix("");
+  } else if (!mostly && !reason.empty()) {
+    fix(ThreadLimits::regions, "");
   }
 }
 
 }  // namespace
+
+const std::string& ThreadLimits::fixed_reason() const {
+  const auto* first = std::find_if(reasons.begin(), reasons.end(), [](const std::string& r) { return !r.empty(); });
+  return first == reasons.end() ? reasons.front() : *first;
+}
 
 ThreadLimits& limits() { return g_limits; }
 const OpenMp& openmp() { return g_openmp; }
@@ -99,9 +111,10 @@ void wake_openmp() {
   const auto max_threads = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
   if (max_threads == nullptr) return;
   const int threads = max_threads();
-  if (g_limits.natural == 0) decide_ceiling(threads);
+  if (g_limits.natural == 0) decide_limits(threads);
   if (g_openmp.set_threads == nullptr) {
-    fix("its OpenMP runtime has no tools interface (OMPT): regions are not seen; run with --openmp=llvm");
+    fix(ThreadLimits::unseen,
+        "its OpenMP runtime has no tools interface (OMPT): regions are not seen; run with --openmp=llvm");
   }
 }
 
@@ -109,24 +122,24 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
   State* state = g_state;
   if (state == nullptr || in_region()) return false;
   if (!t_primary) {
-    if (++state->foreign_regions == 1) fix("the program begins parallel regions from several threads");
+    state->foreign_regions.store(true, std::memory_order_relaxed);  // the primary acts on it
     return false;
   }
   const std::int64_t now = now_ns();
   observe::Site& site = state->regions.at(address | 1);
   state->asked_threads = 0;
   state->by_clause = by_clause;
+  if (state->foreign_regions.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
+    fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (state->cores != nullptr) {
     const bool keeps = keeps_count(site);
     const std::int64_t lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end;
-    const int held = state->cores->threads_for_region(!keeps && site.mean_ns > kWorthBorrowing, lent_after);
+    const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
+    const int held = state->cores->threads_for_region(may_borrow, lent_after);
     state->activity.own(state->cores->owned());
     if (!by_clause && openmp().set_threads != nullptr) {
       state->asked_threads = keeps || held == 0 ? g_limits.program : held;
-      if (state->asked_threads != g_limits.now) {
-        g_openmp.set_threads(state->asked_threads);
-        g_limits.now = state->asked_threads;
-      }
+      set_threads(state->asked_threads);
     }
   }
   state->region = &site;
@@ -201,22 +214,18 @@ void team_asked() {
 }
 
 bool threads_set(int count) {
-  if (!may_move() || in_region()) return true;
+  // Another thread's call is about its own regions, which are none of ours.
+  if (!may_move() || in_region() || (g_state != nullptr && !t_primary)) return true;
   if (g_limits.natural == 0) wake_openmp();
   g_limits.program = g_limits.now = count;
-  // The program wants again what it had before: omp_set_num_threads(omp_get_max_threads()).
-  if (count == g_limits.natural) {
-    if (g_limits.set_by_program) fix("");
-    g_limits.set_by_program = false;
-    return true;
-  }
-  // --max-threads vouches for any count up to that, whatever the program starts with.
-  const bool vouched = count <= base::options().max_threads;
-  if (!vouched && g_limits.fixed_reason.empty()) {
-    fix(fmt::format("the program calls omp_set_num_threads({})", count));
-    g_limits.set_by_program = true;
-  }
+  // As before: omp_set_num_threads(omp_get_max_threads()). --max-threads vouches for any count up to that.
+  const bool free = count == g_limits.natural || count <= base::options().max_threads;
+  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
   return true;
+}
+
+void put_threads_back() {
+  if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
 }
 
 bool says_nothing(int count) {

@@ -36,6 +36,8 @@ int told_max_threads(int real);
 void team_asked();
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);
+/// After our last say: regions that follow run with the program's own count. From the primary thread.
+void put_threads_back();
 /// True where num_threads(count) on a region of this thread asks for no more than the program's own count, as
 /// num_threads(omp_get_max_threads()) does: such a clause says nothing, and is not to be passed on.
 bool says_nothing(int count);

@@ -3,9 +3,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <ctime>
@@ -17,6 +19,7 @@
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/verdict.h"
+#include "runtime/openmp.h"
 #include "runtime/state.h"
 
 namespace steelyard::runtime {
@@ -46,7 +49,7 @@ std::string host_name() {
 // One segment for everything that the processes of a node share.
 base::Status share_memory(State& state) {
   const int pus = static_cast<int>(state.topology.pus.size());
-  // The leader's topology rules, should the processes see different ones.
+  // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
   const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
@@ -69,7 +72,7 @@ void introduce(State& state) {
   self.threads_chosen = base::options().counts_set;
   node::set_mask(self, node::affinity_mask());
   self.thread_ceiling.store(limits().ceiling);
-  self.fixed.store(limits().fixed_reason.empty() ? 0 : 1);
+  self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
   self.in_mpi.store(1);  // until start() returns
 }
 
@@ -95,12 +98,12 @@ void create_cores(State& state) {
   cores::Homes homes = cores::share_out(state.topology, arrivals);
   state.node_cores = homes.cores;
   cores::Options chosen;
-  chosen.move = options.cores && !options.observe;
-  chosen.lend = options.lending && chosen.move && options.wait == base::Wait::sleep;
+  const bool moves = options.cores && !options.observe;
+  chosen.lend = options.lending && moves && options.wait == base::Wait::sleep;
   chosen.level = level_of(options.domain);
   chosen.policy.every = static_cast<int>(options.balance_every);
   chosen.policy.at = static_cast<int>(options.balance_at);
-  if (!chosen.move) return;
+  if (!moves) return;
   state.cores = std::make_unique<cores::Cores>(*state.segment, state.processes, state.count, state.me, state.topology,
                                                std::move(homes), chosen);
   if (state.leader) state.cores->settle_homes();
@@ -138,8 +141,20 @@ void watch_for_termination() {
   if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGTERM, on_terminate);
 }
 
-__attribute__((destructor)) void at_exit() {
+std::atomic<bool> g_aborting{false};
+
+// A child of fork() is another program as far as Steelyard goes: it shares our memory and must not speak for this rank.
+void in_child() {
   if (g_state == nullptr) return;
+  if (g_state->cores != nullptr) g_state->cores->unbind();
+  g_state = nullptr;
+  t_primary = false;
+  struct sigaction present = {};
+  if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == on_terminate) std::signal(SIGTERM, SIG_DFL);
+}
+
+__attribute__((destructor)) void at_exit() {
+  if (g_state == nullptr || g_aborting.load()) return;
   base::warn("this rank ended without MPI_Finalize: no run record was written");
 }
 
@@ -155,10 +170,9 @@ std::vector<std::string> remarks(const State& state) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
-  if (state.cores != nullptr && !limit.fixed_reason.empty()) {
-    list.push_back(limit.fixed_reason + ": its threads were left alone");
-  } else if (state.cores != nullptr && state.activity.totals().regions > 0) {
-    if (!limit.ceiling_reason.empty()) list.push_back(limit.ceiling_reason);
+  if (state.cores != nullptr && !limit.fixed_reason().empty()) {
+    list.push_back(limit.fixed_reason() + ": its threads were left alone");
+  } else if (state.cores != nullptr) {
     if (state.asking_wall > 0) {
       list.push_back(fmt::format(
           "regions that ask for their thread numbers kept the program's {} thread{} ({:.0f} % of the time in regions); if "
@@ -182,7 +196,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.threads_at_start = state.processes[state.me].threads_at_start;
   rank.threads_at_end = state.cores != nullptr ? state.cores->owned() : rank.threads_at_start;
   rank.thread_ceiling = limits().ceiling;
-  rank.fixed_reason = limits().fixed_reason;
+  rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = state.waited_for;
   rank.timeline = state.timeline->samples();
   part.intercepted = seen_at_work(state);
@@ -273,6 +287,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   t_primary = true;
   if (state->bootstrap->rank() == 0) print_banner(*state);
   watch_for_termination();
+  pthread_atfork(nullptr, nullptr, in_child);
   state->bootstrap->barrier_in_node();
   state->start = now_ns();
   state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().program);
@@ -283,6 +298,8 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
 void finish() {
   State* state = g_state;
   if (state == nullptr) return;
+  put_threads_back();
+  if (state->cores != nullptr) state->cores->unbind();
   g_state = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
   state->processes[state->me].finished.store(1);
@@ -293,10 +310,10 @@ void finish() {
   state->bootstrap.reset();
 }
 
+// From any thread: the primary may be in the midst of a call, so the state stays.
 void aborting(int code) {
-  if (g_state == nullptr) return;
+  if (g_state == nullptr || g_aborting.exchange(true)) return;
   base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));
-  g_state = nullptr;
 }
 
 std::string inactive_reason() {

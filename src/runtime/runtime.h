@@ -84,6 +84,11 @@ void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
 /// it. From any thread.
 void announce(CommunicatorOnNode* communicator);
 
+/// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's MPI
+/// library to advance them at any time: blocking calls poll all along, without sleeping or lending. From any thread.
+void window_made();
+void window_freed();
+
 /// steelyard_step(): the end of a phase, said by the program.
 void step();
 /// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -27,10 +28,10 @@ struct ThreadLimits {
   int program = 1;  ///< the count without us: all that the program ever learns
   int now = 1;      ///< what the OpenMP runtime was last told
   int ceiling = 1;  ///< never more than this
-  std::string ceiling_reason;  ///< why the ceiling is where it is, where that keeps the process from growing
-  bool fixed_by_regions = false;
-  std::string fixed_reason;     ///< why the thread count must not change at all
-  bool set_by_program = false;  ///< that is omp_set_num_threads()
+  /// Why the thread count must not change at all, the gravest first. Each cause comes and goes by itself.
+  enum Cause { unseen, data, several_threads, set_by_program, regions };
+  std::array<std::string, 5> reasons;
+  const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 
 struct State {
@@ -62,11 +63,11 @@ struct State {
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
-  bool keeps_count = false;        // it runs with the program's own number of threads, whatever was planned
-  std::atomic<bool> asked{false};  // by a thread of it, for its number or for how many they are
-  std::int64_t fixed_wall = 0;     // ns in regions whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;    // ns in regions that keep the program's count because they ask for it
-  long foreign_regions = 0;        // begun by other threads than the primary
+  bool keeps_count = false;                  // it runs with the program's own number of threads, whatever was planned
+  std::atomic<bool> asked{false};            // by a thread of it, for its number or for how many they are
+  std::int64_t fixed_wall = 0;               // ns in regions whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;              // ns in regions that keep the program's count because they ask for it
+  std::atomic<bool> foreign_regions{false};  // some were begun by other threads than the primary
 
   // Phases, at the leader.
   observe::PeriodFinder collective_period;

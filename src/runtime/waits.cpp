@@ -1,5 +1,6 @@
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
 #include <algorithm>
+#include <atomic>
 
 #include "base/clock.h"
 #include "node/sleep.h"
@@ -23,6 +24,10 @@ constexpr float kShortWait = 40e3F;
 constexpr std::int64_t kNobodyComputes = 200'000;
 // A longer wait goes on in the MPI library: should arrivals ever be miscounted, no program hangs for it.
 constexpr std::int64_t kLongestSleep = 10'000'000'000;
+
+std::atomic<int> g_windows{0};  // those of the program that are alive
+
+bool may_sleep(const State& state) { return state.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
 
 bool anybody_computes(const State& state) {
   for (int p = 0; p < state.count; ++p) {
@@ -95,11 +100,14 @@ void BlockingCall::come_back() {
 
 void BlockingCall::pause() {
   const std::int64_t now = now_ns();
-  if (!g_state->sleeps || now < spin_until_) return node::relax();
+  if (!may_sleep(*g_state) || now < spin_until_) return node::relax();
   if (!asleep_) fall_asleep(now);
   node::sleep_for(step_ns_);
   step_ns_ = std::min(step_ns_ * 2, kLongestStep);
 }
+
+void window_made() { g_windows.fetch_add(1, std::memory_order_relaxed); }
+void window_freed() { g_windows.fetch_sub(1, std::memory_order_relaxed); }
 
 CommunicatorOnNode* attach_communicator(const int* members, int count) {
   State* state = g_state;
@@ -174,7 +182,7 @@ void BlockingCall::await_arrivals(int source) {
   for (; late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
-    if (!state.sleeps || short_) return;  // the library's own polling is as good
+    if (!may_sleep(state) || short_) return;  // the library's own polling is as good
     if (now < spin_until_) {
       node::relax();
       continue;

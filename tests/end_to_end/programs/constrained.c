@@ -169,6 +169,13 @@ int main(int argc, char** argv) {
   long all[2] = {0, 0};
   MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("constrained: strays %ld\nconstrained: lost %ld\n", all[0], all[1]);
+  const int told = omp_get_max_threads();
   MPI_Finalize();
+  if (rank != 0) return 0;
+  int after = 0;
+#pragma omp parallel
+#pragma omp single
+  after = omp_get_num_threads();
+  printf("constrained: after %d %d\n", told, after);
   return 0;
 }
