@@ -32,6 +32,12 @@ program bindings_test
   HANDLE(MPI_Comm) :: dup, half
   HANDLE(MPI_Request) :: requests(2)
   HANDLE(MPI_Message) :: matched
+  HANDLE(MPI_Comm) :: ring
+  HANDLE(MPI_Win) :: window, dynamic
+  HANDLE(MPI_File) :: file
+  integer(MPI_ADDRESS_KIND) :: bytes, base
+  integer(MPI_OFFSET_KIND) :: place
+  character(1000) :: name
   STATUS(status)
   STATUSES(statuses, 2)
 
@@ -102,7 +108,7 @@ program bindings_test
   call MPI_Barrier(half, ierror)
   call MPI_Comm_free(dup, ierror)
 
-  ! Messages: 9 calls.
+  ! Messages: 10 calls.
   out = rank
   call MPI_Sendrecv(out, long, MPI_INTEGER, right, 1, in, long, MPI_INTEGER, left, 1, MPI_COMM_WORLD, status, ierror)
   call expect('sendrecv', all(in == left) .and. SOURCE_OF(status) == left)
@@ -131,6 +137,44 @@ program bindings_test
   call expect('recv from nobody', in(1) == left .and. SOURCE_OF(status) == MPI_PROC_NULL)
   call finish(requests(1))
   call wait_variants
+
+  ! Neighbours: 3 calls.
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [size], [.true.], .false., ring, ierror)
+  call MPI_Neighbor_allgather(rank, 1, MPI_INTEGER, two, 1, MPI_INTEGER, ring, ierror)
+  call expect('neighbor_allgather', all(two == [left, right]))
+  two = -1
+  call MPI_Neighbor_alltoallv([rank, rank], [1, 1], [0, 1], MPI_INTEGER, two, [1, 1], [0, 1], MPI_INTEGER, ring, ierror)
+  call expect('neighbor_alltoallv', all(two == [left, right]))
+
+  ! Windows: 10 calls.
+  bytes = 8
+  i = -1
+  call MPI_Win_create(i, bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, window, ierror)
+  call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, dynamic, ierror)
+  call MPI_Win_free(dynamic, ierror)
+  call MPI_Win_fence(0, window, ierror)
+  call MPI_Put(rank, 1, MPI_INTEGER, right, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER, window, ierror)
+  call MPI_Win_fence(0, window, ierror)
+  call expect('put', i == left)
+  call MPI_Win_free(window, ierror)
+  call allocate_window
+  call MPI_Win_lock_all(0, window, ierror)  ! not weighed
+  call MPI_Win_flush(right, window, ierror)
+  call MPI_Win_unlock_all(window, ierror)
+  call MPI_Win_free(window, ierror)
+
+  ! Files: 4 calls.
+  call get_command_argument(0, name)
+  write (name, '(2a,i0,a)') trim(name), '.', size, '.data'
+  call MPI_File_open(MPI_COMM_WORLD, name, ior(MPI_MODE_CREATE, ior(MPI_MODE_RDWR, MPI_MODE_DELETE_ON_CLOSE)), &
+                     MPI_INFO_NULL, file, ierror)
+  call expect('file_open', ierror == MPI_SUCCESS)
+  place = 4 * rank
+  i = rank + 50
+  call MPI_File_write_at_all(file, place, i, 1, MPI_INTEGER, MPI_STATUS_IGNORE, ierror)
+  call MPI_File_read_all(file, i, 1, MPI_INTEGER, status, ierror)
+  call expect('file_read_all', i == 50)
+  call MPI_File_close(file, ierror)
 
   ! Errors come back as the library's own.
 #ifdef USE_MPI_F08
@@ -167,6 +211,18 @@ contains
     types = MPI_INTEGER
     call MPI_Alltoallw(from, counts, 4 * places, types, to, counts, 4 * places, types, MPI_COMM_WORLD, ierror)
     call expect('alltoallw', all(to == places))
+  end subroutine
+
+  subroutine allocate_window
+#ifdef USE_MPI_F08
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_associated
+    type(c_ptr) :: memory
+    call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, memory, window)
+    call expect('win_allocate', c_associated(memory))
+#else
+    call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, window, ierror)
+    call expect('win_allocate', base /= 0)
+#endif
   end subroutine
 
   ! 4 calls: Waitall twice, Waitany, Waitsome.

@@ -54,3 +54,6 @@ auto timed(Site site, Native native) {
 }
 
 }  // namespace steelyard::intercept
+
+/// The body of a wrapper that weighs its call and does nothing else.
+#define STEELYARD_TIMED(native) return ::steelyard::intercept::timed(STEELYARD_SITE, [&] { return native; })

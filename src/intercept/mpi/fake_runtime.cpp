@@ -49,14 +49,15 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
 void finish() {
   if (g_bootstrap == nullptr) return;
   must(g_notes.open == 0, "a call was not ended");
+  must(g_notes.windows == 0, "a window was not freed");
   const std::string mine = std::to_string(g_counted_by_all);
   for (const std::string& other : g_bootstrap->gather(mine)) {
     must(other == mine, "the ranks arrived at different numbers of collectives");
   }
   if (g_bootstrap->rank() == 0) {
-    std::printf("recorded: %s, %s, calls=%ld sites=%zu arrivals=%ld steps=%ld left=%d\n",
+    std::printf("recorded: %s, %s, calls=%ld sites=%zu arrivals=%ld steps=%ld left=%d attributed=%ld windows=%ld\n",
                 g_bootstrap->library().c_str(), g_notes.language.c_str(), g_notes.calls, g_notes.sites.size(),
-                g_notes.arrivals, g_notes.step_marks, g_notes.attached);
+                g_notes.arrivals, g_notes.step_marks, g_notes.attached, g_notes.attributed, g_notes.windows_made);
     std::fflush(stdout);
   }
   g_bootstrap.reset();
@@ -81,16 +82,24 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(0) {
 BlockingCall::~BlockingCall() {
   --g_notes.open;
   g_notes.waited_for = waited_for_;
+  if (waited_for_ >= 0) ++g_notes.attributed;
 }
 
 void BlockingCall::pause() {
   ++g_notes.pauses;
+  if (g_notes.windows == 0) ++g_notes.sleeps;
   g_bootstrap->progress();
   sched_yield();
 }
 
 void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 void BlockingCall::is_step_mark() { ++g_notes.step_marks; }
+
+void window_made() {
+  ++g_notes.windows;
+  ++g_notes.windows_made;
+}
+void window_freed() { --g_notes.windows; }
 
 CommunicatorOnNode* attach_communicator(const int* members, int count) {
   if (g_bootstrap == nullptr) return nullptr;
@@ -109,6 +118,7 @@ void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependen
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
   count(*communicator);
   ++g_notes.arrivals;
+  if (g_notes.windows == 0) ++g_notes.sleeps;
   g_notes.dependence = dependence;
   g_notes.root = root;
 }

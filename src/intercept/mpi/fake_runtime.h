@@ -15,12 +15,16 @@ struct Notes {
   int open = 0;    ///< of them, those that have not ended
   int most_open = 0;
   long pauses = 0;
+  long sleeps = 0;  ///< pauses and arrivals at which the runtime might have left the core: no window was alive
   long step_marks = 0;
   long arrivals = 0;  ///< arrive(), over all communicators
   long announcements = 0;
   Dependence dependence = Dependence::nobody;  ///< of the last arrival
   int root = 0;
   int waited_for = -1;  ///< as the last call said
+  long attributed = 0;  ///< calls that said so
+  int windows = 0;      ///< alive
+  long windows_made = 0;
   std::set<std::uint64_t> sites;
   std::vector<int> members;  ///< of the last communicator that was attached
   int attached = 0;

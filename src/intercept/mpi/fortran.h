@@ -90,3 +90,18 @@ class FromFortran {
   STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)    \
   STEELYARD_FORTRAN_PLACED(name, _f08ts_, parameters, arguments)
 #endif
+
+// The same for a call that is weighed and left to wait as the library does.
+#define STEELYARD_FORTRAN_TIMES(name, parameters, arguments)     \
+  namespace steelyard::intercept {                               \
+  template <Name binding>                                        \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {    \
+    timed(site, [&] { next<"mpi_" #name, binding> arguments; }); \
+  }                                                              \
+  }
+#define STEELYARD_FORTRAN_TIMED(name, parameters, arguments) \
+  STEELYARD_FORTRAN_TIMES(name, parameters, arguments)       \
+  STEELYARD_FORTRAN(name, parameters, arguments)
+#define STEELYARD_FORTRAN_TIMED_BUFFER(name, parameters, arguments) \
+  STEELYARD_FORTRAN_TIMES(name, parameters, arguments)              \
+  STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)

@@ -53,22 +53,13 @@ STEELYARD_FORTRAN(init_thread, (F * required, F* provided, F* ierror), (required
 STEELYARD_FORTRAN(finalize, (F * ierror), (ierror))
 STEELYARD_FORTRAN(abort, (F * comm, F* code, F* ierror), (comm, code, ierror))
 
-#define TIMED(name, parameters, arguments)                       \
-  namespace steelyard::intercept {                               \
-  template <Name binding>                                        \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {    \
-    timed(site, [&] { next<"mpi_" #name, binding> arguments; }); \
-  }                                                              \
-  }                                                              \
-  STEELYARD_FORTRAN(name, parameters, arguments)
-
-TIMED(comm_dup, (F * comm, F* made, F* ierror), (comm, made, ierror))
-TIMED(comm_split, (F * comm, F* color, F* key, F* made, F* ierror), (comm, color, key, made, ierror))
-TIMED(comm_split_type, (F * comm, F* type, F* key, F* info, F* made, F* ierror), (comm, type, key, info, made, ierror))
-TIMED(comm_create, (F * comm, F* group, F* made, F* ierror), (comm, group, made, ierror))
-TIMED(comm_free, (F * comm, F* ierror), (comm, ierror))
-TIMED(intercomm_merge, (F * comm, F* high, F* made, F* ierror), (comm, high, made, ierror))
-TIMED(cart_create, (F * comm, F* dimensions, F* sizes, F* periodic, F* reorder, F* made, F* ierror),
-      (comm, dimensions, sizes, periodic, reorder, made, ierror))
-TIMED(cart_sub, (F * comm, F* kept, F* made, F* ierror), (comm, kept, made, ierror))
-TIMED(win_fence, (F * hints, F* window, F* ierror), (hints, window, ierror))
+STEELYARD_FORTRAN_TIMED(comm_dup, (F * comm, F* made, F* ierror), (comm, made, ierror))
+STEELYARD_FORTRAN_TIMED(comm_split, (F * comm, F* color, F* key, F* made, F* ierror), (comm, color, key, made, ierror))
+STEELYARD_FORTRAN_TIMED(comm_split_type, (F * comm, F* type, F* key, F* info, F* made, F* ierror),
+                        (comm, type, key, info, made, ierror))
+STEELYARD_FORTRAN_TIMED(comm_create, (F * comm, F* group, F* made, F* ierror), (comm, group, made, ierror))
+STEELYARD_FORTRAN_TIMED(comm_free, (F * comm, F* ierror), (comm, ierror))
+STEELYARD_FORTRAN_TIMED(intercomm_merge, (F * comm, F* high, F* made, F* ierror), (comm, high, made, ierror))
+STEELYARD_FORTRAN_TIMED(cart_create, (F * comm, F* dimensions, F* sizes, F* periodic, F* reorder, F* made, F* ierror),
+                        (comm, dimensions, sizes, periodic, reorder, made, ierror))
+STEELYARD_FORTRAN_TIMED(cart_sub, (F * comm, F* kept, F* made, F* ierror), (comm, kept, made, ierror))

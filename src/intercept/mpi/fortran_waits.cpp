@@ -25,14 +25,52 @@ int complete(Call& call, F* request) {
   return complete<binding>(call, request, unwanted);
 }
 
-void waited_for(Call& call, const F* rank, const F* comm) { call.waited_for(world_rank(PMPI_Comm_f2c(*comm), *rank)); }
+void waited_for(Call& call, F rank, const F* comm) { call.waited_for(world_rank(PMPI_Comm_f2c(*comm), rank)); }
+
+F source_of(const F* status) {
+  MPI_Status seen;
+  PMPI_Status_f2c(status, &seen);
+  return seen.MPI_SOURCE;
+}
+
+// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked for
+// before.
+template <Name binding>
+int receive(Call& call, F* request, F source, const F* comm, F* status) {
+  if (source == MPI_ANY_SOURCE) {
+    F seen[sizeof(MPI_Status)];
+    const int error =
+        until_done(call, [&](int* done) { return ask<"mpi_request_get_status", binding>(request, done, seen); });
+    if (error == MPI_SUCCESS) source = source_of(seen);
+  }
+  const int error = complete<binding>(call, request, status);
+  if (error == MPI_SUCCESS) waited_for(call, source, comm);
+  return error;
+}
+
+// Finds a message by `test`. Whoever sent it is asked for before, too: `test` may find another only if other threads
+// receive here, and then it is asked for again.
+template <Name binding, typename Test>
+void find(Call& call, F* source, F* tag, F* comm, F* ierror, Test test) {
+  F from = *source;
+  const int error = until_done(call, [&](int* found) {
+    if (*source != MPI_ANY_SOURCE) return test(source, found);
+    F seen[sizeof(MPI_Status)];
+    const int failed = ask<"mpi_iprobe", binding>(source, tag, comm, found, seen);
+    if (failed != MPI_SUCCESS || *found == 0) return failed;
+    from = source_of(seen);
+    return test(&from, found);
+  });
+  if (error == MPI_SUCCESS) waited_for(call, from, comm);
+  set_error(ierror, error);
+}
 
 template <Name binding, Name start>
 void send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
   Call call(site);
   F request;
   int error = ask<start, binding>(from, count, type, destination, tag, comm, &request);
-  waited_for(call, destination, comm);
+  waited_for(call, *destination, comm);
   if (error == MPI_SUCCESS) error = complete<binding>(call, &request);
   set_error(ierror, error);
 }
@@ -47,8 +85,7 @@ void weigh_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* co
   Call call(site);
   F request;
   int error = ask<"mpi_irecv", binding>(to, count, type, source, tag, comm, &request);
-  if (error == MPI_SUCCESS) error = complete<binding>(call, &request, status);
-  waited_for(call, source, comm);
+  if (error == MPI_SUCCESS) error = receive<binding>(call, &request, *source, comm, status);
   set_error(ierror, error);
 }
 
@@ -94,28 +131,32 @@ void weigh_sendrecv(Site site, void* from, F* from_count, F* from_type, F* desti
     ask<"mpi_request_free", binding>(&coming);
     return set_error(ierror, error);
   }
-  const int received = complete<binding>(call, &coming, status);
+  const int received = receive<binding>(call, &coming, *source, comm, status);
   const int sent = complete<binding>(call, &going);
-  waited_for(call, source, comm);
   set_error(ierror, received != MPI_SUCCESS ? received : sent);
 }
 
-// The library's own way of packing it aside is not to be had from here: weighed only.
+// The library's own way of packing it aside is not to be had from here: it waits as the library does.
 template <Name binding>
 void weigh_sendrecv_replace(Site site, void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag,
                             F* comm, F* status, F* ierror) {
-  timed(site, [&] {
-    next<"mpi_sendrecv_replace", binding>(data, count, type, destination, from_tag, source, tag, comm, status, ierror);
-  });
+  if (!weighs()) {
+    return next<"mpi_sendrecv_replace", binding>(data, count, type, destination, from_tag, source, tag, comm, status,
+                                                 ierror);
+  }
+  Call call(site);
+  const int error =
+      ask<"mpi_sendrecv_replace", binding>(data, count, type, destination, from_tag, source, tag, comm, status);
+  if (error == MPI_SUCCESS) waited_for(call, *source, comm);
+  set_error(ierror, error);
 }
 
 template <Name binding>
 void weigh_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) {
   if (!weighs() || *source == MPI_PROC_NULL) return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
   Call call(site);
-  set_error(ierror,
-            until_done(call, [&](int* found) { return ask<"mpi_iprobe", binding>(source, tag, comm, found, status); }));
-  waited_for(call, source, comm);
+  find<binding>(call, source, tag, comm, ierror,
+                [&](F* from, int* found) { return ask<"mpi_iprobe", binding>(from, tag, comm, found, status); });
 }
 
 template <Name binding>
@@ -124,10 +165,9 @@ void weigh_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status, 
     return next<"mpi_mprobe", binding>(source, tag, comm, message, status, ierror);
   }
   Call call(site);
-  set_error(ierror, until_done(call, [&](int* found) {
-              return ask<"mpi_improbe", binding>(source, tag, comm, found, message, status);
-            }));
-  waited_for(call, source, comm);
+  find<binding>(call, source, tag, comm, ierror, [&](F* from, int* found) {
+    return ask<"mpi_improbe", binding>(from, tag, comm, found, message, status);
+  });
 }
 
 template <Name binding>
@@ -193,3 +233,5 @@ STEELYARD_FORTRAN(waitany, (F * count, F* requests, F* index, F* status, F* ierr
                   (count, requests, index, status, ierror))
 STEELYARD_FORTRAN(waitsome, (F * count, F* requests, F* finished, F* indices, F* statuses, F* ierror),
                   (count, requests, finished, indices, statuses, ierror))
+STEELYARD_FORTRAN_TIMED_BUFFER(mrecv, (void* to, F* count, F* type, F* message, F* status, F* ierror),
+                               (to, count, type, message, status, ierror))

@@ -6,6 +6,7 @@
 #include "intercept/mpi/bootstrap.h"
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
+#include "intercept/mpi/windows.h"
 
 namespace steelyard::intercept {
 
@@ -24,9 +25,11 @@ void initialised(const char* language) {
   PMPI_Query_thread(&provided);
   runtime::start(std::make_unique<MpiBootstrap>(), language);
   remember_communicators(provided == MPI_THREAD_MULTIPLE);
+  remember_windows();
 }
 
 void finalising() {
+  forget_windows();
   forget_communicators();
   runtime::finish();
 }

@@ -168,4 +168,9 @@ STEELYARD_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message*
                [&](int* found, MPI_Status* seen) { return PMPI_Improbe(source, tag, comm, found, message, seen); });
 }
 
+// Its message is here or on its way: nothing to leave the core for.
+STEELYARD_EXPORT int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  STEELYARD_TIMED(PMPI_Mrecv(to, count, type, message, status));
+}
+
 }  // extern "C"
