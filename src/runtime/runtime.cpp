@@ -169,6 +169,11 @@ std::vector<std::string> seen_at_work(const State& state) {
 std::vector<std::string> remarks(const State& state) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
+  if (state.sleeps && windows_seen()) {
+    list.push_back(
+        "the program communicates one-sided: while one of its MPI windows lives, ranks that wait poll, and lend no "
+        "cores");
+  }
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
   if (state.cores != nullptr && !limit.fixed_reason().empty()) {
     list.push_back(limit.fixed_reason() + ": its threads were left alone");

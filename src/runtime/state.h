@@ -96,6 +96,8 @@ void wake_openmp();
 /// Notes a phase mark of this process; at the leader, plans where there is enough to plan from.
 void publish_tick(State& state, observe::TickSource source, std::int64_t now);
 void consider_plans(State& state, std::int64_t now);
+/// True once the program has had a window for one-sided accesses.
+bool windows_seen();
 /// Closes a sample of the timeline where the last is old enough.
 void sample(State& state, std::int64_t now);
 

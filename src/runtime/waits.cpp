@@ -26,6 +26,7 @@ constexpr std::int64_t kNobodyComputes = 200'000;
 constexpr std::int64_t kLongestSleep = 10'000'000'000;
 
 std::atomic<int> g_windows{0};  // those of the program that are alive
+std::atomic<bool> g_windows_seen{false};
 
 bool may_sleep(const State& state) { return state.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
 
@@ -106,7 +107,11 @@ void BlockingCall::pause() {
   step_ns_ = std::min(step_ns_ * 2, kLongestStep);
 }
 
-void window_made() { g_windows.fetch_add(1, std::memory_order_relaxed); }
+void window_made() {
+  g_windows.fetch_add(1, std::memory_order_relaxed);
+  g_windows_seen.store(true, std::memory_order_relaxed);
+}
+bool windows_seen() { return g_windows_seen.load(std::memory_order_relaxed); }
 void window_freed() { g_windows.fetch_sub(1, std::memory_order_relaxed); }
 
 CommunicatorOnNode* attach_communicator(const int* members, int count) {

@@ -225,7 +225,7 @@ TEST(Waits, LeaveTheCore) {
     settle();
     int value = 1, index = 0, finished = 0, indices[1];
     if (rank == 0) {
-      usleep(20'000);
+      usleep(100'000);
       for (int peer = 1; peer < size; ++peer) PMPI_Send(&value, 1, MPI_INT, peer, 1, MPI_COMM_WORLD);
       continue;
     }

@@ -1,0 +1,13 @@
+#pragma once
+#include <mpi.h>
+
+namespace steelyard::intercept {
+
+/// Between these two, the runtime is told of the program's windows.
+void remember_windows();
+void forget_windows();
+
+/// A window was made for the program, in whatever thread and language. That it is freed is seen by itself.
+void window_made(MPI_Win window);
+
+}  // namespace steelyard::intercept
