@@ -36,8 +36,8 @@ class Steelyard : public testing::Test {
         "-u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u PMI_RANK -u PMI_SIZE -u SLURM_PROCID ";
     // A preloaded library is all right with an instrumented `steelyard`.
     const std::string sanitizers = "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 ";
-    return shell("cd " + (scratch_ / "") + " && env " + launchers + sanitizers + variables + " " + (scratch_ / "bin/steelyard") +
-                 " " + words);
+    return shell("cd " + (scratch_ / "") + " && env " + launchers + sanitizers + variables + " " +
+                 (scratch_ / "bin/steelyard") + " " + words);
   }
 
   static constexpr const char* preload_source = R"(

@@ -29,8 +29,8 @@
 
 enum { threads_by_clause = 3, most_ranks = 64, most_threads = 256, iteration_ns = 1000000 };
 
-static int size = 1 << 20;  // number of threads that there is data for
-static bool has_data;       // so threads ask for their number, to find their own
+static int size = 1 << 20;            // number of threads that there is data for
+static bool has_data;                 // so threads ask for their number, to find their own
 static int seen[most_threads], team;  // threads of the present region
 static int largest_team;
 static long strays;  // iterations that were run by a thread without data
