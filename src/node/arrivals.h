@@ -14,8 +14,8 @@ namespace steelyard::node {
 /// atomic additions, and a wake-up only where somebody sleeps.
 class Arrivals {
  public:
-  static constexpr int kGroups = 128;      ///< communicators that can be followed at a time
-  static constexpr int kRemembered = 4;    ///< collectives of a communicator whose last member is remembered
+  static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
+  static constexpr int kRemembered = 4;  ///< collectives of a communicator whose last member is remembered
 
   static std::size_t footprint(int processes);
   Arrivals(Segment& segment, int processes, int me);
