@@ -39,7 +39,7 @@ class Phase {
   const Distribution& distribution() const { return distribution_; }
   const Grade& grade() const { return grade_; }
   const std::optional<Choice>& choice() const { return choice_; }
-  Context& context() { return *context_; }
+  const Context& context() const { return *context_; }
 
  private:
   void take(const Grade& grade);

@@ -108,9 +108,8 @@ TEST(Phase, MistakesAreSentences) {
     if (!says(phase.enter(chosen), "not left") || !says(other.enter(chosen), "another phase")) return false;
     if (!says(phase.gather(nullptr, 0, view), "not left")) return false;
     if (!context->push(Resource::core, 0, 1)) return false;
-    if (!phase.leave())
-      return false;  // the innermost push is popped: whoever pushed in the phase sees it at its own pop
-    if (!context->pop() || !says(context->pop(), "without a push")) return false;
+    if (!says(phase.leave(), "did not pop") || !says(context->pop(), "without a push")) return false;
+    if (!phase.enter(chosen) || !phase.leave()) return false;
     if (!says(context->push(Resource::package, 2, 1), "counted from 0")) return false;
     if (!says(context->push(CpuSet{}, 1), "none of those")) return false;
     const auto second = create(meeting);
