@@ -31,7 +31,7 @@
  * Every call returns a status (steelyard.h): where it is not STEELYARD_SUCCESS, steelyard_message() says the cause and what
  * to do, and what would have been returned through pointers is zero. A call with a null handle is such an error.
  *
- * C99, and C++; steelyard_phases.hpp has the same in C++17, fortran/steelyard_phases.f90 in Fortran. Include mpi.h's own
+ * C99, and C++; phases.hpp has the same in C++17, fortran/steelyard_phases.f90 in Fortran. Include mpi.h's own
  * settings first, if there are any. Define STEELYARD_WITHOUT_MPI to leave out what needs mpi.h.
  */
 #include <stddef.h>

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+
 namespace steelyard::phases {
 namespace {
 
@@ -102,9 +104,11 @@ base::Status Phase::enter(bool& is_chosen) {
   context_->rendezvous().meet(shared.begin, Rendezvous::Wait::brief);
   is_chosen = true;
   const int index = distribution_.resource[static_cast<std::size_t>(context_->me())];
-  base::Status done = context_->push(context_->machine().cpus(grade_.resource, index), threads_);
-  pushed_ = static_cast<bool>(done);
-  return done;
+  const base::Status pushed = context_->push(context_->machine().cpus(grade_.resource, index), threads_);
+  pushed_ = static_cast<bool>(pushed);
+  // A phase on fewer cores is slow, but right.
+  if (!pushed_) base::warn_once(pushed.sentence());
+  return {};
 }
 
 base::Status Phase::leave() {
