@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -14,9 +15,11 @@
 namespace steelyard::phases {
 namespace {
 
-constexpr std::int64_t kSpin = 4'000;              // ns: a meeting of processes that run is over by then
-constexpr std::int64_t kYield = 100'000;           // ns: and where they have to be scheduled first, by then
-constexpr std::int64_t kLookAround = 300'000'000;  // ns between two looks for the dead
+constexpr std::int64_t kSpin = 4'000;                // ns: a meeting of processes that run is over by then
+constexpr std::int64_t kYield = 100'000;             // ns: and where they have to be scheduled first, by then
+constexpr std::int64_t kLongest = 500'000;           // ns that one wait counts at most
+constexpr std::uint32_t kPeriod = 1024, kTrial = 8;  // meetings: of these, so many are for trying each habit
+constexpr std::int64_t kLookAround = 300'000'000;    // ns between two looks for the dead
 
 struct Life {
   char state = '?';
@@ -83,15 +86,46 @@ void Rendezvous::arrive(Gate& gate) { arrive_as_last(gate); }
 void Rendezvous::meet(Gate& gate, Wait wait) {
   const std::uint32_t seen = gate.opened.load(std::memory_order_acquire);
   if (arrive_as_last(gate)) return;
-  const auto open = [&] { return gate.opened.load(std::memory_order_acquire) != seen; };
-  if (wait == Wait::brief) {
-    const std::int64_t start = base::now_ns();
-    if (!crowded_) {
-      while (!open() && base::now_ns() - start < kSpin) node::relax();
-    }
-    while (!open() && base::now_ns() - start < kYield) sched_yield();
+  if (wait == Wait::asleep) return sleep(gate, seen);
+  const std::int64_t start = base::now_ns();
+  if (!crowded_ && spin(gate, seen, start)) return;
+  const Habit habit = habit_at(seen);
+  if (habit == yields && yield(gate, seen, start)) return learn(habit, base::now_ns() - start);
+  sleep(gate, seen);
+  learn(habit, base::now_ns() - start);
+}
+
+bool Rendezvous::spin(const Gate& gate, std::uint32_t seen, std::int64_t start) {
+  while (base::now_ns() - start < kSpin) {
+    if (gate.opened.load(std::memory_order_acquire) != seen) return true;
+    node::relax();
   }
-  if (!open()) sleep(gate, seen);
+  return false;
+}
+
+bool Rendezvous::yield(const Gate& gate, std::uint32_t seen, std::int64_t start) {
+  while (base::now_ns() - start < kYield) {
+    if (gate.opened.load(std::memory_order_acquire) != seen) return true;
+    sched_yield();
+  }
+  return false;
+}
+
+// A yield lets the others arrive without a wake-up each, where the ranks are of one scheduling group. Where each is a group
+// of its own (MPICH's launcher gives each a session, which is one for the kernel), it lets nobody run; and where another
+// program has the core, it gives that the whole of its time slice, while a sleeper is woken in front of it. So both are tried
+// now and then, by all at the same meetings, and the one with the shorter waits is kept.
+Rendezvous::Habit Rendezvous::habit_at(std::uint32_t meeting) const {
+  const std::uint32_t place = meeting % kPeriod;
+  if (place < kTrial) return yields;
+  if (place < 2 * kTrial) return sleeps;
+  return mean_wait_[sleeps] < mean_wait_[yields] ? sleeps : yields;
+}
+
+// One wait that was long for a reason of its own (a late rank) must not decide.
+void Rendezvous::learn(Habit habit, std::int64_t waited) {
+  const auto bounded = static_cast<double>(std::min(waited, kLongest));
+  mean_wait_[habit] += (bounded - mean_wait_[habit]) / 8;
 }
 
 void Rendezvous::sleep(Gate& gate, std::uint32_t seen) {

@@ -26,12 +26,18 @@ class Rendezvous {
 
  private:
   bool arrive_as_last(Gate& gate);
+  enum Habit { yields, sleeps };
+  bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
+  bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
+  Habit habit_at(std::uint32_t meeting) const;
+  void learn(Habit habit, std::int64_t waited);
   void sleep(Gate& gate, std::uint32_t seen);
   void look_for_the_dead() const;
 
   std::span<Member> members_;
   int me_;
   bool crowded_;  ///< more processes than CPUs: whoever spins keeps somebody else from arriving
+  double mean_wait_[2] = {};
   Lost lost_;
 };
 
