@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores"]
+CAPABILITIES = ["cores", "phases"]
 
 
 def main() -> int:

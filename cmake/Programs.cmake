@@ -43,10 +43,15 @@ function(steelyard_programs name)
         continue()
       endif()
       set(program ${name}.${flavour}.${CMAKE_MATCH_1})
+      set(modules "")
+      if(language STREQUAL FC) # a module over one MPI is nothing to the other
+        set(modules -J${CMAKE_CURRENT_BINARY_DIR}/modules.${flavour})
+        file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/modules.${flavour})
+      endif()
       set(file ${CMAKE_CURRENT_BINARY_DIR}/${program})
       add_custom_command(OUTPUT ${file}
         COMMAND ${CMAKE_COMMAND} -E env OMPI_${language}=${CMAKE_MATCH_2} MPICH_${language}=${CMAKE_MATCH_2}
-                ${STEELYARD_${flavour}_${language}} -O2 -g -fopenmp ${flags} ${ARG_SOURCE} -o ${file} ${ARG_FLAGS}
+                ${STEELYARD_${flavour}_${language}} -O2 -g -fopenmp ${flags} ${modules} ${ARG_SOURCE} -o ${file} ${ARG_FLAGS}
         DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS}
         COMMENT "Building the program ${program}" VERBATIM COMMAND_EXPAND_LISTS)
       list(APPEND files ${file})

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "cli/cpu_quota.h"
 #include "cli/launcher.h"
+#include "node/cpu_quota.h"
 
 namespace steelyard::cli {
 namespace {
@@ -133,7 +133,7 @@ void examine_place(const Site& site, Findings& findings) {
   }
   cpu_set_t mask;
   const int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
-  const double quota = cpu_quota();
+  const double quota = node::cpu_quota();
   if (quota > 0 && quota < cpus) {
     findings.note(
         "CPUs: {} in the affinity mask here, but the cgroup allows the time of {:.2g}; threads beyond that stall", cpus,

@@ -24,6 +24,13 @@ int numa_index(hwloc_obj_t pu, hwloc_topology_t topology) {
   return 0;
 }
 
+bool has(hwloc_topology_t topology, hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(topology, type) > 0; }
+
+int kind_of(hwloc_obj_t pu, hwloc_topology_t topology) {
+  const int kind = hwloc_cpukinds_get_by_cpuset(topology, pu->cpuset, 0);
+  return kind < 0 ? 0 : kind;
+}
+
 std::string plural(std::size_t count, const char* thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
@@ -46,6 +53,7 @@ Topology flat() {
   Topology topology;
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   for (int i = 0; i < (online > 0 ? online : 1); ++i) topology.pus.push_back({i, i, 0, 0, 0});
+  topology.has_packages = topology.has_numa = topology.has_l3 = false;
   topology.summary = summarise(topology.pus);
   return topology;
 }
@@ -66,8 +74,11 @@ Topology discover() {
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) != nullptr) {
     found.pus.push_back({static_cast<int>(pu->os_index), ancestor_index(pu, HWLOC_OBJ_CORE, topology),
                          ancestor_index(pu, HWLOC_OBJ_L3CACHE, topology), numa_index(pu, topology),
-                         ancestor_index(pu, HWLOC_OBJ_PACKAGE, topology)});
+                         ancestor_index(pu, HWLOC_OBJ_PACKAGE, topology), kind_of(pu, topology)});
   }
+  found.has_packages = has(topology, HWLOC_OBJ_PACKAGE);
+  found.has_numa = has(topology, HWLOC_OBJ_NUMANODE);
+  found.has_l3 = has(topology, HWLOC_OBJ_L3CACHE);
   hwloc_topology_destroy(topology);
   if (found.pus.empty()) return flat();
   found.summary = summarise(found.pus);

@@ -11,6 +11,7 @@ struct Pu {
   int l3 = 0;
   int numa = 0;
   int package = 0;
+  int kind = 0;  ///< of the core, from the most frugal (0) up; all 0 where cores are alike or not told apart
 };
 
 /// The processing units that the job may use here by cgroup, in hwloc's logical order (neighbours are near).
@@ -18,6 +19,8 @@ struct Topology {
   std::vector<Pu> pus;
   bool emulated = false;  ///< synthetic or from a file: binding is recorded, not applied
   std::string summary;    ///< "2 packages x 24 cores"
+  // Whether the machine tells of such levels at all; where not, the index of every PU is 0.
+  bool has_packages = true, has_numa = true, has_l3 = true;
 };
 
 /// Asks hwloc, which also hears HWLOC_SYNTHETIC, HWLOC_XMLFILE and cgroups. On failure one PU per online CPU, flat.

@@ -1,11 +1,11 @@
-#include "cli/cpu_quota.h"
+#include "node/cpu_quota.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
-namespace steelyard::cli {
+namespace steelyard::node {
 namespace {
 
 /// "max 100000" or "150000 100000": microseconds of CPU in each period.
@@ -48,4 +48,4 @@ double cpu_quota(const std::string& root) {
   return quota;
 }
 
-}  // namespace steelyard::cli
+}  // namespace steelyard::node

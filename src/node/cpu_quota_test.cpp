@@ -1,14 +1,35 @@
-#include "cli/cpu_quota.h"
+#include "node/cpu_quota.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/test_support.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
 
-namespace steelyard::cli {
+namespace steelyard::node {
 namespace {
 
+/// A directory that goes away with the object.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "steelyard-node-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  void write(const std::string& name, std::string_view bytes) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << bytes;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
 TEST(CpuQuota, TakesTheTightestOfTheGroupsAbove) {
-  const testing_support::Scratch root;
+  const Scratch root;
   root.write("proc/self/cgroup", "0::/user/job\n");
   root.write("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
   EXPECT_EQ(cpu_quota(root / ""), 0);
@@ -21,7 +42,7 @@ TEST(CpuQuota, TakesTheTightestOfTheGroupsAbove) {
 }
 
 TEST(CpuQuota, ReadsVersionOne) {
-  const testing_support::Scratch root;
+  const Scratch root;
   root.write("proc/self/cgroup", "5:cpuset:/set\n4:cpu,cpuacct:/job\n");
   root.write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
   root.write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "-1\n");
@@ -31,7 +52,7 @@ TEST(CpuQuota, ReadsVersionOne) {
 }
 
 TEST(CpuQuota, IsNoneWhereFilesAreMissingOrStrange) {
-  const testing_support::Scratch root;
+  const Scratch root;
   EXPECT_EQ(cpu_quota(root / ""), 0);
   root.write("proc/self/cgroup", "nonsense\n\n:\n0::/job\n");
   root.write("sys/fs/cgroup/job/cpu.max", "many\n");
@@ -39,4 +60,4 @@ TEST(CpuQuota, IsNoneWhereFilesAreMissingOrStrange) {
 }
 
 }  // namespace
-}  // namespace steelyard::cli
+}  // namespace steelyard::node

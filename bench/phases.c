@@ -1,0 +1,194 @@
+// What the operations of a phase cost, beside QUO's in the same run, and what waiting beside a computing rank costs.
+//   phases --cost=push|distribute|barrier|create [--quo=libquo.so]
+//   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II
+// Prints the costs in nanoseconds, the mean over the ranks of the median over batches; or the seconds of the computing.
+#include <dlfcn.h>
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <steelyard/phases.h>
+#include <string.h>
+
+enum { batches = 15, phases = 10, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
+
+static int rank, ranks;
+static steelyard_node_t* node;
+
+static struct {
+  int (*create)(void**, MPI_Comm);
+  int (*free)(void*);
+  int (*push)(void*, int, int, int);
+  int (*pop)(void*);
+  int (*distribute)(void*, int, int, int*);
+  int (*barrier)(void*);
+  void* context;
+} quo;
+
+static void fail(const char* what) {
+  fprintf(stderr, "phases: %s\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void* find(void* library, const char* name) {
+  void* found = dlsym(library, name);
+  if (found == NULL) fail(dlerror());
+  return found;
+}
+
+static void load_quo(const char* path) {
+  void* library = dlopen(path, RTLD_NOW);
+  if (library == NULL) fail(dlerror());
+  *(void**)&quo.create = find(library, "QUO_create");
+  *(void**)&quo.free = find(library, "QUO_free");
+  *(void**)&quo.push = find(library, "QUO_bind_push");
+  *(void**)&quo.pop = find(library, "QUO_bind_pop");
+  *(void**)&quo.distribute = find(library, "QUO_auto_distrib");
+  *(void**)&quo.barrier = find(library, "QUO_barrier");
+}
+
+static void ours_push(void) {
+  if (steelyard_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_SAME_THREADS) || steelyard_pop(node))
+    fail(steelyard_message());
+}
+static void quo_push(void) {
+  if (quo.push(quo.context, by_kind, 0, -1) || quo.pop(quo.context)) fail("QUO_bind_push");
+}
+static void ours_distribute(void) {
+  int chosen;
+  if (steelyard_node_distribute(node, STEELYARD_PACKAGE, 1, &chosen)) fail(steelyard_message());
+}
+static void quo_distribute(void) {
+  int chosen;
+  if (quo.distribute(quo.context, package, 1, &chosen)) fail("QUO_auto_distrib");
+}
+static void ours_barrier(void) { steelyard_node_barrier(node); }
+static void quo_barrier(void) { quo.barrier(quo.context); }
+static void ours_create(void) {
+  steelyard_node_t* made;
+  if (steelyard_node_create(MPI_COMM_WORLD, &made)) fail(steelyard_message());
+  steelyard_node_free(made);
+}
+static void quo_create(void) {
+  void* made;
+  if (quo.create(&made, MPI_COMM_WORLD) || quo.free(made)) fail("QUO_create");
+}
+
+static const struct {
+  const char* name;
+  void (*ours)(void);
+  void (*theirs)(void);
+  int repeats;
+} costs[] = {{"push", ours_push, quo_push, 500},
+             {"distribute", ours_distribute, quo_distribute, 200},
+             {"barrier", ours_barrier, quo_barrier, 500},
+             {"create", ours_create, quo_create, 5}};
+
+static int ascending(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static double batch(void (*operation)(void), int repeats) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  operation();
+  const double start = MPI_Wtime();
+  for (int i = 0; i < repeats; ++i) operation();
+  return (MPI_Wtime() - start) / repeats * 1e9;
+}
+
+static double over_ranks(double* times) {
+  qsort(times, batches, sizeof(double), ascending);
+  double sum = 0;
+  MPI_Allreduce(&times[batches / 2], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return sum / ranks;
+}
+
+static void measure_cost(const char* name) {
+  for (size_t which = 0; which < sizeof(costs) / sizeof(costs[0]); ++which) {
+    if (strcmp(costs[which].name, name) != 0) continue;
+    double ours[batches], theirs[batches];
+    for (int i = 0; i < batches; ++i) {
+      ours[i] = batch(costs[which].ours, costs[which].repeats);
+      if (quo.context != NULL) theirs[i] = batch(costs[which].theirs, costs[which].repeats);
+    }
+    const double mine = over_ranks(ours), others = quo.context != NULL ? over_ranks(theirs) : 0;
+    if (rank == 0) printf("steelyard %.1f\nquo %.1f\n", mine, others);
+    return;
+  }
+  fail("--cost is push, distribute, barrier or create");
+}
+
+// A chain of dependent operations in each thread: time on a core and nothing else.
+static double compute(long rounds) {
+  double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    double x = omp_get_thread_num();
+    for (long i = 0; i < rounds; ++i) x = 0.5 * x + 1.0;
+    sum += x;
+  }
+  return sum;
+}
+
+static void measure_wait(const char* how, long rounds) {
+  const int threads = omp_get_max_threads();
+  steelyard_phase_t* phase = NULL;
+  if (steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase)) fail(steelyard_message());
+  double sum = compute(rounds / 10), seconds = 0;
+  for (int i = 0; i < phases; ++i) {
+    int chosen = rank == 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    if (strcmp(how, "steelyard") == 0) {
+      if (steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
+    } else if (strcmp(how, "quo") == 0 && chosen) {
+      quo.push(quo.context, by_kind, 0, -1);
+      omp_set_num_threads(threads);
+    }
+    if (chosen) sum += compute(rounds);
+    if (strcmp(how, "steelyard") == 0) {
+      if (steelyard_phase_leave(phase)) fail(steelyard_message());
+    } else if (strcmp(how, "quo") == 0) {
+      if (chosen) quo.pop(quo.context);
+      quo.barrier(quo.context);
+    } else if (strcmp(how, "mpi") == 0) {
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    seconds += MPI_Wtime() - start;
+  }
+  steelyard_phase_free(phase);
+  if (rank == 0) printf("sum %.0f\nseconds %.6f\n", sum, seconds);
+}
+
+int main(int argc, char** argv) {
+  const char *cost = NULL, *wait = NULL, *library = NULL;
+  long rounds = 60L * 1000 * 1000;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 1; i < argc; ++i) {
+    if (strncmp(argv[i], "--cost=", 7) == 0) {
+      cost = argv[i] + 7;
+    } else if (strncmp(argv[i], "--wait=", 7) == 0) {
+      wait = argv[i] + 7;
+    } else if (strncmp(argv[i], "--quo=", 6) == 0) {
+      library = argv[i] + 6;
+    } else if (strncmp(argv[i], "--rounds=", 9) == 0) {
+      rounds = atol(argv[i] + 9);
+    } else {
+      fail("options: --cost=... or --wait=..., --quo=libquo.so, --rounds=N");
+    }
+  }
+  if (steelyard_node_create(MPI_COMM_WORLD, &node)) fail(steelyard_message());
+  if (library != NULL) {
+    load_quo(library);
+    if (quo.create(&quo.context, MPI_COMM_WORLD)) fail("QUO_create");
+  }
+  if (cost != NULL) measure_cost(cost);
+  if (wait != NULL) measure_wait(wait, rounds);
+  if (quo.context != NULL) quo.free(quo.context);
+  steelyard_node_free(node);
+  MPI_Finalize();
+  return 0;
+}

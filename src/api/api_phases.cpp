@@ -1,0 +1,366 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "api/message.h"
+#include "base/log.h"
+#include "node/cpu_quota.h"
+#include "phases/phase.h"
+
+#define STEELYARD_WITHOUT_MPI
+#include "steelyard/phases.h"
+
+// steelyard/phases.h over src/phases: checks what comes in, turns failures into sentences, keeps exceptions in.
+using namespace steelyard::phases;
+using steelyard::base::Status;
+
+struct steelyard_node {
+  std::shared_ptr<Context> context;
+};
+
+struct steelyard_phase {
+  Phase phase;
+  View gathered, scattered;  // what the views given to the program point into
+};
+
+namespace {
+
+steelyard_status_t refuse(std::string_view sentence) {
+  steelyard::api::set_message(sentence);
+  return STEELYARD_ERROR;
+}
+
+steelyard_status_t answer(const Status& status) { return status ? STEELYARD_SUCCESS : refuse(status.sentence()); }
+
+template <class Call>
+steelyard_status_t guarded(const char* name, const void* handle, Call&& call) try {
+  if (handle == nullptr)
+    return refuse(fmt::format("{}() was called with a null handle or a null result: make a context first", name));
+  return answer(call());
+} catch (const std::exception& exception) {
+  return refuse(fmt::format("{}() failed: {}", name, exception.what()));
+}
+
+Status known(steelyard_resource_t resource) {
+  if (resource >= STEELYARD_MACHINE && resource <= STEELYARD_PU) return {};
+  return Status::failure(
+      fmt::format("{} is no kind of resource: use STEELYARD_MACHINE to STEELYARD_PU", static_cast<int>(resource)));
+}
+
+Status known(const Context& context, steelyard_resource_t resource, int index) {
+  if (Status kind = known(resource); !kind) return kind;
+  const int count = context.machine().count(context.settle(static_cast<Resource>(resource)));
+  if (index >= 0 && index < count) return {};
+  return Status::failure(fmt::format("there is no {} {}: this machine has {}, counted from 0",
+                                     name_of(static_cast<Resource>(resource)), index, count));
+}
+
+Status positive(int most) {
+  if (most > 0) return {};
+  return Status::failure(fmt::format("at most {} processes a resource leave nobody to work: ask for 1 or more", most));
+}
+
+Status threads_known(int threads) {
+  if (threads >= STEELYARD_SAME_THREADS) return {};
+  return Status::failure(fmt::format(
+      "{} threads are asked for: pass a number from 1, STEELYARD_ONE_A_CORE or STEELYARD_SAME_THREADS", threads));
+}
+
+steelyard_cpus_t to_c(const CpuSet& set) {
+  steelyard_cpus_t cpus;
+  static_assert(sizeof(cpus.words) == sizeof(set.words));
+  std::memcpy(cpus.words, set.words.data(), sizeof(cpus.words));
+  return cpus;
+}
+
+CpuSet from_c(const steelyard_cpus_t& cpus) {
+  CpuSet set;
+  std::memcpy(set.words.data(), cpus.words, sizeof(cpus.words));
+  return set;
+}
+
+/// The program's own MPI, asked through the functions that it brought.
+class CalledMeeting final : public Meeting {
+ public:
+  explicit CalledMeeting(const steelyard_meeting_t& by) : by_(by) {}
+  int rank() const override { return by_.rank; }
+  int size() const override { return by_.size; }
+  int rank_in_communicator() const override { return by_.rank_in_communicator; }
+  void broadcast(void* bytes, std::size_t size) override {
+    if (by_.size > 1) by_.broadcast(by_.self, bytes, size);
+  }
+  bool all_agree(bool mine) override { return by_.size > 1 ? by_.all_agree(by_.self, mine ? 1 : 0) != 0 : mine; }
+
+ private:
+  const steelyard_meeting_t& by_;
+};
+
+void show(const View& view, steelyard_view_t* shown) {
+  *shown = {view.data, static_cast<int>(view.members.size()), view.bytes.data(), view.members.data()};
+}
+
+}  // namespace
+
+extern "C" {
+
+void steelyard_cpus_text(const steelyard_cpus_t* cpus, char* text, size_t room) {
+  if (text == nullptr || room == 0) return;
+  const std::string words = cpus == nullptr ? "" : to_text(from_c(*cpus));
+  const std::size_t used = std::min(room - 1, words.size());
+  std::memcpy(text, words.data(), used);
+  text[used] = '\0';
+}
+
+steelyard_status_t steelyard_node_create_by(const steelyard_meeting_t* meeting, steelyard_node_t** node) {
+  if (node != nullptr) *node = nullptr;
+  return guarded("steelyard_node_create", meeting == nullptr ? nullptr : static_cast<const void*>(node), [&] {
+    if (meeting->problem != nullptr) return Status::failure(meeting->problem);
+    CalledMeeting called(*meeting);
+    void (*const abort)() = meeting->abort;
+    std::shared_ptr<Context> context;
+    Status made = Context::create(
+        called,
+        [abort](const std::string& sentence) {
+          steelyard::base::warn(sentence);
+          if (abort != nullptr) abort();
+          std::abort();
+        },
+        context);
+    if (made) *node = new steelyard_node{std::move(context)};
+    return made;
+  });
+}
+
+void steelyard_node_free(steelyard_node_t* node) { delete node; }
+int steelyard_node_size(const steelyard_node_t* node) { return node == nullptr ? 0 : node->context->size(); }
+int steelyard_node_rank(const steelyard_node_t* node) { return node == nullptr ? 0 : node->context->me(); }
+
+steelyard_status_t steelyard_node_count(const steelyard_node_t* node, steelyard_resource_t resource, int* count) {
+  if (count != nullptr) *count = 0;
+  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+    Status kind = known(resource);
+    if (kind) *count = node->context->machine().count(static_cast<Resource>(resource));
+    return kind;
+  });
+}
+
+steelyard_status_t steelyard_node_count_in(const steelyard_node_t* node, steelyard_resource_t outer, int index,
+                                           steelyard_resource_t inner, int* count) {
+  if (count != nullptr) *count = 0;
+  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+    const Context& context = *node->context;
+    if (Status kind = known(inner); !kind) return kind;
+    if (Status place = known(context, outer, index); !place) return place;
+    *count =
+        context.machine().count_in(context.settle(static_cast<Resource>(outer)), index, static_cast<Resource>(inner));
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_cpus_in(const steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                          steelyard_cpus_t* cpus) {
+  if (cpus != nullptr) *cpus = {};
+  return guarded(__func__, cpus == nullptr ? nullptr : node, [&] {
+    const Context& context = *node->context;
+    Status place = known(context, resource, index);
+    if (place) *cpus = to_c(context.machine().cpus(context.settle(static_cast<Resource>(resource)), index));
+    return place;
+  });
+}
+
+steelyard_status_t steelyard_node_processes_in(const steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                               int* processes, int room, int* count) {
+  if (count != nullptr) *count = 0;
+  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+    const Context& context = *node->context;
+    if (Status place = known(context, resource, index); !place) return place;
+    const std::vector<int> found = context.processes_in(context.settle(static_cast<Resource>(resource)), index);
+    *count = static_cast<int>(found.size());
+    if (processes != nullptr && room > 0) std::copy_n(found.begin(), std::min(room, *count), processes);
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_closest(const steelyard_node_t* node, steelyard_resource_t resource, int* index) {
+  if (index != nullptr) *index = 0;
+  return guarded(__func__, index == nullptr ? nullptr : node, [&] {
+    Status kind = known(resource);
+    if (kind) *index = node->context->closest(node->context->settle(static_cast<Resource>(resource)));
+    return kind;
+  });
+}
+
+steelyard_status_t steelyard_node_process(const steelyard_node_t* node, int process, steelyard_process_t* found) {
+  if (found != nullptr) *found = {};
+  return guarded(__func__, found == nullptr ? nullptr : node, [&] {
+    const Context& context = *node->context;
+    if (process < 0 || process >= context.size()) {
+      return Status::failure(fmt::format("there is no process {} in this context: its node has {}, counted from 0",
+                                         process, context.size()));
+    }
+    const ProcessInfo info = context.process(process);
+    *found = {info.rank, info.pid, info.bound ? 1 : 0, to_c(info.home), to_c(info.now)};
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_machine(const steelyard_node_t* node, steelyard_machine_t* machine) {
+  if (machine != nullptr) *machine = {};
+  return guarded(__func__, machine == nullptr ? nullptr : node, [&] {
+    const Context& context = *node->context;
+    *machine = {context.machine().threads_per_core(), context.machine().kinds(),     context.emulated() ? 1 : 0,
+                steelyard::node::cpu_quota(),         to_c(context.machine().all()), to_c(context.job())};
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_kind(const steelyard_node_t* node, int cpu, int* kind) {
+  if (kind != nullptr) *kind = 0;
+  return guarded(__func__, kind == nullptr ? nullptr : node, [&] {
+    const int found = node->context->machine().kind(cpu);
+    if (found < 0) return Status::failure(fmt::format("this job has no CPU {}", cpu));
+    *kind = found;
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_push_cpus(steelyard_node_t* node, const steelyard_cpus_t* cpus, int threads) {
+  return guarded(__func__, cpus == nullptr ? nullptr : node, [&] {
+    Status count = threads_known(threads);
+    return count ? node->context->push(from_c(*cpus), threads) : count;
+  });
+}
+
+steelyard_status_t steelyard_push_resource(steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                           int threads) {
+  return guarded(__func__, node, [&] {
+    if (Status count = threads_known(threads); !count) return count;
+    if (Status kind = known(resource); !kind) return kind;
+    return node->context->push(static_cast<Resource>(resource), index, threads);
+  });
+}
+
+steelyard_status_t steelyard_push_enclosing(steelyard_node_t* node, steelyard_resource_t resource, int threads) {
+  return guarded(__func__, node, [&] {
+    if (Status count = threads_known(threads); !count) return count;
+    Status kind = known(resource);
+    return kind ? node->context->push_enclosing(static_cast<Resource>(resource), threads) : kind;
+  });
+}
+
+steelyard_status_t steelyard_pop(steelyard_node_t* node) {
+  return guarded(__func__, node, [&] { return node->context->pop(); });
+}
+
+steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steelyard_resource_t resource, int most,
+                                             int* chosen) {
+  if (chosen != nullptr) *chosen = 0;
+  return guarded(__func__, chosen == nullptr ? nullptr : node, [&] {
+    if (Status count = positive(most); !count) return count;
+    if (Status kind = known(resource); !kind) return kind;
+    const Context& context = *node->context;
+    *chosen = context.distribute(context.settle(static_cast<Resource>(resource)), most).chosen(context.me()) ? 1 : 0;
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_barrier(steelyard_node_t* node) {
+  return guarded(__func__, node, [&] {
+    node->context->barrier(Rendezvous::Wait::brief);
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
+  return guarded(__func__, node, [&] {
+    node->context->barrier(Rendezvous::Wait::asleep);
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_resource_t resource, int most,
+                                          steelyard_phase_t** phase) {
+  if (phase != nullptr) *phase = nullptr;
+  return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
+    if (Status count = positive(most); !count) return count;
+    if (Status kind = known(resource); !kind) return kind;
+    *phase = new steelyard_phase{Phase(node->context, static_cast<Resource>(resource), most), {}, {}};
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_phase_create_graded(steelyard_node_t* node, const steelyard_bounds_t* bounds,
+                                                 steelyard_phase_t** phase) {
+  if (phase != nullptr) *phase = nullptr;
+  return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
+    Bounds within;
+    if (bounds != nullptr) within = {bounds->least_processes, bounds->most_processes, bounds->most_threads};
+    std::vector<Grade> grades = grades_between(*node->context, within);
+    if (grades.empty()) {
+      return Status::failure(fmt::format(
+          "no way to run the phase has {} to {} processes on this node of {}: widen the bounds", within.least_processes,
+          within.most_processes == 0 ? node->context->size() : within.most_processes, node->context->size()));
+    }
+    *phase = new steelyard_phase{Phase(node->context, std::move(grades)), {}, {}};
+    return Status();
+  });
+}
+
+void steelyard_phase_free(steelyard_phase_t* phase) { delete phase; }
+
+steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) {
+  if (chosen != nullptr) *chosen = 0;
+  return guarded(__func__, chosen == nullptr ? nullptr : phase, [&] {
+    bool works = false;
+    Status entered = phase->phase.enter(works);
+    *chosen = works ? 1 : 0;
+    return entered;
+  });
+}
+
+steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
+  return guarded(__func__, phase, [&] { return phase->phase.leave(); });
+}
+
+steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {
+  if (grade != nullptr) *grade = {};
+  return guarded(__func__, grade == nullptr ? nullptr : phase, [&] {
+    const Phase& it = phase->phase;
+    const int me = it.context().me();
+    const double ns = it.choice() ? static_cast<double>(it.choice()->typical(it.choice()->index())) : 0;
+    *grade = {it.grade().processes,
+              it.threads(),
+              !it.choice() || it.choice()->settled() ? 1 : 0,
+              it.chosen() ? 1 : 0,
+              it.distribution().leader[static_cast<std::size_t>(me)],
+              ns * 1e-9};
+    return Status();
+  });
+}
+
+steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* mine, size_t bytes,
+                                          steelyard_view_t* all) {
+  if (all != nullptr) *all = {};
+  return guarded(__func__, all == nullptr ? nullptr : phase, [&] {
+    Status done = phase->phase.gather(mine, mine == nullptr ? 0 : bytes, phase->gathered);
+    show(phase->gathered, all);
+    return done;
+  });
+}
+
+steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void* data, const size_t* bytes,
+                                           steelyard_view_t* mine) {
+  if (mine != nullptr) *mine = {};
+  return guarded(__func__, mine == nullptr ? nullptr : phase, [&] {
+    // A process that gives nothing gives 0 bytes to each, so that nobody waits in vain.
+    std::vector<std::size_t> parts(phase->phase.distribution().members(phase->phase.context().me()).size());
+    if (data != nullptr && bytes != nullptr) std::copy_n(bytes, parts.size(), parts.begin());
+    Status done = phase->phase.scatter(data, parts, phase->scattered);
+    show(phase->scattered, mine);
+    return done;
+  });
+}
+}

@@ -1,0 +1,249 @@
+// The phases of steelyard/phases.h under an MPI launcher, at any number of ranks.
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "steelyard/phases.h"
+
+namespace {
+
+int rank_of(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+int size_of(MPI_Comm communicator) {
+  int size = 0;
+  MPI_Comm_size(communicator, &size);
+  return size;
+}
+std::string message() { return steelyard_message(); }
+std::string text_of(const steelyard_cpus_t& cpus) {
+  char text[256];
+  steelyard_cpus_text(&cpus, text, sizeof(text));
+  return text;
+}
+
+class Phases : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(steelyard_node_create(MPI_COMM_WORLD, &node), STEELYARD_SUCCESS) << message(); }
+  void TearDown() override { steelyard_node_free(node); }
+  int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  steelyard_node_t* node = nullptr;
+};
+
+TEST_F(Phases, TheContextIsTheNode) {
+  EXPECT_EQ(steelyard_node_size(node), ranks);
+  EXPECT_EQ(steelyard_node_rank(node), rank);
+  int machines = 0, cores = 0, cores_in = 0, pus = 0;
+  EXPECT_EQ(steelyard_node_count(node, STEELYARD_MACHINE, &machines), STEELYARD_SUCCESS);
+  EXPECT_EQ(machines, 1);
+  EXPECT_EQ(steelyard_node_count(node, STEELYARD_CORE, &cores), STEELYARD_SUCCESS);
+  EXPECT_EQ(steelyard_node_count_in(node, STEELYARD_MACHINE, 0, STEELYARD_CORE, &cores_in), STEELYARD_SUCCESS);
+  EXPECT_EQ(cores, cores_in);
+  steelyard_machine_t machine;
+  EXPECT_EQ(steelyard_node_machine(node, &machine), STEELYARD_SUCCESS);
+  EXPECT_GE(machine.threads_per_core, 1);
+  EXPECT_EQ(steelyard_node_count(node, STEELYARD_PU, &pus), STEELYARD_SUCCESS);
+  EXPECT_LE(cores, pus);
+  EXPECT_FALSE(text_of(machine.job).empty());
+  for (int process = 0; process < ranks; ++process) {
+    steelyard_process_t found;
+    ASSERT_EQ(steelyard_node_process(node, process, &found), STEELYARD_SUCCESS);
+    EXPECT_EQ(found.rank, process);
+    EXPECT_EQ(text_of(found.home), text_of(found.now));
+    if (process == rank) {
+      EXPECT_EQ(found.pid, getpid());
+    }
+  }
+}
+
+TEST_F(Phases, EachResourceHasAtMostSoManyAtWork) {
+  for (const int most : {1, 2, 3}) {
+    int chosen = -1, all = 0;
+    ASSERT_EQ(steelyard_node_distribute(node, STEELYARD_MACHINE, most, &chosen), STEELYARD_SUCCESS);
+    MPI_Allreduce(&chosen, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_EQ(all, std::min(most, ranks));
+  }
+}
+
+TEST_F(Phases, TheOthersSleepWhileTheChosenWorks) {
+  steelyard_phase_t* phase = nullptr;
+  ASSERT_EQ(steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase), STEELYARD_SUCCESS);
+  const auto cpu_ms = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return 1000.0 * static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  };
+  MPI_Barrier(MPI_COMM_WORLD);
+  int chosen = 0, working = 0;
+  ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS) << message();
+  const double before = cpu_ms();
+  if (chosen) usleep(200'000);
+  ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS) << message();
+  EXPECT_LT(cpu_ms() - before, 30);
+  MPI_Allreduce(&chosen, &working, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(working, 1);
+  steelyard_phase_free(phase);
+}
+
+TEST_F(Phases, DataComeTogetherAndGoHome) {
+  steelyard_phase_t* phase = nullptr;
+  ASSERT_EQ(steelyard_phase_create(node, STEELYARD_MACHINE, 2, &phase), STEELYARD_SUCCESS);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<double> mine(static_cast<std::size_t>((rank + 1) * (1 << (round % 15))), rank);
+    steelyard_view_t all, back;
+    ASSERT_EQ(steelyard_phase_gather(phase, mine.data(), mine.size() * sizeof(double), &all), STEELYARD_SUCCESS);
+    auto* data = static_cast<double*>(all.data);
+    std::size_t total = 0;
+    for (int part = 0; part < all.parts; ++part) total += all.bytes[part] / sizeof(double);
+    int chosen = 0;
+    ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS);
+    EXPECT_EQ(chosen != 0, all.parts > 0);
+    if (chosen) {
+#pragma omp parallel for
+      for (std::size_t i = 0; i < total; ++i) data[i] = 2 * data[i] + round;
+    }
+    ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS) << message();
+    ASSERT_EQ(steelyard_phase_scatter(phase, all.data, all.bytes, &back), STEELYARD_SUCCESS);
+    ASSERT_EQ(back.bytes[0], mine.size() * sizeof(double));
+    for (std::size_t i = 0; i < mine.size(); ++i) ASSERT_EQ(static_cast<double*>(back.data)[i], 2 * rank + round);
+  }
+  steelyard_phase_free(phase);
+}
+
+TEST_F(Phases, ThePushReachesWorkersThatExist) {
+  const int threads = 2;
+  const auto team_on = [](int cpu) {
+    int there = 0;
+#pragma omp parallel reduction(+ : there)
+    {
+      cpu_set_t set;
+      sched_getaffinity(0, sizeof(set), &set);
+      there += CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set) ? 1 : 0;
+    }
+    return there;
+  };
+  omp_set_num_threads(threads);
+  cpu_set_t before, after;
+  sched_getaffinity(0, sizeof(before), &before);
+  steelyard_cpus_t core;
+  ASSERT_EQ(steelyard_node_cpus_in(node, STEELYARD_PU, 0, &core), STEELYARD_SUCCESS);
+  const int cpu = std::stoi(text_of(core));
+  team_on(cpu);  // now they exist
+  ASSERT_EQ(steelyard_push_cpus(node, &core, STEELYARD_SAME_THREADS), STEELYARD_SUCCESS) << message();
+  EXPECT_EQ(team_on(cpu), threads);
+  EXPECT_EQ(omp_get_max_threads(), threads);
+  ASSERT_EQ(steelyard_push_enclosing(node, STEELYARD_MACHINE, 3), STEELYARD_SUCCESS);
+  EXPECT_EQ(omp_get_max_threads(), 3);
+  ASSERT_EQ(steelyard_pop(node), STEELYARD_SUCCESS);
+  EXPECT_EQ(omp_get_max_threads(), threads);
+  EXPECT_EQ(team_on(cpu), threads) << "back on the one core";
+  ASSERT_EQ(steelyard_pop(node), STEELYARD_SUCCESS);
+  sched_getaffinity(0, sizeof(after), &after);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  if (CPU_COUNT(&before) > 1) {
+    EXPECT_EQ(team_on(cpu), 0);
+  }
+}
+
+TEST_F(Phases, MistakesAreSentencesAndHarmNobody) {
+  steelyard_node_t* none = nullptr;
+  steelyard_phase_t* phase = nullptr;
+  int value = 7;
+  const auto says = [](steelyard_status_t status, const char* words) {
+    EXPECT_EQ(status, STEELYARD_ERROR);
+    EXPECT_NE(message().find(words), std::string::npos) << message();
+  };
+  says(steelyard_node_create(MPI_COMM_NULL, &none), "MPI_COMM_NULL");
+  EXPECT_EQ(none, nullptr);
+  says(steelyard_phase_create(node, STEELYARD_NUMA, 0, &phase), "1 or more");
+  says(steelyard_phase_create(node, STEELYARD_NUMA, -3, &phase), "1 or more");
+  says(steelyard_node_distribute(node, static_cast<steelyard_resource_t>(17), 1, &value), "no kind");
+  EXPECT_EQ(value, 0);
+  says(steelyard_node_barrier(nullptr), "null handle");
+  says(steelyard_node_count_in(node, STEELYARD_CORE, 9999, STEELYARD_PU, &value), "counted from 0");
+  steelyard_process_t process;
+  says(steelyard_node_process(node, ranks, &process), "no process");
+  says(steelyard_pop(node), "without a push");
+  says(steelyard_push_enclosing(node, STEELYARD_CORE, -5), "threads");
+  steelyard_cpus_t nothing = {};
+  says(steelyard_push_cpus(node, &nothing, 1), "none of those");
+  ASSERT_EQ(steelyard_phase_create(node, STEELYARD_L3, 1, &phase), STEELYARD_SUCCESS) << "where there is no L3, too";
+  says(steelyard_phase_leave(phase), "not entered");
+  int chosen = 0;
+  ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS);
+  says(steelyard_phase_enter(phase, &value), "not left");
+  ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS);
+  steelyard_phase_free(phase);
+  steelyard_phase_free(nullptr);
+  const steelyard_bounds_t bounds = {ranks + 1, 0, 0};
+  says(steelyard_phase_create_graded(node, &bounds, &phase), "widen");
+}
+
+TEST_F(Phases, AnIntercommunicatorIsRefused) {
+  if (ranks < 2) GTEST_SKIP() << "takes two";
+  MPI_Comm half, inter;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 5, &inter);
+  steelyard_node_t* none = nullptr;
+  EXPECT_EQ(steelyard_node_create(inter, &none), STEELYARD_ERROR);
+  EXPECT_NE(message().find("inter-communicator"), std::string::npos);
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+TEST_F(Phases, ContextsOfManyLibrariesLiveTogether) {
+  std::vector<steelyard_node_t*> nodes(8);
+  MPI_Comm part;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    ASSERT_EQ(steelyard_node_create(i % 2 ? part : MPI_COMM_WORLD, &nodes[i]), STEELYARD_SUCCESS);
+  }
+  EXPECT_EQ(steelyard_node_size(nodes[1]), size_of(part));
+  MPI_Comm_free(&part);
+  for (const std::size_t i : {3, 0, 7, 2, 1, 6, 4}) {
+    ASSERT_EQ(steelyard_node_barrier(nodes[i]), STEELYARD_SUCCESS);
+    steelyard_node_free(nodes[i]);
+  }
+  ASSERT_EQ(steelyard_node_quiesce(nodes[5]), STEELYARD_SUCCESS);
+  steelyard_node_free(nodes[5]);
+}
+
+TEST_F(Phases, ACommunicatorForEachResource) {
+  MPI_Comm part;
+  ASSERT_EQ(steelyard_node_split(node, MPI_COMM_WORLD, STEELYARD_MACHINE, &part), STEELYARD_SUCCESS);
+  EXPECT_EQ(size_of(part), ranks);
+  MPI_Comm_free(&part);
+}
+
+TEST_F(Phases, AGradedPhaseSettles) {
+  steelyard_phase_t* phase = nullptr;
+  const steelyard_bounds_t bounds = STEELYARD_BOUNDS_DEFAULT;
+  ASSERT_EQ(steelyard_phase_create_graded(node, &bounds, &phase), STEELYARD_SUCCESS) << message();
+  steelyard_grade_t grade;
+  for (int run = 0; run < 30; ++run) {
+    int chosen = 0;
+    ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS);
+    ASSERT_EQ(steelyard_phase_grade(phase, &grade), STEELYARD_SUCCESS);
+    EXPECT_EQ(chosen, grade.chosen);
+    if (chosen) usleep(static_cast<useconds_t>(1000 * grade.processes));
+    ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS);
+  }
+  ASSERT_EQ(steelyard_phase_grade(phase, &grade), STEELYARD_SUCCESS);
+  EXPECT_EQ(grade.settled, 1);
+  int lowest = 0, highest = 0;
+  MPI_Allreduce(&grade.processes, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&grade.processes, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  EXPECT_EQ(lowest, highest);
+  steelyard_phase_free(phase);
+}
+
+}  // namespace

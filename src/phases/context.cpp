@@ -1,0 +1,165 @@
+#include "phases/context.h"
+
+#include <fmt/format.h>
+
+#include <new>
+
+#include "base/log.h"
+
+namespace steelyard::phases {
+namespace {
+
+/// Asks hwloc once a process: a machine does not change, and a context must be cheap. Only the leader of a node asks at
+/// all.
+const node::Topology& topology_of_this_machine() {
+  static const node::Topology topology = node::discover();
+  return topology;
+}
+
+std::size_t head_bytes(int processes) { return sizeof(Shared) + static_cast<std::size_t>(processes) * sizeof(Member); }
+
+struct Outline {
+  std::uint64_t pus = 0;
+  bool emulated = false, has_packages = false, has_numa = false, has_l3 = false;
+};
+
+// The leader's view is everybody's: on an emulated node as on a real one, all count the same things in the same order.
+node::Topology shared_topology(Meeting& meeting) {
+  node::Topology topology;
+  Outline outline;
+  if (meeting.rank() == 0) {
+    topology = topology_of_this_machine();
+    outline = {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
+  }
+  if (meeting.size() == 1) return topology;
+  constexpr std::size_t kAtOnce = 256;  // most machines go in one message
+  struct {
+    Outline outline;
+    node::Pu pus[kAtOnce];
+  } message;
+  message.outline = outline;
+  for (std::size_t i = 0; i < std::min(kAtOnce, topology.pus.size()); ++i) message.pus[i] = topology.pus[i];
+  meeting.broadcast(&message, sizeof(message));
+  outline = message.outline;
+  topology.pus.resize(outline.pus);
+  if (outline.pus <= kAtOnce) {
+    for (std::size_t i = 0; i < outline.pus; ++i) topology.pus[i] = message.pus[i];
+  } else {
+    meeting.broadcast(topology.pus.data(), outline.pus * sizeof(node::Pu));
+  }
+  topology.emulated = outline.emulated;
+  topology.has_packages = outline.has_packages;
+  topology.has_numa = outline.has_numa;
+  topology.has_l3 = outline.has_l3;
+  return topology;
+}
+
+}  // namespace
+
+base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
+  node::Topology topology = shared_topology(meeting);
+  std::unique_ptr<SharedFile> file;
+  if (base::Status made = SharedFile::create(meeting, head_bytes(meeting.size()), file); !made) return made;
+  context.reset(new Context(std::move(topology), std::move(file), meeting.rank(), meeting.size()));
+
+  Context& it = *context;
+  Member& mine = it.members_[static_cast<std::size_t>(it.me_)];
+  sign(mine);
+  mine.rank = meeting.rank_in_communicator();
+  BindingStack& stack = BindingStack::of_this_process();
+  const CpuSet mask = stack.now(it.emulated_) & it.machine_.all();
+  // The mask of the real machine may have nothing to do with the emulated one.
+  mine.home = it.emulated_ && stack.empty() ? it.machine_.all() : mask;
+  publish(mine, mine.home);
+  it.rendezvous_ = std::make_unique<Rendezvous>(it.members_, it.me_, std::move(lost));
+  it.barrier(Rendezvous::Wait::brief);
+  for (const Member& member : it.members_) it.job_ = it.job_ | member.home;
+  it.exchange_ = std::make_unique<Exchange>(*it.shared_, it.members_, it.me_, *it.file_, *it.rendezvous_);
+  stack.tell(&mine);
+  return {};
+}
+
+Context::Context(node::Topology topology, std::unique_ptr<SharedFile> file, int me, int size)
+    : machine_(topology),
+      emulated_(topology.emulated),
+      file_(std::move(file)),
+      shared_(static_cast<Shared*>(file_->head())),
+      members_(reinterpret_cast<Member*>(shared_ + 1), static_cast<std::size_t>(size)),
+      me_(me) {}
+
+Context::~Context() {
+  BindingStack& stack = BindingStack::of_this_process();
+  while (stack.depth(this) > 0 && stack.pop(this)) continue;
+  stack.tell_no_more(&members_[static_cast<std::size_t>(me_)]);
+}
+
+ProcessInfo Context::process(int index) const {
+  const Member& member = members_[static_cast<std::size_t>(index)];
+  ProcessInfo info{member.rank, member.pid, member.home, {}, !machine_.all().within(member.home)};
+  const bool visible = member.pid_namespace == members_[static_cast<std::size_t>(me_)].pid_namespace;
+  if (!emulated_ && visible) info.now = kernel_mask(member.pid);
+  if (info.now.empty()) info.now = published(member);
+  return info;
+}
+
+std::vector<int> Context::processes_in(Resource resource, int index) const {
+  std::vector<int> found;
+  for (int member = 0; member < size(); ++member) {
+    if (machine_.holder(resource, members_[static_cast<std::size_t>(member)].home) == index) found.push_back(member);
+  }
+  return found;
+}
+
+Resource Context::settle(Resource resource) const {
+  const Resource there = machine_.nearest(resource);
+  if (there != resource && me_ == 0) {
+    base::warn_once(
+        fmt::format("this machine tells of no {}: the {} is taken instead", name_of(resource), name_of(there)));
+  }
+  return there;
+}
+
+Distribution Context::distribute(Resource resource, int most) const {
+  std::vector<CpuSet> homes;
+  for (const Member& member : members_) homes.push_back(member.home);
+  return phases::distribute(machine_, homes, resource, most);
+}
+
+base::Status Context::push(const CpuSet& set, int threads) {
+  const CpuSet allowed = set & job_;
+  if (allowed.empty()) {
+    return base::Status::failure(
+        fmt::format("CPUs {} are none of those that the processes of this context were given ({})",
+                    set.empty() ? "(none)" : to_text(set), to_text(job_)));
+  }
+  const int wanted = threads == 0 ? machine_.cores(allowed) : threads;
+  return BindingStack::of_this_process().push(this, allowed, wanted, emulated_);
+}
+
+base::Status Context::push(Resource resource, int index, int threads) {
+  const Resource there = settle(resource);
+  if (index < 0 || index >= machine_.count(there)) {
+    return base::Status::failure(fmt::format("there is no {} {}: this machine has {}, counted from 0", name_of(there),
+                                             index, machine_.count(there)));
+  }
+  return push(machine_.cpus(there, index), threads);
+}
+
+base::Status Context::push_enclosing(Resource resource, int threads) {
+  const CpuSet mine = now() & machine_.all();
+  for (Resource there = settle(resource); there != Resource::machine;
+       there = machine_.nearest(static_cast<Resource>(static_cast<int>(there) - 1))) {
+    const int holder = machine_.holder(there, mine);
+    if (holder >= 0) return push(machine_.cpus(there, holder), threads);
+  }
+  return push(machine_.all(), threads);
+}
+
+int Context::closest(Resource resource) const { return machine_.closest(resource, now() & job_); }
+
+CpuSet Context::now() const {
+  const BindingStack& stack = BindingStack::of_this_process();
+  return emulated_ && stack.empty() ? members_[static_cast<std::size_t>(me_)].home : stack.now(emulated_);
+}
+
+}  // namespace steelyard::phases

@@ -1,0 +1,82 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "phases/binding_stack.h"
+#include "phases/distribution.h"
+#include "phases/exchange.h"
+#include "phases/meeting.h"
+#include "phases/rendezvous.h"
+#include "phases/shared_file.h"
+
+namespace steelyard::phases {
+
+/// What everybody may know of a process of the node.
+struct ProcessInfo {
+  int rank = 0;  ///< in the communicator that the context was made from
+  int pid = 0;
+  CpuSet home;         ///< when the context was made
+  CpuSet now;          ///< as the kernel says; on an emulated node, as it was pushed last
+  bool bound = false;  ///< home leaves out a CPU of the machine
+};
+
+/// The processes of one node that share a communicator: what they run on, how they wait for each other and exchange data.
+/// Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time, without MPI.
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  /// Collective over the meeting; two small broadcasts and one reduction inside the node.
+  static base::Status create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  int me() const { return me_; }
+  int size() const { return static_cast<int>(members_.size()); }
+  const Machine& machine() const { return machine_; }
+  bool emulated() const { return emulated_; }
+  /// The CPUs that all processes of this context were given, together: nothing is ever bound beyond them.
+  const CpuSet& job() const { return job_; }
+  ProcessInfo process(int member) const;
+  /// Processes whose home lies within the resource.
+  std::vector<int> processes_in(Resource resource, int index) const;
+  /// The resource, or the closest above that this machine has, which is said once.
+  Resource settle(Resource resource) const;
+
+  /// From the homes: pushes do not change who is chosen, so it needs no message.
+  Distribution distribute(Resource resource, int most) const;
+  base::Status push(const CpuSet& set, int threads);
+  base::Status push(Resource resource, int index, int threads);
+  /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind above.
+  base::Status push_enclosing(Resource resource, int threads);
+  base::Status pop() { return BindingStack::of_this_process().pop(this); }
+  /// The index of the resource that this thread is in now, or that holds most of what it is bound to.
+  int closest(Resource resource) const;
+  CpuSet now() const;
+
+  /// All meet. Those who expect to wait long sleep at once.
+  void barrier(Rendezvous::Wait wait) { rendezvous_->meet(shared_->barrier, wait); }
+  Rendezvous& rendezvous() { return *rendezvous_; }
+  Shared& shared() { return *shared_; }
+  Exchange& exchange() { return *exchange_; }
+
+  bool in_phase = false;  ///< one phase of a context at a time
+
+ private:
+  Context(node::Topology topology, std::unique_ptr<SharedFile> file, int me, int size);
+
+  Machine machine_;
+  bool emulated_;
+  std::unique_ptr<SharedFile> file_;
+  Shared* shared_;
+  std::span<Member> members_;
+  int me_;
+  CpuSet job_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::unique_ptr<Exchange> exchange_;
+};
+
+}  // namespace steelyard::phases

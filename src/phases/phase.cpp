@@ -1,0 +1,160 @@
+#include "phases/phase.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace steelyard::phases {
+namespace {
+
+/// The cores that the processes of a context have at a resource.
+int cores_at(const Context& context, Resource resource, int index) {
+  const Machine& machine = context.machine();
+  return machine.cores(machine.cpus(resource, index) & context.job());
+}
+
+/// Threads of a chosen process: the cores of its resource, shared with the others that are chosen there.
+int threads_for(const Context& context, const Distribution& distribution, Resource resource, int process) {
+  const int index = distribution.resource[static_cast<std::size_t>(process)];
+  int sharing = 0, place = 0;
+  for (const int chosen : distribution.chosen()) {
+    if (distribution.resource[static_cast<std::size_t>(chosen)] != index) continue;
+    if (chosen == process) place = sharing;
+    ++sharing;
+  }
+  return threads_of(cores_at(context, resource, index), sharing, place);
+}
+
+}  // namespace
+
+std::vector<Grade> grades_between(const Context& context, const Bounds& bounds) {
+  std::vector<Grade> grades;
+  const int most_processes = bounds.most_processes > 0 ? bounds.most_processes : context.size();
+  for (const Resource resource : {Resource::machine, Resource::package, Resource::numa, Resource::l3, Resource::core}) {
+    if (!context.machine().has(resource)) continue;
+    for (int most = 1; most <= context.size(); most *= 2) {
+      const Distribution distribution = context.distribute(resource, most);
+      const std::vector<int> chosen = distribution.chosen();
+      Grade grade{resource, most, static_cast<int>(chosen.size()), 1};
+      for (const int process : chosen) {
+        grade.threads = std::max(grade.threads, threads_for(context, distribution, resource, process));
+      }
+      if (bounds.most_threads > 0) grade.threads = std::min(grade.threads, bounds.most_threads);
+      if (grade.processes < bounds.least_processes || grade.processes > most_processes) continue;
+      // Of those that come to as many processes, the one that uses more cores; else the nearer to the cores, which keeps
+      // more of the locality.
+      const auto same = std::ranges::find(grades, grade.processes, &Grade::processes);
+      if (same == grades.end()) {
+        grades.push_back(grade);
+      } else if (grade.threads >= same->threads) {
+        *same = grade;
+      }
+    }
+  }
+  std::ranges::stable_sort(grades, std::ranges::greater{}, &Grade::processes);
+  return grades;
+}
+
+Phase::Phase(std::shared_ptr<Context> context, Resource resource, int most) : context_(std::move(context)) {
+  take({context_->settle(resource), most, 0, 0});
+}
+
+Phase::Phase(std::shared_ptr<Context> context, std::vector<Grade> grades)
+    : context_(std::move(context)), choice_(std::move(grades)) {
+  take(choice_->next());
+}
+
+void Phase::take(const Grade& grade) {
+  const bool limited = grade.threads > 0;
+  grade_ = grade;
+  distribution_ = context_->distribute(grade.resource, grade.most);
+  const int leader = distribution_.leader[static_cast<std::size_t>(context_->me())];
+  threads_ = threads_for(*context_, distribution_, grade.resource, leader);
+  if (limited) threads_ = std::min(threads_, grade.threads);
+  grade_.processes = static_cast<int>(distribution_.chosen().size());
+  if (!limited) grade_.threads = threads_;
+}
+
+void Phase::take_next() {
+  if (choice_ && choice_->next() != grade_) take(choice_->next());
+}
+
+base::Status Phase::outside(const char* call) const {
+  if (!context_->in_phase) return {};
+  return base::Status::failure(fmt::format(
+      "{} while {} phase of this context is entered and not left: call steelyard_phase_leave() first, in every "
+      "process, chosen or not",
+      call, entered_ ? "this" : "another"));
+}
+
+base::Status Phase::enter(bool& is_chosen) {
+  is_chosen = false;
+  if (base::Status free = outside("a phase is entered"); !free) return free;
+  take_next();
+  entered_ = context_->in_phase = true;
+  pushed_ = false;
+  depth_ = BindingStack::of_this_process().depth(context_.get());
+  Shared& shared = context_->shared();
+  if (!chosen()) {
+    context_->rendezvous().arrive(shared.begin);
+    return {};
+  }
+  context_->rendezvous().meet(shared.begin, Rendezvous::Wait::brief);
+  is_chosen = true;
+  const int index = distribution_.resource[static_cast<std::size_t>(context_->me())];
+  const base::Status pushed = context_->push(context_->machine().cpus(grade_.resource, index), threads_);
+  pushed_ = static_cast<bool>(pushed);
+  // A phase on fewer cores is slow, but right.
+  if (!pushed_) base::warn_once(pushed.sentence());
+  return {};
+}
+
+base::Status Phase::leave() {
+  if (!entered_) {
+    return base::Status::failure(
+        "a phase is left that was not entered: call steelyard_phase_enter() first, in every process");
+  }
+  // Whatever went wrong inside, the others are not kept waiting.
+  base::Status done = unwind();
+  Shared& shared = context_->shared();
+  context_->rendezvous().meet(shared.end, chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep);
+  entered_ = context_->in_phase = false;
+  // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
+  if (choice_) choice_->measured(shared.end.opened_at.load() - shared.begin.opened_at.load());
+  return done;
+}
+
+base::Status Phase::unwind() {
+  const BindingStack& stack = BindingStack::of_this_process();
+  const int extra = stack.depth(context_.get()) - depth_ - (pushed_ ? 1 : 0);
+  while (stack.depth(context_.get()) > depth_) {
+    if (base::Status popped = context_->pop(); !popped) return popped;
+  }
+  if (extra == 0) return {};
+  return base::Status::failure(
+      extra > 0 ? fmt::format("{} that this phase did not pop: popped now that it is left",
+                              extra == 1 ? "a binding was pushed in a phase" : "bindings were pushed in a phase")
+                : "a binding was popped in a phase that was pushed before it: pushes and pops must nest");
+}
+
+base::Status Phase::gather(const void* mine, std::size_t bytes, View& all) {
+  all = {};
+  if (base::Status free = outside("data are gathered"); !free) return free;
+  take_next();
+  return context_->exchange().gather(distribution_, mine, bytes, all);
+}
+
+base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes, View& mine) {
+  mine = {};
+  if (base::Status free = outside("data are scattered"); !free) return free;
+  const std::size_t members = distribution_.members(context_->me()).size();
+  if (bytes.size() != members) {
+    return base::Status::failure(
+        fmt::format("data are scattered to {} processes by a process that works for {}", bytes.size(), members));
+  }
+  return context_->exchange().scatter(distribution_, from, bytes, mine);
+}
+
+}  // namespace steelyard::phases

@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "phases/choice.h"
+#include "phases/context.h"
+
+namespace steelyard::phases {
+
+/// Between which grades a phase may choose.
+struct Bounds {
+  int least_processes = 1;
+  int most_processes = 0;  ///< 0: all
+  int most_threads = 0;    ///< 0: no limit but the cores
+};
+/// From one process for the whole machine to one for each core, a grade for each number of processes that comes of it.
+std::vector<Grade> grades_between(const Context& context, const Bounds& bounds);
+
+/// A part of the program in which some processes of the node work with more cores while the others sleep.
+class Phase {
+ public:
+  /// At most `most` processes for each resource of that kind, with its cores shared among their threads.
+  Phase(std::shared_ptr<Context> context, Resource resource, int most);
+  /// Finds the best of these by itself.
+  Phase(std::shared_ptr<Context> context, std::vector<Grade> grades);
+
+  /// Collective over the node. The chosen ones come back when all have come, bound to their resource; the others at once,
+  /// and must leave(). Outside of gather() and scatter() nothing else of this context may be called between the two.
+  base::Status enter(bool& chosen);
+  /// Collective over the node: all come back when the chosen ones have left.
+  base::Status leave();
+  base::Status gather(const void* mine, std::size_t bytes, View& all);
+  base::Status scatter(const void* from, std::span<const std::size_t> bytes, View& mine);
+
+  bool chosen() const { return distribution_.chosen(context_->me()); }
+  /// Threads of the chosen process that works for this one.
+  int threads() const { return threads_; }
+  const Distribution& distribution() const { return distribution_; }
+  const Grade& grade() const { return grade_; }
+  const std::optional<Choice>& choice() const { return choice_; }
+  const Context& context() const { return *context_; }
+
+ private:
+  void take(const Grade& grade);
+  void take_next();
+  base::Status unwind();
+  base::Status outside(const char* call) const;
+
+  std::shared_ptr<Context> context_;
+  std::optional<Choice> choice_;
+  Grade grade_;
+  Distribution distribution_;
+  int threads_ = 1;
+  bool entered_ = false;
+  bool pushed_ = false;
+  int depth_ = 0;  ///< of this context's pushes when it was entered
+};
+
+}  // namespace steelyard::phases

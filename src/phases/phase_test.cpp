@@ -1,0 +1,185 @@
+#include "phases/phase.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "node/sleep.h"
+#include "phases/test_support.h"
+
+namespace steelyard::phases {
+namespace {
+
+using testing_support::Emulated;
+using testing_support::in_processes;
+
+std::shared_ptr<Context> create(Meeting& meeting) {
+  std::shared_ptr<Context> context;
+  if (!Context::create(meeting, [](const std::string&) { _exit(42); }, context)) _exit(9);
+  return context;
+}
+
+/// A context on an emulated machine whose processes are bound to a core each.
+std::shared_ptr<Context> create_bound(Meeting& meeting, std::shared_ptr<Context>& outer) {
+  outer = create(meeting);
+  if (!outer->push(Resource::core, meeting.rank(), 1)) _exit(8);
+  return create(meeting);
+}
+
+TEST(Phase, TheChosenWorkWhileTheOthersSleep) {
+  const Emulated machine("package:2 core:2 pu:1");
+  for (const int count : {1, 2, 3, 4}) {
+    const auto statuses = in_processes(count, [](Meeting& meeting) {
+      std::shared_ptr<Context> outer;
+      const auto context = create_bound(meeting, outer);
+      Phase phase(context, Resource::package, 1);
+      for (int round = 0; round < 20; ++round) {
+        bool chosen = false;
+        if (!phase.enter(chosen)) return false;
+        if (chosen != (meeting.rank() % 2 == 0)) return false;
+        if (chosen && to_text(context->now()) != (meeting.rank() == 0  ? meeting.size() > 1 ? "0-1" : "0"
+                                                  : meeting.size() > 3 ? "2-3"
+                                                                       : "2")) {
+          return false;
+        }
+        if (!phase.leave()) return false;
+        if (context->now() != context->machine().cpus(Resource::core, meeting.rank())) return false;
+      }
+      return true;
+    });
+    EXPECT_EQ(statuses, std::vector<int>(static_cast<std::size_t>(count), 0)) << count;
+  }
+}
+
+TEST(Phase, DataGoToTheChosenAndBack) {
+  const Emulated machine("package:2 core:4 pu:1");
+  for (const int count : {1, 2, 3, 5, 8}) {
+    const auto statuses = in_processes(count, [](Meeting& meeting) {
+      std::shared_ptr<Context> outer;
+      const auto context = create_bound(meeting, outer);
+      Phase phase(context, Resource::package, 1);
+      for (int round = 0; round < 30; ++round) {
+        // Of any length, and growing beyond all that was there.
+        const auto length = static_cast<std::size_t>((meeting.rank() * 37 + round * 911) % (10 << (round % 18)));
+        std::vector<int> mine(length);
+        std::iota(mine.begin(), mine.end(), meeting.rank() * 1000 + round);
+        View all;
+        if (!phase.gather(mine.data(), length * sizeof(int), all)) return false;
+        if (phase.chosen() == all.members.empty()) return false;
+        std::vector<int> own;
+        const bool in_place = round % 2 == 0;
+        auto* data = reinterpret_cast<int*>(all.data);
+        std::size_t at = 0;
+        for (std::size_t part = 0; part < all.members.size(); ++part) {
+          const std::size_t ints = all.bytes[part] / sizeof(int);
+          for (std::size_t i = 0; i < ints; ++i) {
+            if (data[at + i] != all.members[part] * 1000 + round + static_cast<int>(i)) return false;
+            data[at + i] *= 2;
+          }
+          at += ints;
+        }
+        if (!in_place) own.assign(data, data + at);
+        View back;
+        if (!phase.scatter(in_place ? data : own.data(), all.bytes, back)) return false;
+        if (back.bytes[0] != length * sizeof(int)) return false;
+        for (std::size_t i = 0; i < length; ++i) {
+          if (reinterpret_cast<int*>(back.data)[i] != 2 * mine[i]) return false;
+        }
+      }
+      return true;
+    });
+    EXPECT_EQ(statuses, std::vector<int>(static_cast<std::size_t>(count), 0)) << count;
+  }
+}
+
+TEST(Phase, MistakesAreSentences) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(1, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    Phase phase(context, Resource::package, 1), other(context, Resource::machine, 1);
+    bool chosen = false;
+    View view;
+    const auto says = [](const base::Status& status, const char* words) {
+      return !status && status.sentence().find(words) != std::string::npos;
+    };
+    if (!says(phase.leave(), "not entered")) return false;
+    if (!phase.enter(chosen)) return false;
+    if (!says(phase.enter(chosen), "not left") || !says(other.enter(chosen), "another phase")) return false;
+    if (!says(phase.gather(nullptr, 0, view), "not left")) return false;
+    if (!context->push(Resource::core, 0, 1)) return false;
+    if (!says(phase.leave(), "did not pop") || !says(context->pop(), "without a push")) return false;
+    if (!phase.enter(chosen) || !phase.leave()) return false;
+    if (!says(context->push(Resource::package, 2, 1), "counted from 0")) return false;
+    if (!says(context->push(CpuSet{}, 1), "none of those")) return false;
+    const auto second = create(meeting);
+    if (!context->push(Resource::core, 1, 1) || !second->push(Resource::core, 2, 1)) return false;
+    if (!says(context->pop(), "out of order")) return false;
+    return static_cast<bool>(second->pop()) && static_cast<bool>(context->pop());
+  });
+  EXPECT_EQ(statuses, std::vector<int>{0});
+}
+
+TEST(Phase, ContextsComeAndGoInAnyOrder) {
+  const auto statuses = in_processes(3, [](Meeting& meeting) {
+    auto first = create(meeting), second = create(meeting);
+    auto phase = std::make_unique<Phase>(first, Resource::machine, 1);
+    first.reset();
+    bool chosen = false;
+    if (!phase->enter(chosen) || !phase->leave()) return false;
+    second.reset();
+    if (!phase->enter(chosen) || !phase->leave()) return false;
+    phase.reset();
+    return true;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(3, 0));
+}
+
+TEST(Phase, ThePushReachesTheKernel) {
+  const CpuSet before = kernel_mask();
+  const auto statuses = in_processes(1, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    const CpuSet all = kernel_mask();
+    if (!context->push(Resource::core, 0, BindingStack::kSameThreads)) return false;
+    if (kernel_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
+    if (context->process(0).now != kernel_mask()) return false;
+    if (!context->push_enclosing(Resource::package, BindingStack::kSameThreads)) return false;
+    return context->pop() && context->pop() && kernel_mask() == all;
+  });
+  EXPECT_EQ(statuses, std::vector<int>{0});
+  EXPECT_EQ(kernel_mask(), before);
+}
+
+TEST(Graded, AllProcessesFindTheSameBest) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(4, [](Meeting& meeting) {
+    std::shared_ptr<Context> outer;
+    const auto context = create_bound(meeting, outer);
+    const auto grades = grades_between(*context, {});
+    if (grades.size() != 3 || grades[0].processes != 4 || grades[2].processes != 1 || grades[2].threads != 4)
+      return false;
+    Phase phase(context, grades);
+    for (int round = 0; round < 40; ++round) {
+      bool chosen = false;
+      if (!phase.enter(chosen)) return false;
+      // Two processes of two threads are the best here.
+      if (chosen) node::sleep_for(phase.grade().processes == 2 ? 3'000'000 : 9'000'000);
+      if (!phase.leave()) return false;
+    }
+    return phase.choice()->settled() && phase.grade().processes == 2 && phase.threads() == 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
+TEST(Graded, BoundsAreKept) {
+  const Emulated machine("package:2 core:4 pu:1");
+  const auto statuses = in_processes(1, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    const auto grades = grades_between(*context, {1, 1, 3});
+    return grades.size() == 1 && grades[0].threads == 3;
+  });
+  EXPECT_EQ(statuses, std::vector<int>{0});
+}
+
+}  // namespace
+}  // namespace steelyard::phases

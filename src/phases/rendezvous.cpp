@@ -1,0 +1,158 @@
+#include "phases/rendezvous.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "base/clock.h"
+#include "node/sleep.h"
+
+namespace steelyard::phases {
+namespace {
+
+constexpr std::int64_t kSpin = 4'000;                // ns: a meeting of processes that run is over by then
+constexpr std::int64_t kYield = 100'000;             // ns: and where they have to be scheduled first, by then
+constexpr std::int64_t kLongest = 500'000;           // ns that one wait counts at most
+constexpr std::uint32_t kPeriod = 1024, kTrial = 8;  // meetings: of these, so many are for trying each habit
+constexpr std::int64_t kLookAround = 300'000'000;    // ns between two looks for the dead
+
+struct Life {
+  char state = '?';
+  std::uint64_t started = 0;
+};
+
+// Fields 3 and 22 of /proc/PID/stat. The name before them may hold blanks and parentheses.
+bool read_life(std::int32_t pid, Life& life) {
+  char path[64], text[1024];
+  std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return false;
+  const std::size_t length = std::fread(text, 1, sizeof(text) - 1, file);
+  std::fclose(file);
+  text[length] = '\0';
+  const char* field = std::strrchr(text, ')');
+  if (field == nullptr || field[1] == '\0') return false;
+  field += 2;
+  life.state = *field;
+  for (int number = 3; number < 22 && field != nullptr; ++number) {
+    field = std::strchr(field, ' ');
+    if (field != nullptr) ++field;
+  }
+  if (field != nullptr) std::sscanf(field, "%lu", &life.started);
+  return true;
+}
+
+}  // namespace
+
+void sign(Member& member) {
+  member.pid = getpid();
+  Life life;
+  if (read_life(member.pid, life)) member.started = life.started;
+  struct stat status = {};
+  if (stat("/proc/self/ns/pid", &status) == 0) member.pid_namespace = status.st_ino;
+}
+
+bool alive(const Member& member, std::uint64_t my_pid_namespace) {
+  if (member.started == 0 || member.pid_namespace != my_pid_namespace) return true;
+  Life life;
+  if (!read_life(member.pid, life)) return false;
+  return life.state != 'Z' && life.state != 'X' && life.started == member.started;
+}
+
+Rendezvous::Rendezvous(std::span<Member> members, int me, Lost lost)
+    : members_(members),
+      me_(me),
+      crowded_(static_cast<long>(members.size()) > sysconf(_SC_NPROCESSORS_ONLN)),
+      lost_(std::move(lost)) {}
+
+bool Rendezvous::arrive_as_last(Gate& gate) {
+  auto& meetings = members_[static_cast<std::size_t>(me_)].meetings;
+  meetings.store(meetings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != members_.size()) return false;
+  gate.arrived.store(0, std::memory_order_relaxed);
+  gate.opened_at.store(base::now_ns(), std::memory_order_relaxed);
+  gate.opened.fetch_add(1);
+  if (gate.sleepers.load() != 0) node::wake_all(gate.opened);
+  return true;
+}
+
+void Rendezvous::arrive(Gate& gate) { arrive_as_last(gate); }
+
+void Rendezvous::meet(Gate& gate, Wait wait) {
+  const std::uint32_t seen = gate.opened.load(std::memory_order_acquire);
+  if (arrive_as_last(gate)) return;
+  if (wait == Wait::asleep) return sleep(gate, seen);
+  const std::int64_t start = base::now_ns();
+  if (!crowded_ && spin(gate, seen, start)) return;
+  const Habit habit = habit_at(seen);
+  if (habit == yields && yield(gate, seen, start)) return learn(habit, base::now_ns() - start);
+  sleep(gate, seen);
+  learn(habit, base::now_ns() - start);
+}
+
+bool Rendezvous::spin(const Gate& gate, std::uint32_t seen, std::int64_t start) {
+  while (base::now_ns() - start < kSpin) {
+    if (gate.opened.load(std::memory_order_acquire) != seen) return true;
+    node::relax();
+  }
+  return false;
+}
+
+bool Rendezvous::yield(const Gate& gate, std::uint32_t seen, std::int64_t start) {
+  while (base::now_ns() - start < kYield) {
+    if (gate.opened.load(std::memory_order_acquire) != seen) return true;
+    sched_yield();
+  }
+  return false;
+}
+
+// A yield lets the others arrive without a wake-up each, where the ranks are of one scheduling group. Where each is a group
+// of its own (MPICH's launcher gives each a session, which is one for the kernel), it lets nobody run; and where another
+// program has the core, it gives that the whole of its time slice, while a sleeper is woken in front of it. So both are tried
+// now and then, by all at the same meetings, and the one with the shorter waits is kept.
+Rendezvous::Habit Rendezvous::habit_at(std::uint32_t meeting) const {
+  const std::uint32_t place = meeting % kPeriod;
+  if (place < kTrial) return yields;
+  if (place < 2 * kTrial) return sleeps;
+  return mean_wait_[sleeps] < mean_wait_[yields] ? sleeps : yields;
+}
+
+// One wait that was long for a reason of its own (a late rank) must not decide.
+void Rendezvous::learn(Habit habit, std::int64_t waited) {
+  const auto bounded = static_cast<double>(std::min(waited, kLongest));
+  mean_wait_[habit] += (bounded - mean_wait_[habit]) / 8;
+}
+
+void Rendezvous::sleep(Gate& gate, std::uint32_t seen) {
+  gate.sleepers.fetch_add(1);
+  std::int64_t looked = base::now_ns();
+  while (gate.opened.load() == seen) {
+    node::wait_on(gate.opened, seen, kLookAround);
+    const std::int64_t now = base::now_ns();
+    if (gate.opened.load() != seen || now - looked < kLookAround) continue;
+    look_for_the_dead();
+    looked = now;
+  }
+  gate.sleepers.fetch_sub(1);
+}
+
+// Only those who have not come so far keep us: who ended after that is not waited for.
+void Rendezvous::look_for_the_dead() const {
+  const Member& mine = members_[static_cast<std::size_t>(me_)];
+  const std::uint32_t here = mine.meetings.load(std::memory_order_relaxed);
+  for (const Member& member : members_) {
+    const auto behind = static_cast<std::int32_t>(here - member.meetings.load(std::memory_order_relaxed));
+    if (behind <= 0 || alive(member, mine.pid_namespace)) continue;
+    lost_(fmt::format(
+        "rank {} (pid {}) has ended, and {} of its node waited for it in a phase: the program cannot go on; "
+        "see that rank's own output for the cause",
+        member.rank, member.pid, mine.rank));
+  }
+}
+
+}  // namespace steelyard::phases

@@ -1,0 +1,49 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+
+#include "phases/shared.h"
+
+namespace steelyard::phases {
+
+/// How the processes of a node wait for each other: in shared memory, asleep, and never for one that is dead.
+class Rendezvous {
+ public:
+  /// `lost` is called with a sentence when somebody who is waited for has ended; it does not return.
+  using Lost = std::function<void(const std::string&)>;
+  /// `members` are those of the node, `me` this process among them.
+  Rendezvous(std::span<Member> members, int me, Lost lost);
+
+  enum class Wait {
+    brief,  ///< soon over: looks again and again for some microseconds, letting others run, before it sleeps
+    asleep  ///< sleeps at once and leaves the core to others
+  };
+  /// Comes to the gate and goes on.
+  void arrive(Gate& gate);
+  /// Comes to the gate and waits until all have.
+  void meet(Gate& gate, Wait wait);
+
+ private:
+  bool arrive_as_last(Gate& gate);
+  enum Habit { yields, sleeps };
+  bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
+  bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
+  Habit habit_at(std::uint32_t meeting) const;
+  void learn(Habit habit, std::int64_t waited);
+  void sleep(Gate& gate, std::uint32_t seen);
+  void look_for_the_dead() const;
+
+  std::span<Member> members_;
+  int me_;
+  bool crowded_;  ///< more processes than CPUs: whoever spins keeps somebody else from arriving
+  double mean_wait_[2] = {};
+  Lost lost_;
+};
+
+/// Writes who this process is, so that others can see whether it lives.
+void sign(Member& member);
+/// False where the process has ended. True where that cannot be told (another PID namespace).
+bool alive(const Member& member, std::uint64_t my_pid_namespace);
+
+}  // namespace steelyard::phases

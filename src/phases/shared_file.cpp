@@ -1,0 +1,96 @@
+#include "phases/shared_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace steelyard::phases {
+namespace {
+
+// Areas lie so far apart that none reaches the next; a file in memory takes only what is really there.
+constexpr std::int64_t kApart = std::int64_t{1} << 42;
+
+struct Invitation {
+  char name[64] = {};
+  int error = 0;
+};
+
+std::int64_t start_of(int area) { return (area + 1) * kApart; }
+
+void* map_at(int fd, std::int64_t offset, std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+int create_as_leader(std::size_t bytes, Invitation& invitation) {
+  std::random_device entropy;
+  const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
+  std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
+  const int fd = shm_open(invitation.name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  invitation.error = fd < 0 ? errno : posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  return fd;
+}
+
+base::Status no_memory(std::size_t bytes, int error) {
+  return base::Status::failure(fmt::format(
+      "shared memory of {} KiB could not be had in /dev/shm ({}): free space there (df /dev/shm) or give the container a "
+      "larger one",
+      bytes / 1024, error != 0 ? std::strerror(error) : "failed in another process"));
+}
+
+}  // namespace
+
+base::Status SharedFile::create(Meeting& meeting, std::size_t head, std::unique_ptr<SharedFile>& file) {
+  const bool leader = meeting.rank() == 0;
+  Invitation invitation;
+  int fd = leader ? create_as_leader(head, invitation) : -1;
+  meeting.broadcast(&invitation, sizeof(invitation));
+  if (!leader && invitation.error == 0) fd = shm_open(invitation.name, O_RDWR | O_CLOEXEC, 0);
+  void* memory = fd >= 0 && invitation.error == 0 ? map_at(fd, 0, head) : nullptr;
+  const int error = invitation.error != 0 ? invitation.error : memory == nullptr ? errno : 0;
+  const bool everybody = meeting.all_agree(memory != nullptr);
+  if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
+  if (!everybody) {
+    if (memory != nullptr) munmap(memory, head);
+    if (fd >= 0) close(fd);
+    return no_memory(head, error);
+  }
+  file.reset(new SharedFile(fd, memory, head));
+  return {};
+}
+
+SharedFile::~SharedFile() {
+  for (int area = 0; area < kAreas; ++area) {
+    if (areas_[area] != nullptr) munmap(areas_[area], area_bytes_[area]);
+  }
+  munmap(head_, head_bytes_);
+  close(fd_);
+}
+
+base::Status SharedFile::grow(int area, std::size_t bytes) {
+  const int error = posix_fallocate(fd_, start_of(area), static_cast<off_t>(bytes));
+  return error == 0 ? base::Status() : no_memory(bytes, error);
+}
+
+char* SharedFile::map(int area, std::size_t bytes) {
+  if (bytes <= area_bytes_[area]) return areas_[area];
+  void* wider = areas_[area] == nullptr ? map_at(fd_, start_of(area), bytes)
+                                        : mremap(areas_[area], area_bytes_[area], bytes, MREMAP_MAYMOVE);
+  if (wider == nullptr || wider == MAP_FAILED) return nullptr;
+  areas_[area] = static_cast<char*>(wider);
+  area_bytes_[area] = bytes;
+  return areas_[area];
+}
+
+std::int64_t SharedFile::offset_in(int area, const void* address) const {
+  const char* place = static_cast<const char*>(address);
+  if (areas_[area] == nullptr || place < areas_[area] || place >= areas_[area] + area_bytes_[area]) return -1;
+  return place - areas_[area];
+}
+
+}  // namespace steelyard::phases

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "phases/meeting.h"
+
+namespace steelyard::phases {
+
+/// A file in memory that the processes of a node share: a head, there from the start, and areas that grow. Its name is
+/// gone before create() returns: a crash leaves nothing behind.
+class SharedFile {
+ public:
+  /// Collective over the meeting. `head`: bytes, the same at all. Where one process cannot have it, all get the failure.
+  static base::Status create(Meeting& meeting, std::size_t head, std::unique_ptr<SharedFile>& file);
+  ~SharedFile();
+  SharedFile(const SharedFile&) = delete;
+  SharedFile& operator=(const SharedFile&) = delete;
+
+  void* head() const { return head_; }
+
+  /// Makes room for `bytes` in an area; by one process of the node. The others map() it afterwards.
+  base::Status grow(int area, std::size_t bytes);
+  /// The first `bytes` of an area, as this process sees them; nullptr where they cannot be mapped. What it gave before for
+  /// fewer bytes is void then.
+  char* map(int area, std::size_t bytes);
+  /// Where `address` lies in an area that is mapped; -1 where it does not.
+  std::int64_t offset_in(int area, const void* address) const;
+
+ private:
+  static constexpr int kAreas = 2;
+  SharedFile(int fd, void* head, std::size_t bytes) : fd_(fd), head_(head), head_bytes_(bytes) {}
+
+  int fd_;
+  void* head_;
+  std::size_t head_bytes_;
+  char* areas_[kAreas] = {};
+  std::size_t area_bytes_[kAreas] = {};
+};
+
+}  // namespace steelyard::phases
