@@ -56,9 +56,12 @@ bool BindingStack::bind_workers(Entry& entry, const CpuSet& set) {
   const int team = openmp::max_threads();
   if (team < 2 || openmp::in_parallel()) return false;
   entry.workers_before.resize(static_cast<std::size_t>(team));
+  const int cpus = std::max(1, set.count());
   return openmp::run_team([&](int thread) {
-    if (thread == 0 || thread >= team) return;
-    entry.workers_before[static_cast<std::size_t>(thread)] = kernel_mask();
+    if (thread >= team) return;
+    if (thread > 0) entry.workers_before[static_cast<std::size_t>(thread)] = kernel_mask();
+    // Each is put on a CPU of its own, which it may then leave: the kernel spreads threads over a set late.
+    bind_calling_thread(set.only(thread % cpus));
     bind_calling_thread(set);
   });
 }

@@ -33,6 +33,14 @@ struct CpuSet {
     }
     return -1;
   }
+  /// A set of its n-th CPU alone, counted from 0; empty where there is none.
+  CpuSet only(int n) const {
+    CpuSet one;
+    for (int cpu = 0; cpu < kMost && n >= 0; ++cpu) {
+      if (has(cpu) && n-- == 0) one.add(cpu);
+    }
+    return one;
+  }
   bool within(const CpuSet& other) const { return (*this & other) == *this; }
   bool meets(const CpuSet& other) const { return !(*this & other).empty(); }
 

@@ -70,7 +70,7 @@ TEST(Distribution, HoldsItsPromisesForAnyMasks) {
       std::vector<CpuSet> masks(1 + random() % 20);
       for (CpuSet& mask : masks) {
         const auto kind = static_cast<Resource>(random() % kResources);
-        mask = m.has(kind) ? m.cpus(kind, static_cast<int>(random()) % m.count(kind) & 0xff) : m.all();
+        mask = m.has(kind) ? m.cpus(kind, static_cast<int>(random() % static_cast<unsigned>(m.count(kind)))) : m.all();
         if (random() % 4 == 0) mask = mask | m.cpus(Resource::core, static_cast<int>(random() % 1));
       }
       const Resource resource = m.nearest(static_cast<Resource>(random() % kResources));
