@@ -7,7 +7,7 @@ preset=$1
 jobs=$2
 shift 2
 # The tests of the MPI wrappers are left out: MPI libraries leak and race by these tools' lights.
-sources() { find src -name '*_test.cpp' -not -path 'src/intercept/mpi/*'; }
+sources() { find src -name '*_test.cpp' -not -name '*_mpi_test.cpp' -not -path 'src/intercept/mpi/*'; }
 case $preset in
   thread) files=$(grep -lE '#include <(thread|pthread\.h)>' $(sources)) ;;
   *) files=$(sources) ;;
