@@ -67,6 +67,7 @@ class FromFortran {
 
 // STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
 // weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data buffer.
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define STEELYARD_UNWRAP(...) __VA_ARGS__
 #define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                       \
   extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                           \
@@ -105,3 +106,4 @@ class FromFortran {
 #define STEELYARD_FORTRAN_TIMED_BUFFER(name, parameters, arguments) \
   STEELYARD_FORTRAN_TIMES(name, parameters, arguments)              \
   STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)
+// NOLINTEND(bugprone-macro-parentheses)
