@@ -1,0 +1,88 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loops/plan.h"
+
+// What is known of one loop, from its executions: pure data and arithmetic.
+namespace steelyard::loops {
+
+/// One thread in one execution.
+struct ThreadSample {
+  std::int64_t busy_ns = 0;  ///< from its begin until it found nothing more to do
+  std::int64_t idle_ns = 0;  ///< from then until the last one found nothing more
+  std::int64_t home_ns = 0;  ///< of busy: until it had done what was left of its own part
+  std::uint64_t home_iterations = 0;
+  std::uint64_t stolen = 0;  ///< iterations that were another's, or the pool's
+  std::uint64_t chunks = 0;
+};
+
+struct Execution {
+  std::uint64_t count = 0;
+  Strategy strategy = Strategy::even;
+  double static_fraction = 1;
+  std::int64_t elapsed_ns = 0;  ///< from the first begin until the last one found nothing more
+  std::vector<ThreadSample> threads;
+
+  double stolen_share() const;  ///< of all iterations
+  double idle_share() const;    ///< of the time of all threads
+};
+
+/// Which iterations each thread ran, in its order: exactly what a replay repeats. Chunks that adjoin are one.
+struct Assignment {
+  struct Piece {
+    std::uint64_t begin = 0, end = 0;
+    bool operator==(const Piece&) const = default;
+  };
+  std::uint64_t count = 0;
+  std::vector<std::vector<Piece>> threads;
+  /// True where each iteration stands in it exactly once.
+  bool complete() const;
+  bool operator==(const Assignment&) const = default;
+};
+
+/// The executions of a loop at one thread count and one order of magnitude of iterations.
+class History {
+ public:
+  static constexpr int kRing = 16;
+
+  explicit History(int threads = 1) : threads_(threads) {}
+  /// Learns from an execution that was divided by `plan`. Allocates in its first kRing calls only.
+  void add(const Plan& plan, const Execution& execution);
+  /// Forgets all that depends on how the loop behaves; the ring stays.
+  void reset();
+  /// New home boundaries where the ones in force are further than a dead band from equal cost. True where they changed.
+  bool rebalance();
+  void set_homes(std::vector<double> homes) { measured_.homes = std::move(homes); }
+
+  const Measured& measured() const { return measured_; }
+  Measured& measured() { return measured_; }
+  int threads() const { return threads_; }
+  long executions() const { return executions_; }
+  double mean_ns() const { return mean_ns_; }  ///< recent length of an execution
+  /// The i-th last execution, from 0; i < kept().
+  const Execution& last(int i) const;
+  int kept() const;
+
+  /// ns that an execution would take with even parts that stay, by what was measured; 0 where nothing was.
+  double forecast_even(std::uint64_t count) const;
+  /// The same were all threads equally long busy and each iteration at home.
+  double forecast_level(std::uint64_t count) const;
+
+  // For the file.
+  long executions_ = 0;
+  double mean_ns_ = 0;
+  double profile_count_ = 0;  ///< iterations that the profile's costs are for
+
+ private:
+  void learn_profile(const Plan& plan, const Execution& execution);
+  int threads_;
+  Measured measured_;
+  std::array<Execution, kRing> ring_;
+  int kept_ = 0;
+  int newest_ = -1;
+};
+
+}  // namespace steelyard::loops

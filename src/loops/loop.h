@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "loops/history.h"
+#include "loops/plan.h"
+#include "loops/policy.h"
+
+namespace steelyard::loops {
+
+/// Loops over the same data: their homes lie alike, so that what one brings into a cache the next one finds there.
+class Tie;
+
+/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread; executions of one loop
+/// may overlap (nowait), also in several teams.
+class Loop {
+ public:
+  /// `key` is the same in each run of the program: "app+0x1a2b", "solver.cpp:42", or a name that the program gave.
+  explicit Loop(std::string key, Settings settings = {});
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  const std::string& key() const { return key_; }
+  Settings settings() const;
+  /// From the next execution on. Failure: a fraction outside of 0..1.
+  base::Status set(const Settings& settings);
+  /// From now on the homes of this loop and of `other` lie alike. Both must live as long as they are executed.
+  void tie(Loop& other);
+  /// What this process waited in the collective that followed the last execution: the slack of the next one.
+  void set_slack(std::int64_t ns);
+  /// Keeps the assignment of the last execution, so that it can be saved. Costs some ns a chunk.
+  void record_assignments(bool on);
+  /// Each execution with this count and these threads repeats it. Failure where it is not complete.
+  base::Status replay(Assignment assignment);
+
+  /// What the engine has of one execution to come.
+  struct Ticket {
+    bool measure = false;
+    bool record = false;
+    const Assignment* replayed = nullptr;
+    std::uint64_t version = 0;  ///< of the plan; 0: none yet
+    void* regime = nullptr;
+  };
+  /// The plan of the next execution. `plan` and `ticket` are those of the last call that used the same memory: where
+  /// nothing has changed since, they stay as they are.
+  void prepare(const Shape& shape, Plan& plan, Ticket& ticket);
+  /// A measured execution has ended.
+  void completed(const Plan& plan, const Ticket& ticket, const Execution& execution);
+  /// The assignment that an execution had, where the ticket says that it is recorded.
+  void recorded(Assignment assignment);
+
+  // For the file, reports and tests.
+  struct Regime {
+    int threads = 1;
+    int magnitude = 0;  ///< bits of the iteration count
+    History history;
+    Policy policy;
+    Plan plan;
+    std::uint64_t version = 0;
+    long until_measured = 0;
+    std::uint64_t tie_version = 0;
+  };
+  /// A copy of all that is known of executions with `threads` threads and about `count` iterations; false: nothing.
+  bool find(const Shape& shape, Regime& copy) const;
+  std::vector<Regime> regimes() const;
+  void restore(Regime regime);
+  std::vector<Assignment> assignments() const;
+
+ private:
+  Regime& regime_of(const Shape& shape);
+  void replan(Regime& regime, const Shape& shape);
+
+  const std::string key_;
+  mutable std::mutex mutex_;
+  Settings settings_;
+  std::deque<Regime> regimes_;
+  Regime* latest_ = nullptr;
+  std::shared_ptr<Tie> tie_;
+  std::int64_t slack_ns_ = 0;
+  bool record_ = false;
+  std::deque<Assignment> replayed_;
+  std::vector<Assignment> recorded_;
+};
+
+}  // namespace steelyard::loops

@@ -1,0 +1,118 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "loops/profile.h"
+
+// The planning half of `loops`: pure functions from what was measured of a loop to how its next execution is divided.
+// No clock, no environment. Papers: Kale, "Composing Low-Overhead Scheduling Strategies" (2015); Kale and Gropp, "Load
+// Balancing for Regular Meshes on SMPs with MPI" (EuroMPI 2010).
+namespace steelyard::loops {
+
+/// What a user can ask for.
+enum class Strategy {
+  automatic,  ///< chooses among some of the others, by measurement: policy.h
+  even,       ///< `static`: equal parts, nothing moves
+  hybrid,     ///< hybSched: a static part each, the rest in chunks from a pool; the fraction is the user's
+  tuned,      ///< uSched: the same with the fraction from the model, then tuned around it
+  slack,      ///< slackSched: tuned, less what the next collective would wait for anyway
+  staggered,  ///< vSched: the dynamic part of a thread adjoins its static part; others take it only from its far end
+  combined,   ///< comboSched: the fraction of slack in the order of staggered
+  guided,     ///< chunks from a pool that become smaller
+  factoring,  ///< the same in batches of equal chunks
+  steal,      ///< a range for each thread, thieves take half of what is left
+  adaptive    ///< steal, with ranges that follow the measured loads
+};
+inline constexpr int kStrategies = 11;
+
+std::string_view name_of(Strategy strategy);
+/// The names as an option writes them: "auto", "static", "hybrid", ... in the order of the enumeration.
+const std::vector<std::string_view>& strategy_names();
+/// Failure: a sentence that names all of them.
+base::Status parse_strategy(std::string_view name, Strategy& strategy);
+
+// What a strategy is made of. Any combination is a strategy.
+enum class Homes { even, adaptive };                      ///< where a thread's own part lies
+enum class Fraction { none, all, given, tuned };          ///< how much of it is static
+enum class Order { own, pool };                           ///< where the dynamic part lies: beside its owner, or in one pool
+enum class ChunkRule { fixed, guided, factoring };        ///< how large a chunk is
+enum class Steal { none, chunk, half };                   ///< what an idle thread takes from another
+
+struct Composition {
+  Homes homes = Homes::even;
+  Fraction fraction = Fraction::none;
+  bool slack = false;  ///< the fraction leaves to the next collective what it would wait for anyway
+  Order order = Order::own;
+  ChunkRule rule = ChunkRule::fixed;
+  Steal steal = Steal::half;
+  bool operator==(const Composition&) const = default;
+};
+/// `automatic` is composed as `steal`, with which it starts.
+Composition compose(Strategy strategy);
+
+/// What a user has set; the defaults leave all to measurement.
+struct Settings {
+  Strategy strategy = Strategy::automatic;
+  double fraction = 0.9;    ///< 0..1: static part, for hybrid and staggered
+  std::uint64_t chunk = 0;  ///< iterations a chunk, at least; 0: by measurement
+};
+/// Failure where the fraction is outside of 0..1 or no number.
+base::Status check(const Settings& settings);
+
+struct Shape {
+  std::uint64_t count = 0;
+  int threads = 1;
+  bool operator==(const Shape&) const = default;
+};
+
+/// One value of the static fraction that was tried, and how long the loop then took.
+struct FractionTrial {
+  double fraction = 0;
+  int runs = 0;
+  double ns = 0;  ///< the fastest, for a thousand iterations
+};
+
+/// What plans are made of. All of it is measured; zeros are "not known", and then cautious values are taken.
+struct Measured {
+  double iteration_ns = 0;    ///< mean, on the thread that owns it
+  double away_ns = 0;         ///< the same on another thread
+  double spread_ns = 0;       ///< what the slowest thread takes longer than the mean of all, were nothing to move
+  double slack_ns = 0;        ///< this process's last wait in the next collective
+  Profile profile;            ///< cost by place in the loop; of all loops tied to this one
+  std::vector<double> homes;  ///< boundaries in force as fractions of the loop; empty: even
+  std::vector<FractionTrial> fractions;
+};
+
+/// How one execution is divided. Iterations [home[t], home[t+1]) belong to thread t: the first part is its own, and static;
+/// the rest is dynamic. With a pool the dynamic parts of all lie together at the end of the loop, and homes divide what is
+/// before them.
+struct Plan {
+  Shape shape;
+  Strategy strategy = Strategy::even;
+  std::vector<std::uint64_t> home;  ///< threads + 1 boundaries
+  double static_fraction = 1;       ///< of each home; with a pool all of it is static
+  std::uint64_t pool = 0;           ///< iterations from here on are in the pool; shape.count where there is none
+  std::uint64_t chunk = 1;          ///< iterations at a time, at least
+  ChunkRule rule = ChunkRule::fixed;
+  Steal steal = Steal::none;
+  double forecast_ns = 0;  ///< of the execution; 0 where nothing was measured yet
+  /// First dynamic iteration of a thread's home; the home's end where it has none.
+  std::uint64_t dynamic_begin(int thread) const;
+};
+
+/// Fills `plan` anew, into the memory that it has. Never fails: what makes no sense counts as not known.
+void make_plan(const Shape& shape, const Composition& composition, const Settings& settings, const Measured& measured,
+               Plan& plan);
+Plan make_plan(const Shape& shape, const Settings& settings, const Measured& measured);
+
+/// ns that taking a chunk costs, atomic operation and restart of the loop body included.
+inline constexpr double kChunkCost = 40;
+
+/// Iterations a chunk for a thread with `ns` of work: large enough not to be felt, small enough not to be waited for.
+/// Taking chunks of c ns costs kChunkCost * ns / c; the last one is waited for, c / 2 on average. The sum is least at
+/// c = sqrt(2 * kChunkCost * ns).
+std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations);
+
+}  // namespace steelyard::loops

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "loops/loop.h"
+
+namespace steelyard::loops {
+
+/// "solver+0x1a2b": the module that an address lies in, and where: the same in each run. "0x..." where no module holds it.
+std::string site_name(std::uint64_t address);
+
+/// The loops of this process, by call site or by name. Any thread. Loops live as long as the process.
+class Registry {
+ public:
+  /// What loops have that are met from now on.
+  void set_defaults(const Settings& settings);
+  Settings defaults() const;
+
+  /// The loop at a call site, made when it is met first: by return address, about 5 ns once this thread has been there.
+  Loop& at(std::uint64_t address);
+  Loop& named(std::string_view key);
+  std::vector<Loop*> all() const;
+
+  /// What was learnt is kept in a file (JSON), and is the start for loops of the same key in a later run. Loops that are
+  /// met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all.
+  base::Status load(const std::string& path);
+  base::Status save(const std::string& path) const;
+  /// From now on the assignments of a file that was saved with record_assignments() are repeated.
+  base::Status replay(const std::string& path);
+  void record_assignments(bool on);
+
+  /// The process has waited so long in a collective: slack for the loop that it executed last.
+  void waited(std::int64_t ns);
+
+ private:
+  struct State;
+  friend Registry& registry();
+  Registry();
+  std::unique_ptr<State> state_;
+};
+
+/// The one of this process: made at first use, never destroyed.
+Registry& registry();
+
+}  // namespace steelyard::loops

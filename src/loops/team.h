@@ -1,0 +1,137 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "loops/loop.h"
+#include "loops/range.h"
+
+// The engine: the threads of one team share out the iterations of a loop.
+namespace steelyard::loops {
+
+/// Iterations [begin, end), numbered from 0.
+struct Chunk {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct Instance;
+class Team;
+
+/// One thread's place in its team. Used by that thread alone. Its order of calls: begin, next until it says false, end; and
+/// so for each loop, all threads of the team in the same order of loops. Nobody waits for anybody at the end of a loop (the
+/// program's own barrier does, where there is one): a thread may be some loops ahead of the others, and waits in begin()
+/// where it would be further ahead than the team is deep.
+class alignas(128) Member {
+ public:
+  /// Failure: the last loop was not ended, or the other threads of the team are in another loop or have another count.
+  base::Status begin(Loop& loop, std::uint64_t count);
+  /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
+  bool next(Chunk& chunk) {
+    if (stage_ == Stage::own && take_own(chunk)) [[likely]]
+      return true;
+    return next_elsewhere(chunk);
+  }
+  /// A thread that ends before next() has said false cancels the loop.
+  void end();
+  /// No thread gets another chunk of this loop.
+  void cancel();
+  bool inside() const { return stage_ != Stage::outside; }
+
+ private:
+  friend class Team;
+  enum class Stage { outside, alone, fixed, own, pool, steal, replay, finished };
+
+  bool take_own(Chunk& chunk);
+  bool next_elsewhere(Chunk& chunk);
+  bool take_fixed(Chunk& chunk);
+  bool take_pool(Chunk& chunk);
+  bool take_from_others(Chunk& chunk);
+  bool take_replayed(Chunk& chunk);
+  bool rob(int victim, Chunk& chunk);
+  void give(Range range, Chunk& chunk);
+  void leave_home();
+  bool finish();
+
+  Stage stage_ = Stage::outside;
+  std::uint32_t round_ = 0;
+  std::uint32_t chunk_ = 1;
+  Range planned_;                          ///< dynamic part of its home
+  std::atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
+  std::atomic<bool>* cancelled_ = nullptr;
+  std::uint64_t unit_ = 1, count_ = 0;
+  std::uint64_t chunks_ = 0, iterations_ = 0;
+  std::vector<Assignment::Piece>* log_ = nullptr;  ///< where the assignment is recorded
+
+  Instance* instance_ = nullptr;
+  Team* team_ = nullptr;
+  int thread_ = 0;
+  std::uint64_t number_ = 0;  ///< loops that it has begun
+  std::size_t replayed_ = 0;
+  bool at_home_ = true;
+  std::int64_t began_ = 0, left_home_ = 0;
+  std::uint64_t home_iterations_ = 0;
+};
+
+/// What a team of threads shares. Made once for a team and used for any number of loops; allocates when it is made, and when
+/// a loop meets it for the first time. Teams are independent of each other: nested ones, and those of several initial
+/// threads, have one each.
+class Team {
+ public:
+  /// `victims[t]`: the other threads in the order in which thread t looks for work: nearest first (victims.h). Without them
+  /// by number, the closest first. `depth`: loops that may be in progress at a time.
+  explicit Team(int threads, std::vector<std::vector<std::uint16_t>> victims = {}, int depth = 4);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int threads() const { return threads_; }
+  Member& member(int thread) { return members_[static_cast<std::size_t>(thread)]; }
+  /// True where no thread is inside of a loop and all have been through the same number of them.
+  bool quiet() const;
+
+ private:
+  friend class Member;
+  int victim(int thief, int i) const;
+  Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
+
+  int threads_;
+  std::vector<std::vector<std::uint16_t>> victims_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  std::unique_ptr<Member[]> members_;
+};
+
+inline void Member::give(Range range, Chunk& chunk) {
+  chunk.begin = range.begin * unit_;
+  chunk.end = range.end * unit_;
+  if (unit_ != 1 && (chunk.end > count_ || range.end == UINT32_MAX)) chunk.end = count_;
+  ++chunks_;
+  iterations_ += chunk.end - chunk.begin;
+  if (log_ != nullptr) [[unlikely]] {
+    if (!log_->empty() && log_->back().end == chunk.begin)
+      log_->back().end = chunk.end;
+    else
+      log_->push_back({chunk.begin, chunk.end});
+  }
+}
+
+inline bool Member::take_own(Chunk& chunk) {
+  if (cancelled_->load(std::memory_order_relaxed)) [[unlikely]]
+    return false;
+  // Relaxed: the word is all there is to agree on. The loop's own data travel with the region's barriers.
+  std::uint64_t word = own_->load(std::memory_order_relaxed);
+  for (;;) {
+    const Range range = unpack(word, round_, planned_);
+    if (range.empty()) return false;
+    const std::uint32_t size = range.size() < chunk_ ? range.size() : chunk_;
+    const Range rest{range.begin + size, range.end};
+    if (own_->compare_exchange_weak(word, pack(rest, round_), std::memory_order_relaxed)) [[likely]] {
+      give({range.begin, rest.begin}, chunk);
+      return true;
+    }
+  }
+}
+
+}  // namespace steelyard::loops
