@@ -71,14 +71,19 @@ class History {
   /// The same were all threads equally long busy and each iteration at home.
   double forecast_level(std::uint64_t count) const;
 
-  // For the file.
-  long executions_ = 0;
-  double mean_ns_ = 0;
-  double profile_count_ = 0;  ///< iterations that the profile's costs are for
+  /// What an earlier run has left: for the file.
+  void restore(Measured measured, long executions, double mean_ns, double profile_count);
+  double profile_count() const { return profile_count_; }  ///< iterations that the profile's costs are for
 
  private:
   void learn_profile(const Plan& plan, const Execution& execution);
+  void learn_fraction(const Plan& plan, const Execution& execution);
+  double scale(std::uint64_t count) const;
+
   int threads_;
+  long executions_ = 0;
+  double mean_ns_ = 0;
+  double profile_count_ = 0;
   Measured measured_;
   std::array<Execution, kRing> ring_;
   int kept_ = 0;

@@ -80,6 +80,8 @@ class Loop {
   Settings settings_;
   std::deque<Regime> regimes_;
   Regime* latest_ = nullptr;
+  Plan next_;                   ///< memory for the plan to come
+  std::uint64_t versions_ = 0;  ///< never twice the same, whatever the regime
   std::shared_ptr<Tie> tie_;
   std::int64_t slack_ns_ = 0;
   bool record_ = false;

@@ -71,7 +71,7 @@ struct Shape {
 struct FractionTrial {
   double fraction = 0;
   int runs = 0;
-  double ns = 0;  ///< the fastest, for a thousand iterations
+  double ns = 0;  ///< mean time of an execution, for each iteration
 };
 
 /// What plans are made of. All of it is measured; zeros are "not known", and then cautious values are taken.
@@ -93,6 +93,7 @@ struct Plan {
   Strategy strategy = Strategy::even;
   std::vector<std::uint64_t> home;  ///< threads + 1 boundaries
   double static_fraction = 1;       ///< of each home; with a pool all of it is static
+  double tried_fraction = 1;        ///< the same before slack was taken off: what the search for it tries
   std::uint64_t pool = 0;           ///< iterations from here on are in the pool; shape.count where there is none
   std::uint64_t chunk = 1;          ///< iterations at a time, at least
   ChunkRule rule = ChunkRule::fixed;
@@ -100,6 +101,7 @@ struct Plan {
   double forecast_ns = 0;  ///< of the execution; 0 where nothing was measured yet
   /// First dynamic iteration of a thread's home; the home's end where it has none.
   std::uint64_t dynamic_begin(int thread) const;
+  bool operator==(const Plan&) const = default;
 };
 
 /// Fills `plan` anew, into the memory that it has. Never fails: what makes no sense counts as not known.

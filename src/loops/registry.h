@@ -27,13 +27,16 @@ class Registry {
 
   /// What was learnt is kept in a file (JSON), and is the start for loops of the same key in a later run. Loops that are
   /// met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all.
+  /// Processes that run at the same time need a file each.
   base::Status load(const std::string& path);
   base::Status save(const std::string& path) const;
   /// From now on the assignments of a file that was saved with record_assignments() are repeated.
   base::Status replay(const std::string& path);
   void record_assignments(bool on);
 
-  /// The process has waited so long in a collective: slack for the loop that it executed last.
+  /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the loop
+  /// that it executed last.
+  void executed(Loop& loop);
   void waited(std::int64_t ns);
 
  private:

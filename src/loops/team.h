@@ -89,8 +89,6 @@ class Team {
 
   int threads() const { return threads_; }
   Member& member(int thread) { return members_[static_cast<std::size_t>(thread)]; }
-  /// True where no thread is inside of a loop and all have been through the same number of them.
-  bool quiet() const;
 
  private:
   friend class Member;
@@ -106,7 +104,7 @@ class Team {
 inline void Member::give(Range range, Chunk& chunk) {
   chunk.begin = range.begin * unit_;
   chunk.end = range.end * unit_;
-  if (unit_ != 1 && (chunk.end > count_ || range.end == UINT32_MAX)) chunk.end = count_;
+  if (chunk.end > count_) chunk.end = count_;  // the last group may be smaller
   ++chunks_;
   iterations_ += chunk.end - chunk.begin;
   if (log_ != nullptr) [[unlikely]] {

@@ -1,0 +1,168 @@
+#include "loops/history.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loops/fraction.h"
+
+namespace steelyard::loops {
+namespace {
+
+/// Weight of a new measurement beside the old ones; an unknown one is replaced.
+constexpr double kWeight = 0.25;
+void blend(double& mean, double value) { mean = mean > 0 ? mean + kWeight * (value - mean) : value; }
+
+/// Parts may cost this much more than the mean before they are moved: moving them costs, too.
+constexpr double kDeadBand = 0.02;
+/// How far boundaries go at once towards where they should be, after the first time.
+constexpr double kDamping = 0.7;
+
+}  // namespace
+
+double Execution::stolen_share() const {
+  std::uint64_t stolen = 0;
+  for (const ThreadSample& sample : threads) stolen += sample.stolen;
+  return count > 0 ? static_cast<double>(stolen) / static_cast<double>(count) : 0;
+}
+
+double Execution::idle_share() const {
+  double idle = 0;
+  for (const ThreadSample& sample : threads) idle += static_cast<double>(sample.idle_ns);
+  const double all = static_cast<double>(elapsed_ns) * static_cast<double>(threads.size());
+  return all > 0 ? idle / all : 0;
+}
+
+bool Assignment::complete() const {
+  std::vector<Piece> pieces;
+  for (const auto& thread : threads) pieces.insert(pieces.end(), thread.begin(), thread.end());
+  std::ranges::sort(pieces, {}, &Piece::begin);
+  std::uint64_t next = 0;
+  for (const Piece& piece : pieces) {
+    if (piece.begin != next || piece.end <= piece.begin) return false;
+    next = piece.end;
+  }
+  return next == count;
+}
+
+void History::add(const Plan& plan, const Execution& execution) {
+  newest_ = (newest_ + 1) % kRing;
+  kept_ = std::min(kept_ + 1, kRing);
+  ring_[static_cast<std::size_t>(newest_)] = execution;
+  ++executions_;
+  blend(mean_ns_, static_cast<double>(execution.elapsed_ns));
+  if (execution.count == 0 || static_cast<int>(execution.threads.size()) != threads_) return;
+
+  double home_ns = 0, home = 0, away_ns = 0, away = 0;
+  for (const ThreadSample& sample : execution.threads) {
+    home_ns += static_cast<double>(sample.home_ns);
+    home += static_cast<double>(sample.home_iterations);
+    away_ns += static_cast<double>(sample.busy_ns - sample.home_ns);
+    away += static_cast<double>(sample.stolen);
+  }
+  if (home > 0) blend(measured_.iteration_ns, home_ns / home);
+  if (away > 0) blend(measured_.away_ns, away_ns / away);
+  if (measured_.iteration_ns == 0) measured_.iteration_ns = measured_.away_ns;
+  learn_profile(plan, execution);
+  if (measured_.profile.known()) {
+    const double spread = forecast_even(execution.count) - forecast_level(execution.count);
+    measured_.spread_ns = measured_.spread_ns > 0 ? measured_.spread_ns + kWeight * (spread - measured_.spread_ns) : spread;
+  }
+  learn_fraction(plan, execution);
+}
+
+void History::learn_profile(const Plan& plan, const Execution& execution) {
+  const auto count = static_cast<double>(execution.count);
+  const auto threads = static_cast<std::size_t>(threads_);
+  // What a pool hands out says nothing about places.
+  if (plan.home.size() != threads + 1 || plan.pool < execution.count / 2) return;
+  Profile fresh;
+  fresh.place.push_back(0);
+  for (std::size_t t = 0; t < threads; ++t) {
+    const auto size = static_cast<double>(plan.home[t + 1] - plan.home[t]);
+    if (size == 0) continue;
+    const ThreadSample& sample = execution.threads[t];
+    // Who did nothing of its own part was late: the mean of all is as good a guess as any.
+    const double each = sample.home_iterations > 0
+                            ? static_cast<double>(sample.home_ns) / static_cast<double>(sample.home_iterations)
+                            : measured_.iteration_ns;
+    fresh.place.push_back(static_cast<double>(plan.home[t + 1]) / count);
+    fresh.cost.push_back(each * size);
+  }
+  if (plan.pool < execution.count) {
+    const double each = measured_.away_ns > 0 ? measured_.away_ns : measured_.iteration_ns;
+    fresh.place.push_back(1);
+    fresh.cost.push_back(each * static_cast<double>(execution.count - plan.pool));
+  }
+  if (fresh.cost.empty()) return;
+  fresh.place.back() = 1;
+  if (fresh.place == measured_.profile.place && profile_count_ == count) {
+    for (std::size_t i = 0; i < fresh.cost.size(); ++i) {
+      double& known = measured_.profile.cost[i];
+      known += (fresh.cost[i] - known) / 2;
+    }
+    return;
+  }
+  measured_.profile = std::move(fresh);
+  profile_count_ = count;
+}
+
+void History::learn_fraction(const Plan& plan, const Execution& execution) {
+  if (plan.strategy != Strategy::tuned && plan.strategy != Strategy::slack && plan.strategy != Strategy::combined) return;
+  // The first execution shows what the model needs; its own fraction was a guess.
+  if (executions_ == 1) return;
+  const double each = static_cast<double>(execution.elapsed_ns) / static_cast<double>(execution.count);
+  for (FractionTrial& trial : measured_.fractions) {
+    if (std::abs(trial.fraction - plan.tried_fraction) >= kFractionStep / 2) continue;
+    trial.runs = std::min(trial.runs + 1, 16);
+    trial.ns += (each - trial.ns) / trial.runs;
+    return;
+  }
+  measured_.fractions.push_back({plan.tried_fraction, 1, each});
+}
+
+void History::reset() {
+  const double slack = measured_.slack_ns;
+  measured_ = {};
+  measured_.slack_ns = slack;
+  profile_count_ = 0;
+}
+
+bool History::rebalance() {
+  if (!measured_.profile.known()) return false;
+  const bool first = measured_.homes.empty();
+  if (imbalance(measured_.profile, first ? even_parts(threads_) : measured_.homes) <= kDeadBand) return false;
+  std::vector<double> homes = equal_parts(measured_.profile, threads_);
+  if (!first) {
+    for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = measured_.homes[i] + kDamping * (homes[i] - measured_.homes[i]);
+  }
+  measured_.homes = std::move(homes);
+  return true;
+}
+
+const Execution& History::last(int i) const {
+  return ring_[static_cast<std::size_t>((newest_ - i % kRing + kRing) % kRing)];
+}
+
+int History::kept() const { return kept_; }
+
+double History::scale(std::uint64_t count) const {
+  return profile_count_ > 0 ? static_cast<double>(count) / profile_count_ : 0;
+}
+
+double History::forecast_even(std::uint64_t count) const {
+  const Profile& profile = measured_.profile;
+  return profile.known() ? forecast_level(count) * (1 + imbalance(profile, even_parts(threads_))) : 0;
+}
+
+double History::forecast_level(std::uint64_t count) const {
+  return measured_.profile.known() ? measured_.profile.total() / threads_ * scale(count) : 0;
+}
+
+void History::restore(Measured measured, long executions, double mean_ns, double profile_count) {
+  measured_ = std::move(measured);
+  executions_ = executions;
+  mean_ns_ = mean_ns;
+  profile_count_ = profile_count;
+}
+
+}  // namespace steelyard::loops

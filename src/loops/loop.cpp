@@ -1,0 +1,233 @@
+#include "loops/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "base/log.h"
+
+namespace steelyard::loops {
+namespace {
+
+/// Counts and clocks of a measured execution may take this part of its time.
+constexpr double kMeasuring = 0.005;
+constexpr double kMeasureBase = 300, kMeasureThread = 60;  // ns that they take, about
+constexpr long kRarest = 64;
+
+int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
+
+}  // namespace
+
+class Tie {
+ public:
+  /// A loop has a new profile. `homes` are those of all tied loops; true where they are new.
+  bool update(const Loop* loop, int threads, const Profile& profile) {
+    const std::lock_guard lock(mutex_);
+    Team& team = teams_[threads];
+    team.profiles[loop] = profile;
+    Profile sum;
+    for (const auto& [member, its] : team.profiles) sum = add(sum, its);
+    if (imbalance(sum, team.homes.empty() ? even_parts(threads) : team.homes) <= 0.02) return false;
+    team.homes = equal_parts(sum, threads);
+    ++team.version;
+    return true;
+  }
+  void forget(const Loop* loop) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [threads, team] : teams_) team.profiles.erase(loop);
+  }
+  /// True where `homes` were not those of `version` and are now.
+  bool follow(int threads, std::uint64_t& version, std::vector<double>& homes) {
+    const std::lock_guard lock(mutex_);
+    const Team& team = teams_[threads];
+    if (team.version == version) return false;
+    version = team.version;
+    homes = team.homes;
+    return true;
+  }
+
+ private:
+  struct Team {
+    std::map<const Loop*, Profile> profiles;
+    std::vector<double> homes;
+    std::uint64_t version = 0;
+  };
+  std::mutex mutex_;
+  std::map<int, Team> teams_;
+};
+
+Loop::Loop(std::string key, Settings settings) : key_(std::move(key)), settings_(settings) {}
+
+Loop::~Loop() {
+  if (tie_) tie_->forget(this);
+}
+
+Settings Loop::settings() const {
+  const std::lock_guard lock(mutex_);
+  return settings_;
+}
+
+base::Status Loop::set(const Settings& settings) {
+  if (base::Status status = check(settings); !status) return status;
+  const std::lock_guard lock(mutex_);
+  settings_ = settings;
+  for (Regime& regime : regimes_) regime.plan.shape = {};  // made anew
+  return {};
+}
+
+void Loop::tie(Loop& other) {
+  if (&other == this) return;
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  if (!tie_ && !other.tie_) tie_ = std::make_shared<Tie>();
+  if (!tie_) tie_ = other.tie_;
+  other.tie_ = tie_;
+}
+
+void Loop::set_slack(std::int64_t ns) {
+  const std::lock_guard lock(mutex_);
+  slack_ns_ = std::max<std::int64_t>(0, ns);
+  if (latest_ != nullptr) latest_->history.measured().slack_ns = static_cast<double>(slack_ns_);
+}
+
+void Loop::record_assignments(bool on) {
+  const std::lock_guard lock(mutex_);
+  record_ = on;
+}
+
+base::Status Loop::replay(Assignment assignment) {
+  if (!assignment.complete()) {
+    return base::Status::failure(
+        fmt::format("the assignment of loop {} does not hold each of its {} iterations exactly once: record it again", key_,
+                    assignment.count));
+  }
+  const std::lock_guard lock(mutex_);
+  replayed_.push_back(std::move(assignment));
+  return {};
+}
+
+Loop::Regime& Loop::regime_of(const Shape& shape) {
+  const int magnitude = magnitude_of(shape.count);
+  if (latest_ != nullptr && latest_->threads == shape.threads && latest_->magnitude == magnitude) return *latest_;
+  for (Regime& regime : regimes_) {
+    if (regime.threads == shape.threads && regime.magnitude == magnitude) return *(latest_ = &regime);
+  }
+  Regime& made = regimes_.emplace_back();
+  made.threads = shape.threads;
+  made.magnitude = magnitude;
+  made.history = History(shape.threads);
+  made.history.measured().slack_ns = static_cast<double>(slack_ns_);
+  return *(latest_ = &made);
+}
+
+void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
+  const std::lock_guard lock(mutex_);
+  Regime& regime = regime_of(shape);
+  const bool stranger = ticket.regime != &regime;
+  ticket.regime = &regime;
+  ticket.measure = --regime.until_measured <= 0;
+  ticket.record = record_;
+  ticket.replayed = nullptr;
+  for (const Assignment& assignment : replayed_) {
+    if (assignment.count == shape.count && static_cast<int>(assignment.threads.size()) == shape.threads)
+      ticket.replayed = &assignment;
+  }
+  if (!replayed_.empty() && ticket.replayed == nullptr) {
+    base::warn_once(fmt::format(
+        "loop {} has {} iterations and {} threads now, for which nothing was recorded: nothing is repeated; run it as it "
+        "was recorded",
+        key_, shape.count, shape.threads));
+  }
+  if (regime.plan.shape != shape) replan(regime, shape);
+  if (stranger || ticket.version != regime.version) {
+    plan = regime.plan;
+    ticket.version = regime.version;
+  }
+}
+
+void Loop::replan(Regime& regime, const Shape& shape) {
+  Settings settings = settings_;
+  if (settings.strategy == Strategy::automatic) settings.strategy = regime.policy.next();
+  make_plan(shape, compose(settings.strategy), settings, regime.history.measured(), next_);
+  if (next_ == regime.plan) return;
+  std::swap(regime.plan, next_);
+  regime.version = ++versions_;
+}
+
+void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& execution) {
+  const std::lock_guard lock(mutex_);
+  Regime& regime = *static_cast<Regime*>(ticket.regime);
+  History& history = regime.history;
+  history.add(plan, execution);
+  const bool automatic = settings_.strategy == Strategy::automatic;
+  if (automatic && plan.strategy == regime.policy.next()) {
+    const Observation observation{static_cast<double>(execution.elapsed_ns), static_cast<double>(execution.count),
+                                  history.forecast_even(execution.count),    history.forecast_level(execution.count),
+                                  execution.stolen_share(),                  execution.idle_share()};
+    if (regime.policy.observe(observation)) {
+      history.reset();
+      regime.tie_version = 0;
+      if (tie_) tie_->forget(this);
+    }
+  }
+  const bool follows = automatic ? regime.policy.next() == Strategy::adaptive : settings_.strategy == Strategy::adaptive;
+  if (follows) {
+    if (!tie_) {
+      history.rebalance();
+    } else {
+      if (history.measured().profile.known()) tie_->update(this, regime.threads, history.measured().profile);
+      std::vector<double> homes;
+      if (tie_->follow(regime.threads, regime.tie_version, homes)) history.set_homes(std::move(homes));
+    }
+  }
+  const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
+  const double cost = kMeasureBase + kMeasureThread * regime.threads;
+  const double period = history.mean_ns() > 0 ? std::ceil(cost / (kMeasuring * history.mean_ns())) : 1;
+  regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, static_cast<double>(kRarest)));
+  replan(regime, regime.plan.shape);
+}
+
+void Loop::recorded(Assignment assignment) {
+  const std::lock_guard lock(mutex_);
+  for (Assignment& kept : recorded_) {
+    if (kept.count == assignment.count && kept.threads.size() == assignment.threads.size()) {
+      kept = std::move(assignment);
+      return;
+    }
+  }
+  recorded_.push_back(std::move(assignment));
+}
+
+bool Loop::find(const Shape& shape, Regime& copy) const {
+  const std::lock_guard lock(mutex_);
+  for (const Regime& regime : regimes_) {
+    if (regime.threads != shape.threads || regime.magnitude != magnitude_of(shape.count)) continue;
+    copy = regime;
+    return true;
+  }
+  return false;
+}
+
+std::vector<Loop::Regime> Loop::regimes() const {
+  const std::lock_guard lock(mutex_);
+  return {regimes_.begin(), regimes_.end()};
+}
+
+void Loop::restore(Regime regime) {
+  const std::lock_guard lock(mutex_);
+  for (const Regime& known : regimes_) {
+    if (known.threads == regime.threads && known.magnitude == regime.magnitude) return;
+  }
+  regime.version = 0;
+  regime.plan = {};
+  regimes_.push_back(std::move(regime));
+}
+
+std::vector<Assignment> Loop::assignments() const {
+  const std::lock_guard lock(mutex_);
+  return recorded_;
+}
+
+}  // namespace steelyard::loops

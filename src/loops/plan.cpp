@@ -1,0 +1,171 @@
+#include "loops/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/nearest.h"
+#include "loops/fraction.h"
+
+namespace steelyard::loops {
+namespace {
+
+/// As long as nothing is known: the static fraction of uSched, and the chunks that a thread's part is cut into.
+constexpr double kCautious = 0.9;
+constexpr std::uint64_t kPieces = 64;
+/// ns of the smallest chunk of guided and factoring: below, taking it is what is measured.
+constexpr double kLeast = 500;
+
+/// floor(count * fraction), exact at both ends.
+std::uint64_t part_of(std::uint64_t count, double fraction) {
+  if (!(fraction > 0)) return 0;
+  if (fraction >= 1) return count;
+  return std::min(count, static_cast<std::uint64_t>(static_cast<long double>(count) * fraction));
+}
+
+double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
+                   const Measured& measured, Plan& plan) {
+  const auto count = static_cast<double>(shape.count);
+  switch (composition.fraction) {
+    case Fraction::none:
+      plan.tried_fraction = 0;
+      break;
+    case Fraction::all:
+      plan.tried_fraction = 1;
+      break;
+    case Fraction::given:
+      plan.tried_fraction = std::clamp(settings.fraction, 0.0, 1.0);
+      break;
+    case Fraction::tuned: {
+      double model = kCautious;
+      if (!measured.fractions.empty()) {
+        model = measured.fractions.front().fraction;
+      } else if (measured.iteration_ns > 0) {
+        const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
+        model = 1 - dynamic_fraction(count, shape.threads, measured.iteration_ns, away, measured.spread_ns);
+      }
+      plan.tried_fraction = tuned_fraction(model, measured.fractions);
+      break;
+    }
+  }
+  if (!composition.slack) return plan.tried_fraction;
+  return 1 - less_slack(1 - plan.tried_fraction, count, shape.threads, measured.iteration_ns, measured.slack_ns);
+}
+
+std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measured& measured) {
+  if (settings.chunk > 0) return settings.chunk;
+  const double ns = measured.iteration_ns;
+  if (plan.rule != ChunkRule::fixed) return ns > 0 ? std::max(1.0, std::ceil(kLeast / ns)) : 1;
+  const auto threads = static_cast<std::uint64_t>(plan.shape.threads);
+  const std::uint64_t dynamic = plan.pool < plan.shape.count
+                                    ? plan.shape.count - plan.pool
+                                    : part_of(plan.shape.count, 1 - plan.static_fraction);
+  const std::uint64_t share = dynamic / threads;
+  return best_chunk(ns * static_cast<double>(share), ns, share);
+}
+
+}  // namespace
+
+std::string_view name_of(Strategy strategy) { return strategy_names()[static_cast<std::size_t>(strategy)]; }
+
+const std::vector<std::string_view>& strategy_names() {
+  static const auto& names = *new std::vector<std::string_view>{"auto",      "static",   "hybrid", "tuned",
+                                                                "slack",     "staggered", "combined", "guided",
+                                                                "factoring", "steal",    "adaptive"};
+  return names;
+}
+
+base::Status parse_strategy(std::string_view name, Strategy& strategy) {
+  const auto& names = strategy_names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) {
+    const auto meant = base::nearest(name, names);
+    return base::Status::failure(fmt::format("unknown strategy '{}'{}: it must be one of {}", name,
+                                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
+                                             fmt::join(names, ", ")));
+  }
+  strategy = static_cast<Strategy>(found - names.begin());
+  return {};
+}
+
+Composition compose(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::even:
+      return {Homes::even, Fraction::all, false, Order::own, ChunkRule::fixed, Steal::none};
+    case Strategy::hybrid:
+      return {Homes::even, Fraction::given, false, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::tuned:
+      return {Homes::even, Fraction::tuned, false, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::slack:
+      return {Homes::even, Fraction::tuned, true, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::staggered:
+      return {Homes::even, Fraction::given, false, Order::own, ChunkRule::fixed, Steal::chunk};
+    case Strategy::combined:
+      return {Homes::even, Fraction::tuned, true, Order::own, ChunkRule::fixed, Steal::chunk};
+    case Strategy::guided:
+      return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::guided, Steal::none};
+    case Strategy::factoring:
+      return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::factoring, Steal::none};
+    case Strategy::adaptive:
+      return {Homes::adaptive, Fraction::none, false, Order::own, ChunkRule::fixed, Steal::half};
+    case Strategy::automatic:
+    case Strategy::steal:
+      break;
+  }
+  return {};
+}
+
+base::Status check(const Settings& settings) {
+  if (settings.fraction >= 0 && settings.fraction <= 1) return {};
+  return base::Status::failure(
+      fmt::format("the static fraction is {}: it must be from 0 (all dynamic) to 1 (all static)", settings.fraction));
+}
+
+std::uint64_t Plan::dynamic_begin(int thread) const {
+  const auto t = static_cast<std::size_t>(thread);
+  if (pool < shape.count) return home[t + 1];
+  return home[t] + part_of(home[t + 1] - home[t], static_fraction);
+}
+
+std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations) {
+  if (!(ns > 0) || !(iteration_ns > 0)) return std::max<std::uint64_t>(1, iterations / kPieces);
+  const double best = std::sqrt(2 * kChunkCost * ns) / iteration_ns;
+  const std::uint64_t most = std::max<std::uint64_t>(1, iterations / 4);
+  if (!(best < static_cast<double>(most))) return most;
+  // A power of two, so that a plan does not change with each measurement.
+  return std::bit_ceil(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(best / 1.4)));
+}
+
+void make_plan(const Shape& shape, const Composition& composition, const Settings& settings, const Measured& measured,
+               Plan& plan) {
+  const auto threads = static_cast<std::size_t>(std::max(1, shape.threads));
+  plan.shape = {shape.count, static_cast<int>(threads)};
+  plan.strategy = settings.strategy;
+  plan.rule = composition.rule;
+  plan.steal = composition.steal;
+  plan.static_fraction = fraction_of(composition, plan.shape, settings, measured, plan);
+  plan.pool = composition.order == Order::pool ? part_of(shape.count, plan.static_fraction) : shape.count;
+  const bool follow = composition.homes == Homes::adaptive && measured.homes.size() == threads + 1;
+  plan.home.resize(threads + 1);
+  plan.home[0] = 0;
+  for (std::size_t t = 1; t < threads; ++t) {
+    // Even parts differ by one at most.
+    const std::uint64_t even = plan.pool / threads * t + plan.pool % threads * t / threads;
+    plan.home[t] = std::max(plan.home[t - 1], follow ? part_of(plan.pool, measured.homes[t]) : even);
+  }
+  plan.home[threads] = plan.pool;
+  plan.chunk = chunk_of(plan, settings, measured);
+  const double level = measured.iteration_ns * static_cast<double>(shape.count) / static_cast<double>(threads);
+  const bool moves = composition.order == Order::pool || composition.steal != Steal::none;
+  plan.forecast_ns = moves ? level : level + measured.spread_ns;
+}
+
+Plan make_plan(const Shape& shape, const Settings& settings, const Measured& measured) {
+  Plan plan;
+  make_plan(shape, compose(settings.strategy), settings, measured, plan);
+  return plan;
+}
+
+}  // namespace steelyard::loops

@@ -1,0 +1,177 @@
+#include "loops/policy.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace steelyard::loops {
+namespace {
+
+enum : std::size_t { kEven, kAdaptive, kStealing, kGuided };
+
+constexpr int kRuns = 3;            // measured executions of each candidate
+constexpr double kClose = 1.15;     // even parts are tried where they are forecast within this of stealing
+constexpr double kMoved = 0.01;     // share of iterations stolen from which ranges should follow the load
+constexpr double kIdle = 0.03;      // share of time idle, in spite of stealing, from which guided could do better
+constexpr double kHopeless = 1.25;  // behind the best after one execution
+constexpr double kBehind = 1.08;    // behind the best after two
+constexpr double kTie = 0.005;      // closer than this is as good
+constexpr double kBroken = 0.10;    // this far from what was promised, three times in a row: the loop has changed
+constexpr double kDrift = 0.03;     // this far on average: it has drifted
+constexpr int kPatience = 16;       // executions after a choice during which a drift is not yet one
+
+}  // namespace
+
+double Policy::Arm::typical() const {
+  std::array<double, 5> sorted = recent;
+  const int n = std::min<int>(runs, static_cast<int>(recent.size()));
+  if (n == 0) return 0;
+  std::sort(sorted.begin(), sorted.begin() + n);
+  return sorted[static_cast<std::size_t>((n - 1) / 2)];
+}
+
+double Policy::Arm::fastest() const {
+  const int n = std::min<int>(runs, static_cast<int>(recent.size()));
+  return n == 0 ? 0 : *std::min_element(recent.begin(), recent.begin() + n);
+}
+
+void Policy::Arm::add(double value) {
+  recent[static_cast<std::size_t>(runs) % recent.size()] = value;
+  ++runs;
+}
+
+void Policy::restart() {
+  arm_ = {};
+  arm_[kStealing].candidate = true;
+  current_ = kStealing;
+  settled_ = warm_ = chosen_ = false;
+  promised_ = noise_ = slow_ = 0;
+  broken_ = quiet_ = 0;
+  since_ = 0;
+  reason_ = "ranges and stealing, until there is something to compare";
+}
+
+void Policy::start_with(Strategy known) {
+  restart();
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    if (arms[i] == known) settle(i, "best in an earlier run");
+  }
+}
+
+bool Policy::observe(const Observation& observation) {
+  if (!(observation.ns > 0) || !(observation.iterations > 0)) return false;
+  if (settled_) return watch(observation);
+  // The first execution meets cold memory, and so does the first one with other boundaries: they are not compared.
+  if (!warm_) {
+    warm_ = true;
+    return false;
+  }
+  arm_[current_].add(observation.ns / observation.iterations);
+  if (!chosen_) choose_candidates(observation);
+  if (settled_) return false;
+  drop_hopeless();
+  go_on();
+  return false;
+}
+
+void Policy::choose_candidates(const Observation& observation) {
+  chosen_ = true;
+  if (observation.ns < kShort) {
+    settle(kEven, "too short for anything to pay");
+    return;
+  }
+  const double even = observation.even_ns, level = observation.level_ns;
+  arm_[kEven].candidate = even == 0 || even < kClose * observation.ns;
+  arm_[kAdaptive].candidate = observation.stolen > kMoved || even > (1 + 2 * kMoved) * level;
+  arm_[kGuided].candidate = observation.idle > kIdle;
+}
+
+void Policy::drop_hopeless() {
+  double best = 0;
+  for (const Arm& arm : arm_) {
+    if (arm.candidate && arm.runs > 0 && (best == 0 || arm.typical() < best)) best = arm.typical();
+  }
+  for (Arm& arm : arm_) {
+    if (!arm.candidate || arm.runs == 0) continue;
+    if (arm.fastest() > best * (arm.runs == 1 ? kHopeless : kBehind)) arm.candidate = false;
+  }
+}
+
+// The candidate with the fewest executions is next; when all have had theirs, the fastest stays, and among equally fast ones
+// the one that moves least: the arms are in this order.
+void Policy::go_on() {
+  std::size_t next = kArms, best = kArms, left = 0;
+  for (std::size_t i = 0; i < kArms; ++i) {
+    const Arm& arm = arm_[i];
+    if (!arm.candidate) continue;
+    ++left;
+    if (arm.runs < kRuns && (next == kArms || arm.runs < arm_[next].runs)) next = i;
+    if (arm.runs > 0 && (best == kArms || arm.typical() < arm_[best].typical() * (1 - kTie))) best = i;
+  }
+  if (next == kArms || (left == 1 && best != kArms)) {
+    settle(best, left == 1 ? "nothing else comes near" : "fastest of those tried");
+    return;
+  }
+  if (next != current_ && next == kAdaptive && arm_[next].runs == 0) warm_ = false;
+  current_ = next;
+}
+
+void Policy::settle(std::size_t arm, std::string_view reason) {
+  settled_ = true;
+  chosen_ = true;
+  current_ = arm;
+  reason_ = reason;
+  promised_ = arm_[arm].runs >= 2 ? arm_[arm].typical() : 0;
+  noise_ = promised_ > 0 ? std::abs(promised_ / arm_[arm].fastest() - 1) : 0;
+  slow_ = promised_;
+  since_ = 0;
+  broken_ = quiet_ = 0;
+  if (promised_ == 0) arm_[arm] = {};
+}
+
+bool Policy::watch(const Observation& observation) {
+  const double value = observation.ns / observation.iterations;
+  ++since_;
+  const auto begin_anew = [&] {
+    ++resets_;
+    restart();
+    return true;
+  };
+  // Short loops are not compared with anything. Only one that has become long is worth another look.
+  if (current_ == kEven && observation.ns < kShort) {
+    broken_ = 0;
+    promised_ = 0;
+    arm_[current_] = {};
+    return false;
+  }
+  Arm& arm = arm_[current_];
+  if (promised_ == 0) {
+    arm.add(value);
+    // Even parts that nobody has compared, and threads that wait for each other: the loop was too short once.
+    if (arm.runs == kRuns && current_ == kEven && observation.idle > kIdle) return begin_anew();
+    if (arm.runs < static_cast<int>(arm.recent.size())) return false;
+    promised_ = slow_ = arm.typical();
+    noise_ = promised_ / arm.fastest() - 1;
+    return false;
+  }
+  const double off = value / promised_ - 1;
+  broken_ = std::abs(off) > std::max(kBroken, 4 * noise_) ? broken_ + 1 : 0;
+  if (broken_ == 0) slow_ += (value - slow_) / 8;
+  const long patience = static_cast<long>(kPatience) << std::min(resets_, 6);
+  if (since_ < patience) {
+    // A change so soon after the last one: looked at when the patience has run out.
+    if (broken_ >= 3 && resets_ == 0) return begin_anew();
+    return false;
+  }
+  if (broken_ >= 3) return begin_anew();
+  if (slow_ > promised_ * (1 + std::max(kDrift, 2 * noise_))) return begin_anew();
+  // Faster than promised: what is promised from now on.
+  if (slow_ < promised_) promised_ = slow_;
+  // A long quiet time wins back the trust that changes have cost.
+  if (++quiet_ >= 256 && resets_ > 0) {
+    quiet_ = 0;
+    --resets_;
+  }
+  return false;
+}
+
+}  // namespace steelyard::loops

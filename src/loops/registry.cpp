@@ -1,0 +1,143 @@
+#include "loops/registry.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "loops/store.h"
+
+namespace steelyard::loops {
+
+struct Registry::State {
+  mutable std::mutex mutex;
+  Settings defaults;
+  std::map<std::string, std::unique_ptr<Loop>, std::less<>> by_key;
+  std::unordered_map<std::uint64_t, Loop*> by_address;
+  std::map<std::string, Stored, std::less<>> learnt, replayed;
+  bool record = false;
+  std::atomic<Loop*> latest = nullptr;
+
+  // With the mutex held.
+  Loop& named(std::string_view key) {
+    if (const auto known = by_key.find(key); known != by_key.end()) return *known->second;
+    auto made = std::make_unique<Loop>(std::string(key), defaults);
+    if (const auto stored = learnt.find(key); stored != learnt.end()) teach(*made, stored->second);
+    if (const auto stored = replayed.find(key); stored != replayed.end()) repeat(*made, stored->second);
+    made->record_assignments(record);
+    return *by_key.emplace(key, std::move(made)).first->second;
+  }
+  static void teach(Loop& loop, const Stored& stored) {
+    for (const Loop::Regime& regime : stored.regimes) loop.restore(regime);
+  }
+  static void repeat(Loop& loop, const Stored& stored) {
+    // Complete, as the file was checked when it was read.
+    for (const Assignment& assignment : stored.assignments) (void)loop.replay(assignment);
+  }
+};
+
+std::string site_name(std::uint64_t address) {
+  Dl_info found{};
+  // The return address may lie behind the end of its function, never in front of the call.
+  if (dladdr(reinterpret_cast<void*>(address - 1), &found) == 0 || found.dli_fname == nullptr)
+    return fmt::format("{:#x}", address);
+  const std::string_view path = found.dli_fname;
+  return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), address - reinterpret_cast<std::uint64_t>(found.dli_fbase));
+}
+
+Registry::Registry() : state_(std::make_unique<State>()) {}
+
+void Registry::set_defaults(const Settings& settings) {
+  const std::lock_guard lock(state_->mutex);
+  state_->defaults = settings;
+}
+
+Settings Registry::defaults() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->defaults;
+}
+
+Loop& Registry::at(std::uint64_t address) {
+  struct Known {
+    std::uint64_t address;
+    Loop* loop;
+  };
+  constexpr std::size_t kSlots = 64;
+  static thread_local std::array<Known, kSlots> known = {};
+  Known& slot = known[(address * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
+  if (slot.address != address) {
+    const std::lock_guard lock(state_->mutex);
+    Loop*& loop = state_->by_address[address];
+    if (loop == nullptr) loop = &state_->named(site_name(address));
+    slot = {address, loop};
+  }
+  return *slot.loop;
+}
+
+Loop& Registry::named(std::string_view key) {
+  const std::lock_guard lock(state_->mutex);
+  return state_->named(key);
+}
+
+std::vector<Loop*> Registry::all() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<Loop*> loops;
+  for (const auto& [key, loop] : state_->by_key) loops.push_back(loop.get());
+  return loops;
+}
+
+base::Status Registry::load(const std::string& path) {
+  std::vector<Stored> stored;
+  if (base::Status status = read_file(path, stored); !status) return status;
+  const std::lock_guard lock(state_->mutex);
+  for (Stored& loop : stored) {
+    if (const auto known = state_->by_key.find(loop.key); known != state_->by_key.end()) State::teach(*known->second, loop);
+    state_->learnt[loop.key] = std::move(loop);
+  }
+  return {};
+}
+
+base::Status Registry::save(const std::string& path) const {
+  std::vector<const Loop*> loops;
+  for (const Loop* loop : all()) loops.push_back(loop);
+  return write_file(path, loops);
+}
+
+base::Status Registry::replay(const std::string& path) {
+  std::vector<Stored> stored;
+  if (base::Status status = read_file(path, stored); !status) return status;
+  const std::lock_guard lock(state_->mutex);
+  for (Stored& loop : stored) {
+    if (const auto known = state_->by_key.find(loop.key); known != state_->by_key.end())
+      State::repeat(*known->second, loop);
+    state_->replayed[loop.key] = std::move(loop);
+  }
+  return {};
+}
+
+void Registry::record_assignments(bool on) {
+  const std::lock_guard lock(state_->mutex);
+  state_->record = on;
+  for (const auto& [key, loop] : state_->by_key) loop->record_assignments(on);
+}
+
+void Registry::executed(Loop& loop) {
+  // Mostly the same again, and then nothing is written.
+  if (state_->latest.load(std::memory_order_relaxed) != &loop) state_->latest.store(&loop, std::memory_order_relaxed);
+}
+
+void Registry::waited(std::int64_t ns) {
+  if (Loop* const loop = state_->latest.load(std::memory_order_relaxed); loop != nullptr) loop->set_slack(ns);
+}
+
+Registry& registry() {
+  static Registry& only = *new Registry;
+  return only;
+}
+
+}  // namespace steelyard::loops
