@@ -89,7 +89,9 @@ void Loop::tie(Loop& other) {
 void Loop::set_slack(std::int64_t ns) {
   const std::lock_guard lock(mutex_);
   slack_ns_ = std::max<std::int64_t>(0, ns);
-  if (latest_ != nullptr) latest_->history.measured().slack_ns = static_cast<double>(slack_ns_);
+  if (latest_ == nullptr) return;
+  latest_->history.measured().slack_ns = static_cast<double>(slack_ns_);
+  if (compose(settings_.strategy).slack && latest_->plan.shape.count > 0) replan(*latest_, latest_->plan.shape);
 }
 
 void Loop::record_assignments(bool on) {

@@ -104,6 +104,11 @@ base::Status Registry::load(const std::string& path) {
 
 base::Status Registry::save(const std::string& path) const {
   std::vector<const Loop*> loops;
+  {
+    // What an earlier run has learnt of loops that this one has not met stays.
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [key, stored] : state_->learnt) state_->named(key);
+  }
   for (const Loop* loop : all()) loops.push_back(loop);
   return write_file(path, loops);
 }

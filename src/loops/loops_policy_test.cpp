@@ -1,0 +1,284 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "loops/loop.h"
+#include "loops/policy.h"
+#include "loops/simulated_machine.h"
+
+// `auto` in a closed loop with a simulated machine, beside each fixed strategy on the same one.
+namespace steelyard::loops {
+namespace {
+
+using simulated::Machine;
+using simulated::Simulator;
+using simulated::Work;
+
+constexpr int kWarm = 20;  // executions that are not compared: while the choice is made
+
+/// A loop that is executed again and again on a machine; both may change on the way.
+struct Scenario {
+  std::string name;
+  Machine machine;
+  std::function<const Work&(int)> work;                    ///< by execution
+  std::function<void(Machine&, int)> weather = [](Machine&, int) {};  ///< what befalls the machine before one
+};
+
+/// Mean ns of executions [kWarm, executions).
+double run(const Scenario& scenario, Strategy strategy, int executions, Loop* watched = nullptr) {
+  Loop own("simulated", {strategy, 0.9, 0});
+  Loop& loop = watched != nullptr ? *watched : own;
+  Simulator simulator(scenario.machine, 7);
+  Plan plan;
+  Loop::Ticket ticket;
+  double sum = 0;
+  for (int i = 0; i < executions; ++i) {
+    scenario.weather(simulator.machine(), i);
+    const Work& work = scenario.work(i);
+    loop.prepare({work.count(), scenario.machine.threads}, plan, ticket);
+    const Execution execution = simulator.execute(plan, work);
+    if (ticket.measure) loop.completed(plan, ticket, execution);
+    if (i >= kWarm) sum += static_cast<double>(execution.elapsed_ns);
+  }
+  return sum / (executions - kWarm);
+}
+
+std::function<const Work&(int)> always(Work work) {
+  auto kept = std::make_shared<Work>(std::move(work));
+  return [kept](int) -> const Work& { return *kept; };
+}
+
+std::vector<Scenario> scenarios(int threads) {
+  const auto count = static_cast<std::uint64_t>(threads) * 240;
+  const double ns = threads * 400e3;  // 0.4 ms where all is level
+  const auto flat = [](double) { return 1.0; };
+  const auto triangular = [](double place) { return place; };
+  const auto hump = [](double at) {
+    return [at](double place) { return 0.05 + std::exp(-std::pow((place - at) / 0.12, 2)); };
+  };
+  Machine even{threads, {}};
+  Machine far{threads, {}, 1.6};
+  Machine delayed = even, far_delayed = far;
+  delayed.slowness.assign(static_cast<std::size_t>(threads), 1.0);
+  delayed.slowness[static_cast<std::size_t>(threads) / 2] = 1.10;
+  far_delayed.slowness = delayed.slowness;
+  auto before = std::make_shared<Work>(Work(count, hump(0.3)).of_total(ns));
+  auto after = std::make_shared<Work>(Work(count, hump(0.7)).of_total(ns));
+  const auto transient = [](Machine& machine, int i) {
+    // Every seventh execution another thread is 8 % slower.
+    for (double& slowness : machine.slowness) slowness = 1;
+    if (i % 7 == 3) machine.slowness[static_cast<std::size_t>(i * 5) % machine.slowness.size()] = 1.08;
+  };
+  return {
+      {"balanced", even, always(Work(count, flat).of_total(ns))},
+      {"triangular", even, always(Work(count, triangular).of_total(ns))},
+      {"memory-bound", far, always(Work(count, flat).of_total(ns))},
+      {"memory-bound, one thread delayed", far_delayed, always(Work(count, flat).of_total(ns))},
+      {"one thread delayed", delayed, always(Work(count, flat).of_total(ns))},
+      {"memory-bound, transient noise", far, always(Work(count, flat).of_total(ns)), transient},
+      {"short", even, always(Work(count, flat).of_total(threads * 10e3))},
+      {"Mandelbrot that shifts", even, [=](int i) -> const Work& { return i < 90 ? *before : *after; }},
+  };
+}
+
+class Automatic : public testing::TestWithParam<int> {};
+
+TEST_P(Automatic, IsNearTheBestFixedStrategyAndNeverBehindStatic) {
+  for (const Scenario& scenario : scenarios(GetParam())) {
+    const bool shifts = scenario.name.find("shifts") != std::string::npos;
+    double best = std::numeric_limits<double>::max(), even = 0;
+    Strategy best_is{};
+    for (const Strategy fixed : Policy::arms) {
+      const double ns = run(scenario, fixed, shifts ? 160 : 60);
+      if (fixed == Strategy::even) even = ns;
+      if (ns < best) best = ns, best_is = fixed;
+    }
+    Loop loop("simulated");
+    const double automatic = run(scenario, Strategy::automatic, shifts ? 160 : 120, &loop);
+    const Loop::Regime regime = loop.regimes().at(0);
+    const auto told = testing::Message() << scenario.name << ", " << GetParam() << " threads: auto " << automatic / best
+                                         << " of the best (" << name_of(best_is) << "), " << automatic / even
+                                         << " of static; is " << name_of(regime.policy.next()) << ": "
+                                         << regime.policy.reason();
+    EXPECT_LE(automatic, best * (shifts ? 1.05 : 1.03)) << told;
+    EXPECT_LE(automatic, even * 1.01) << told;
+    if (testing::UnitTest::GetInstance()->current_test_info()->value_param() != nullptr)
+      RecordProperty(scenario.name, std::to_string(automatic / best));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Automatic, testing::Values(2, 6, 16, 48));
+
+Observation seen(double ns, double even = 0, double level = 0, double stolen = 0, double idle = 0) {
+  return {ns, 1000, even, level, stolen, idle};
+}
+
+TEST(Policy, BeginsWithRangesAndStealing) { EXPECT_EQ(Policy().next(), Strategy::steal); }
+
+TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
+  Policy policy;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(policy.next(), Strategy::steal);
+    policy.observe(seen(1e6, 2e6, 0.99e6, 0.005, 0.001));  // static would take twice as long...
+    if (i == 0) continue;
+    if (policy.next() != Strategy::steal) break;
+  }
+  // ... so the only other thing that it looks at are ranges that follow the load.
+  EXPECT_EQ(policy.next(), Strategy::adaptive);
+}
+
+TEST(Policy, ShortLoopsBecomeStaticAtOnceAndLongOnesAreLookedAtAgain) {
+  Policy policy;
+  policy.observe(seen(90e3));
+  policy.observe(seen(8e3));
+  EXPECT_EQ(policy.next(), Strategy::even);
+  EXPECT_TRUE(policy.settled());
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(policy.observe(seen(i % 3 == 0 ? 2e3 : 15e3)));
+  EXPECT_EQ(policy.next(), Strategy::even);
+  bool reset = false;
+  for (int i = 0; i < 20 && !reset; ++i) reset = policy.observe(seen(5e6, 5e6, 3e6, 0, 0.4));
+  EXPECT_TRUE(reset);
+  EXPECT_EQ(policy.next(), Strategy::steal);
+}
+
+/// Feeds a policy with what each arm takes, until it has settled; how many executions that took.
+int settle(Policy& policy, const std::array<double, Policy::kArms>& ns) {
+  int executions = 0;
+  while (!policy.settled() && executions < 100) {
+    const auto arm = static_cast<std::size_t>(std::ranges::find(Policy::arms, policy.next()) - Policy::arms.begin());
+    policy.observe(seen(ns[arm], 1.01e6, 1e6, 0.1, 0.1));
+    ++executions;
+  }
+  return executions;
+}
+
+TEST(Policy, FindsEachOfItsArmsWithinAFewExecutions) {
+  for (std::size_t best = 0; best < Policy::kArms; ++best) {
+    std::array<double, Policy::kArms> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
+    ns[best] = 1.0e6;
+    Policy policy;
+    EXPECT_LE(settle(policy, ns), 16);
+    EXPECT_EQ(policy.next(), Policy::arms[best]);
+  }
+}
+
+TEST(Policy, DropsTheHopelessAfterOneExecution) {
+  Policy policy;
+  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 2 + 1 + 2 + 1);
+  EXPECT_EQ(policy.next(), Strategy::steal);
+}
+
+TEST(Policy, OfEquallyFastOnesTakesTheOneThatMovesLeast) {
+  Policy policy;
+  settle(policy, {1e6, 1e6, 0.999e6, 0.999e6});
+  EXPECT_EQ(policy.next(), Strategy::even);
+}
+
+TEST(Policy, NoticesAChangeAndADriftButNotNoise) {
+  const std::array<double, Policy::kArms> ns = {1e6, 1.1e6, 1.1e6, 1.1e6};
+  Policy noisy;
+  settle(noisy, ns);
+  for (int i = 0; i < 500; ++i) ASSERT_FALSE(noisy.observe(seen(i % 9 == 0 ? 1.5e6 : 1e6 + 1e4 * (i % 3)))) << i;
+
+  Policy changed;
+  settle(changed, ns);
+  int until = 0;
+  while (until < 50 && !changed.observe(seen(1.3e6))) ++until;
+  EXPECT_LE(until, 4);
+  EXPECT_EQ(changed.next(), Strategy::steal) << "begins anew";
+
+  Policy drifted;
+  settle(drifted, ns);
+  until = 0;
+  while (until < 100 && !drifted.observe(seen(1.06e6))) ++until;
+  EXPECT_LE(until, 40) << "never stays behind for long";
+}
+
+TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
+  Policy policy;
+  int resets = 0;
+  for (int i = 0; i < 4000; ++i) resets += policy.observe(seen(i / 40 % 2 == 0 ? 1e6 : 2e6, 3e6, 1e6, 0.1, 0.001));
+  EXPECT_LE(resets, 40);
+  EXPECT_GE(resets, 1);
+}
+
+TEST(Policy, StartsWithWhatAnEarlierRunHasFound) {
+  Policy policy(Strategy::guided);
+  EXPECT_TRUE(policy.settled());
+  EXPECT_EQ(policy.next(), Strategy::guided);
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(policy.observe(seen(1e6)));
+  bool reset = false;
+  for (int i = 0; i < 100 && !reset; ++i) reset = policy.observe(seen(1.5e6));
+  EXPECT_TRUE(reset) << "and looks after it";
+  EXPECT_EQ(Policy(Strategy::hybrid).next(), Strategy::steal) << "no arm of it";
+}
+
+TEST(Loop, TiedLoopsHaveTheSameHomes) {
+  Loop a("a", {Strategy::adaptive, 0, 0}), b("b", {Strategy::adaptive, 0, 0});
+  a.tie(b);
+  const Work rising = Work(4000, [](double place) { return place; }).of_total(4e6);
+  const Work level = Work(4000, [](double) { return 1.0; }).of_total(4e6);
+  Simulator simulator({4, {}}, 3);
+  Plan plan_a, plan_b;
+  Loop::Ticket ticket_a, ticket_b;
+  for (int i = 0; i < 12; ++i) {
+    a.prepare({4000, 4}, plan_a, ticket_a);
+    a.completed(plan_a, ticket_a, simulator.execute(plan_a, rising));
+    b.prepare({4000, 4}, plan_b, ticket_b);
+    b.completed(plan_b, ticket_b, simulator.execute(plan_b, level));
+  }
+  a.prepare({4000, 4}, plan_a, ticket_a);
+  b.prepare({4000, 4}, plan_b, ticket_b);
+  EXPECT_EQ(plan_a.home, plan_b.home);
+  // The sum of both costs (1/2 + place): equal parts of place + place^2 = i / 2.
+  for (int t = 1; t < 4; ++t) {
+    const double wanted = (std::sqrt(1 + 2.0 * t) - 1) / 2;
+    EXPECT_NEAR(static_cast<double>(plan_a.home[static_cast<std::size_t>(t)]) / 4000, wanted, 0.02);
+  }
+}
+
+TEST(Loop, SettledLoopsAreMeasuredAsRarelyAsTheirLengthAllows) {
+  for (const double ns : {5e3, 500e3}) {
+    Loop loop("test");
+    const Work work = Work(4000, [](double) { return 1.0; }).of_total(4 * ns);
+    Simulator simulator({4, {}}, 3);
+    Plan plan;
+    Loop::Ticket ticket;
+    int measured = 0;
+    for (int i = 0; i < 640; ++i) {
+      loop.prepare({4000, 4}, plan, ticket);
+      if (!ticket.measure) continue;
+      ++measured;
+      loop.completed(plan, ticket, simulator.execute(plan, work));
+    }
+    if (ns > 1e5)
+      EXPECT_EQ(measured, 640);
+    else
+      EXPECT_LE(measured, 60);
+  }
+}
+
+TEST(Loop, CombinedGivesSlackAway) {
+  Loop loop("test", {Strategy::combined, 0, 0});
+  const Work work = Work(4000, [](double) { return 1.0; }).of_total(4e6);
+  Machine machine{4, {1, 1, 1.2, 1}};
+  Simulator simulator(machine, 3);
+  Plan plan;
+  Loop::Ticket ticket;
+  for (int i = 0; i < 60; ++i) {
+    loop.prepare({4000, 4}, plan, ticket);
+    loop.completed(plan, ticket, simulator.execute(plan, work));
+  }
+  loop.prepare({4000, 4}, plan, ticket);
+  const double without = plan.static_fraction;
+  EXPECT_LT(without, 0.95) << "20 % of one thread's time want dynamic work";
+  loop.set_slack(10'000'000);
+  loop.completed(plan, ticket, simulator.execute(plan, work));
+  loop.prepare({4000, 4}, plan, ticket);
+  EXPECT_EQ(plan.static_fraction, 1) << "more slack than the loop is long";
+}
+
+}  // namespace
+}  // namespace steelyard::loops

@@ -1,0 +1,156 @@
+#include "loops/store.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "loops/registry.h"
+#include "loops/team.h"
+
+namespace steelyard::loops {
+namespace {
+
+/// Executes a loop a few times with real threads, so that something is known of it.
+void practise(Loop& loop, std::uint64_t count, int threads, int times) {
+  Team team(threads);
+  std::vector<std::thread> workers;
+  for (int t = 0; t < threads; ++t) {
+    workers.emplace_back([&, t] {
+      Member& member = team.member(t);
+      for (int i = 0; i < times; ++i) {
+        ASSERT_TRUE(member.begin(loop, count));
+        for (Chunk chunk; member.next(chunk);) {
+        }
+        member.end();
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+}
+
+std::string temporary(const char* name) { return testing::TempDir() + name + "." + std::to_string(getpid()); }
+
+TEST(Store, WhatIsWrittenIsReadBack) {
+  Loop loop("app+0x12", {Strategy::adaptive, 0.5, 0}), untouched("other");
+  loop.record_assignments(true);
+  practise(loop, 5000, 3, 30);
+  practise(loop, 70, 2, 3);
+  const std::string text = to_json({&loop, &untouched});
+  std::vector<Stored> stored;
+  ASSERT_TRUE(from_json(text, "text", stored)) << text;
+  ASSERT_EQ(stored.size(), 2U);
+  EXPECT_EQ(stored[0].key, "app+0x12");
+  EXPECT_EQ(stored[0].assignments, loop.assignments());
+  EXPECT_EQ(stored[0].assignments.size(), 2U);
+  ASSERT_EQ(stored[0].regimes.size(), 2U);
+  const auto mine = loop.regimes();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Measured &a = mine[i].history.measured(), &b = stored[0].regimes[i].history.measured();
+    EXPECT_EQ(stored[0].regimes[i].threads, mine[i].threads);
+    EXPECT_EQ(stored[0].regimes[i].magnitude, mine[i].magnitude);
+    EXPECT_EQ(stored[0].regimes[i].history.executions(), mine[i].history.executions());
+    EXPECT_DOUBLE_EQ(a.iteration_ns, b.iteration_ns);
+    EXPECT_DOUBLE_EQ(a.spread_ns, b.spread_ns);
+    EXPECT_EQ(a.homes, b.homes);
+    EXPECT_EQ(a.profile.place, b.profile.place);
+  }
+  EXPECT_TRUE(stored[1].regimes.empty());
+  // Planning goes on where it was: a second writing says the same of what was restored.
+  Loop again("app+0x12", {Strategy::adaptive, 0.5, 0});
+  for (const auto& regime : stored[0].regimes) again.restore(regime);
+  Plan before, after;
+  Loop::Ticket one, two;
+  loop.prepare({5000, 3}, before, one);
+  again.prepare({5000, 3}, after, two);
+  EXPECT_EQ(before.home, after.home);
+}
+
+TEST(Store, BrokenFilesAreRefusedWithASentenceAndNothingIsTaken) {
+  Loop loop("a");
+  loop.record_assignments(true);
+  practise(loop, 100, 2, 4);
+  const std::string good = to_json({&loop});
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  std::vector<Stored> stored(1);
+  for (const std::string& bad :
+       {std::string(), std::string("{}"), good.substr(0, good.size() / 2), with("\"steelyard_loops\": 1", "\"steelyard_loops\": 9"),
+        with("\"threads\": 2", "\"threads\": -2"), with("\"threads\": 2", "\"threads\": 1000000"),
+        with("\"iteration_ns\":", "\"iteration_ns\": -1, \"x\":"), with("\"key\": \"a\"", "\"key\": 5"),
+        with("\"place\": [\n", "\"place\": [\n 0.5,\n"), with("\"iterations\": 100,\n     \"threads\"", "\"iterations\": 99,\n     \"threads\"")}) {
+    const auto status = from_json(bad, "learnt.json", stored);
+    EXPECT_FALSE(status) << bad;
+    EXPECT_NE(status.sentence().find("learnt.json is not used"), std::string::npos) << status.sentence();
+    EXPECT_EQ(stored.size(), 1U);
+  }
+}
+
+TEST(Registry, KnowsALoopByItsCallSite) {
+  const auto here = reinterpret_cast<std::uint64_t>(&practise) + 3;
+  Loop& loop = registry().at(here);
+  EXPECT_EQ(&loop, &registry().at(here));
+  EXPECT_NE(&loop, &registry().at(here + 1));
+  EXPECT_EQ(loop.key().substr(0, 11), "store_test+") << loop.key();
+  EXPECT_EQ(&loop, &registry().named(loop.key()));
+  Loop* elsewhere = nullptr;
+  std::thread([&] { elsewhere = &registry().at(here); }).join();
+  EXPECT_EQ(elsewhere, &loop);
+  EXPECT_EQ(site_name(16), "0x10");
+}
+
+TEST(Registry, LearnsFromAnEarlierRunAndRepeatsIt) {
+  const std::string path = temporary("learnt");
+  {
+    Loop& loop = registry().named("kernel");
+    registry().record_assignments(true);
+    practise(loop, 900, 2, 40);
+    ASSERT_TRUE(registry().save(path));
+    registry().record_assignments(false);
+  }
+  ASSERT_TRUE(registry().load(path));
+  std::vector<Stored> stored;
+  ASSERT_TRUE(read_file(path, stored));
+  // A file of a run that has met other loops: they are found when they are met, and not lost when they are not.
+  for (Stored& loop : stored) loop.key += ", elsewhere";
+  const std::string other = temporary("other");
+  std::ifstream in(path);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  text.replace(text.find("\"kernel\""), 8, "\"later\"");
+  std::ofstream(other) << text;
+  ASSERT_TRUE(registry().load(other));
+  ASSERT_TRUE(registry().replay(other));
+  Loop& later = registry().named("later");
+  ASSERT_EQ(later.regimes().size(), 1U);
+  EXPECT_EQ(later.regimes()[0].history.executions(), registry().named("kernel").regimes()[0].history.executions());
+  later.record_assignments(true);
+  practise(later, 900, 2, 3);
+  EXPECT_EQ(later.assignments(), registry().named("kernel").assignments());
+  ::unlink(path.c_str());
+  ::unlink(other.c_str());
+}
+
+TEST(Registry, FilesThatCannotBeUsedAreSentences) {
+  const auto missing = registry().load("/nowhere/learnt.json");
+  EXPECT_FALSE(missing);
+  EXPECT_NE(missing.sentence().find("/nowhere/learnt.json cannot be read"), std::string::npos);
+  const auto unwritable = registry().save("/nowhere/learnt.json");
+  EXPECT_FALSE(unwritable);
+  EXPECT_NE(unwritable.sentence().find("cannot be written"), std::string::npos);
+}
+
+TEST(Registry, SlackGoesToTheLoopThatWasExecutedLast) {
+  Loop& loop = registry().named("before the collective");
+  practise(loop, 10, 2, 1);
+  registry().executed(loop);
+  registry().waited(12345);
+  EXPECT_DOUBLE_EQ(loop.regimes().at(0).history.measured().slack_ns, 12345);
+}
+
+}  // namespace
+}  // namespace steelyard::loops

@@ -1,0 +1,309 @@
+#include "loops/team.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <barrier>
+#include <numeric>
+#include <random>
+#include <thread>
+
+namespace steelyard::loops {
+namespace {
+
+using Log = std::vector<std::vector<Assignment::Piece>>;  // by loop
+
+/// Each thread of a team goes through all loops. What it got, by thread and loop.
+template <class Body>
+std::vector<Log> run(Team& team, Body&& body) {
+  std::vector<Log> logs(static_cast<std::size_t>(team.threads()));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < team.threads(); ++t)
+    threads.emplace_back([&, t] { body(team.member(t), logs[static_cast<std::size_t>(t)], t); });
+  for (std::thread& thread : threads) thread.join();
+  return logs;
+}
+
+/// One loop, to its end. Some chunks take long, so that there is something to steal.
+void execute(Member& member, Loop& loop, std::uint64_t count, Log& log, unsigned seed) {
+  std::minstd_rand random(seed + 1);
+  ASSERT_TRUE(member.begin(loop, count));
+  auto& pieces = log.emplace_back();
+  for (Chunk chunk; member.next(chunk);) {
+    pieces.push_back({chunk.begin, chunk.end});
+    if (random() % 16 == 0) std::this_thread::yield();
+  }
+  Chunk none;
+  EXPECT_FALSE(member.next(none)) << "nothing comes after the end";
+  member.end();
+}
+
+Assignment of(const std::vector<Log>& logs, std::size_t loop, std::uint64_t count) {
+  Assignment assignment{count, {}};
+  for (const Log& log : logs) assignment.threads.push_back(log.at(loop));
+  return assignment;
+}
+
+std::string text(const Assignment& assignment) {
+  std::string words;
+  for (const auto& thread : assignment.threads) {
+    for (const auto& piece : thread) words += std::to_string(piece.begin) + "-" + std::to_string(piece.end) + " ";
+    words += "| ";
+  }
+  return words.substr(0, 2000);
+}
+
+TEST(Team, EachIterationRunsExactlyOnceUnderEveryStrategy) {
+  // No barrier between loops: threads are several loops apart. The same few instances serve all of them.
+  const std::vector<std::uint64_t> counts = {0, 1, 2, 6, 7, 8, 100, 1000, 3, 4097, 0, 1, 65537};
+  for (const int threads : {1, 2, 3, 7}) {
+    for (int s = 0; s < kStrategies; ++s) {
+      for (const std::uint64_t chunk : {0, 1, 5}) {
+        Loop loop("test", {static_cast<Strategy>(s), 0.7, chunk});
+        Team team(threads, {}, 1 + s % 4);
+        const auto logs = run(team, [&](Member& member, Log& log, int t) {
+          for (std::size_t i = 0; i < counts.size(); ++i)
+            execute(member, loop, counts[i], log, static_cast<unsigned>(i) * 8 + static_cast<unsigned>(t));
+        });
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          const Assignment had = of(logs, i, counts[i]);
+          ASSERT_TRUE(had.complete()) << strategy_names()[static_cast<std::size_t>(s)] << ", " << threads
+                                      << " threads, loop " << i << ": " << text(had);
+        }
+      }
+    }
+  }
+}
+
+TEST(Team, AnyCountUpToTheLast) {
+  for (const std::uint64_t count : {UINT64_C(0xFFFFFFFE), UINT64_C(0xFFFFFFFF), UINT64_C(0x100000000),
+                                    UINT64_C(0x100000001), UINT64_C(0x7FFFFFFFFFFFFFFF), UINT64_MAX - 1, UINT64_MAX}) {
+    for (const Strategy strategy : {Strategy::even, Strategy::hybrid, Strategy::staggered, Strategy::guided,
+                                    Strategy::factoring, Strategy::steal}) {
+      Loop loop("test", {strategy, 0.5, count / 500});
+      Team team(3);
+      const auto logs = run(team, [&](Member& member, Log& log, int t) {
+        for (unsigned i = 0; i < 3; ++i) execute(member, loop, count, log, i * 8 + static_cast<unsigned>(t));
+      });
+      for (std::size_t i = 0; i < 3; ++i) {
+        const Assignment had = of(logs, i, count);
+        ASSERT_TRUE(had.complete()) << name_of(strategy) << ", " << count << ": " << text(had);
+      }
+    }
+  }
+}
+
+TEST(Team, ManyLoopsManyTimesWithChangingPlans) {
+  Loop first("first"), second("second", {Strategy::tuned, 0.5, 0}), third("third", {Strategy::combined, 0.5, 3});
+  first.tie(second);
+  Team team(3, {{2, 1}, {0, 2}, {1, 0}}, 3);
+  constexpr int kTimes = 1500;
+  const auto logs = run(team, [&](Member& member, Log& log, int t) {
+    for (int i = 0; i < kTimes; ++i) {
+      Loop& loop = i % 3 == 0 ? first : i % 3 == 1 ? second : third;
+      if (t == 1 && i % 50 == 0) ASSERT_TRUE(first.set({static_cast<Strategy>(i / 50 % kStrategies), 0.3, 0}));
+      if (t == 2 && i % 7 == 0) second.set_slack(i);
+      execute(member, loop, static_cast<std::uint64_t>(200 + i % 5), log, static_cast<unsigned>(i + t));
+    }
+  });
+  for (int i = 0; i < kTimes; ++i) {
+    const Assignment had = of(logs, static_cast<std::size_t>(i), static_cast<std::uint64_t>(200 + i % 5));
+    ASSERT_TRUE(had.complete()) << i << ": " << text(had);
+  }
+}
+
+TEST(Team, OneThreadThatIsHeldUpIsRelieved) {
+  Loop loop("test", {Strategy::steal, 0, 1});
+  Team team(2);
+  std::barrier<> both(2);
+  const auto logs = run(team, [&](Member& member, Log& log, int t) {
+    ASSERT_TRUE(member.begin(loop, 1000));
+    auto& pieces = log.emplace_back();
+    Chunk chunk;
+    if (t == 0) {
+      // Takes one and does not come back before all the rest is done.
+      ASSERT_TRUE(member.next(chunk));
+      pieces.push_back({chunk.begin, chunk.end});
+      both.arrive_and_wait();
+      both.arrive_and_wait();
+    } else {
+      both.arrive_and_wait();
+    }
+    while (member.next(chunk)) pieces.push_back({chunk.begin, chunk.end});
+    member.end();
+    if (t == 1) both.arrive_and_wait();
+  });
+  EXPECT_TRUE(of(logs, 0, 1000).complete());
+  EXPECT_EQ(logs[0][0].size(), 1U);
+  Loop::Regime regime;
+  ASSERT_TRUE(loop.find({1000, 2}, regime));
+  const Execution& execution = regime.history.last(0);
+  EXPECT_EQ(execution.threads[0].home_iterations, 1U);
+  EXPECT_EQ(execution.threads[1].home_iterations, 500U);
+  EXPECT_EQ(execution.threads[1].stolen, 499U);
+  EXPECT_GT(execution.threads[1].idle_ns + execution.threads[0].busy_ns, 0);
+}
+
+TEST(Team, AVictimThatHasNotComeYetIsRobbedToo) {
+  Loop loop("test", {Strategy::steal, 0, 1});
+  Team team(2);
+  std::atomic<bool> done = false;
+  const auto logs = run(team, [&](Member& member, Log& log, int t) {
+    while (t == 0 && !done) std::this_thread::yield();
+    execute(member, loop, 100, log, 0);
+    done = true;
+  });
+  EXPECT_TRUE(of(logs, 0, 100).complete());
+  EXPECT_TRUE(logs[0][0].empty());
+}
+
+TEST(Team, OfSeveralTeamsEachHasItsOwnLoops) {
+  Loop shared("shared", {Strategy::steal, 0, 2});
+  std::vector<std::thread> teams;
+  for (int i = 0; i < 3; ++i) {
+    teams.emplace_back([&, i] {
+      Team outer(2);
+      const auto logs = run(outer, [&](Member& member, Log& log, int) {
+        for (int times = 0; times < 30; ++times) {
+          ASSERT_TRUE(member.begin(shared, 5));
+          auto& pieces = log.emplace_back();
+          for (Chunk chunk; member.next(chunk);) {
+            pieces.push_back({chunk.begin, chunk.end});
+            // A loop of the same record inside of it, in a team of one.
+            Team inner(1);
+            Log inside;
+            execute(inner.member(0), shared, 7, inside, 0);
+            EXPECT_TRUE((Assignment{7, {inside[0]}}).complete());
+          }
+          member.end();
+        }
+      });
+      for (std::size_t l = 0; l < 30; ++l) EXPECT_TRUE(of(logs, l, 5).complete()) << i;
+    });
+  }
+  for (std::thread& team : teams) team.join();
+}
+
+TEST(Team, ACancelledLoopLeavesNothingToTheNext) {
+  for (const Strategy strategy : {Strategy::even, Strategy::steal, Strategy::hybrid, Strategy::guided}) {
+    Loop loop("test", {strategy, 0.2, 1});
+    Team team(3, {}, 2);
+    std::atomic<int> started = 0;
+    const auto logs = run(team, [&](Member& member, Log& log, int t) {
+      for (unsigned i = 0; i < 40; ++i) {
+        ASSERT_TRUE(member.begin(loop, 1000));
+        Chunk chunk;
+        for (int taken = 0; member.next(chunk); ++taken) {
+          ++started;
+          // One thread ends early, which is the same as to cancel.
+          if (taken == 3 && t == 1) break;
+        }
+        member.end();
+        execute(member, loop, 500, log, i);
+      }
+    });
+    for (std::size_t i = 0; i < 40; ++i) ASSERT_TRUE(of(logs, i, 500).complete()) << name_of(strategy) << ' ' << i;
+    EXPECT_GT(started, 0);
+  }
+}
+
+TEST(Team, AfterACancelNoChunkIsGiven) {
+  Loop loop("test", {Strategy::steal, 0, 1});
+  for (const int threads : {1, 2}) {
+    Team team(threads);
+    Member& member = team.member(0);
+    ASSERT_TRUE(member.begin(loop, 100));
+    Chunk chunk;
+    if (threads > 1) ASSERT_TRUE(member.next(chunk));
+    member.cancel();
+    EXPECT_FALSE(member.next(chunk));
+    member.cancel();
+    member.end();
+    EXPECT_FALSE(member.inside());
+    member.cancel();
+    EXPECT_FALSE(member.next(chunk)) << "outside of a loop";
+    member.end();
+  }
+}
+
+TEST(Team, MistakesAreSentencesAndNobodyHangs) {
+  Loop loop("mine.cpp:7"), other("other.cpp:9");
+  Team team(2, {}, 1);
+  ASSERT_TRUE(team.member(0).begin(loop, 10));
+  const auto again = team.member(0).begin(loop, 10);
+  EXPECT_FALSE(again);
+  EXPECT_NE(again.sentence().find("not ended"), std::string::npos) << again.sentence();
+  const auto mixed = team.member(1).begin(other, 10);
+  EXPECT_FALSE(mixed);
+  EXPECT_NE(mixed.sentence().find("mine.cpp:7"), std::string::npos) << mixed.sentence();
+  EXPECT_NE(mixed.sentence().find("other.cpp:9"), std::string::npos);
+  Chunk chunk;
+  EXPECT_FALSE(team.member(1).next(chunk));
+  EXPECT_FALSE(team.member(0).next(chunk)) << "the loop is given up, not run by one of two";
+  team.member(0).end();
+  // The team is as good as new, even with a single instance.
+  const auto logs = run(team, [&](Member& member, Log& log, int) { execute(member, loop, 10, log, 0); });
+  EXPECT_TRUE(of(logs, 0, 10).complete());
+  // Another count is as wrong as another loop.
+  ASSERT_TRUE(team.member(1).begin(loop, 10));
+  EXPECT_FALSE(team.member(0).begin(loop, 0));
+  team.member(1).end();
+}
+
+TEST(Team, AReplayRepeatsTheAssignmentExactly) {
+  Loop recorded("test", {Strategy::steal, 0, 3});
+  recorded.record_assignments(true);
+  Team team(3);
+  auto logs = run(team, [&](Member& member, Log& log, int t) {
+    for (unsigned i = 0; i < 5; ++i) execute(member, recorded, 300, log, i + 31 * static_cast<unsigned>(t));
+  });
+  ASSERT_EQ(recorded.assignments().size(), 1U);
+  const Assignment kept = recorded.assignments()[0];
+  ASSERT_TRUE(kept.complete());
+  // What is kept is the last one, with chunks that adjoin joined.
+  const auto joined = [](const std::vector<Assignment::Piece>& pieces) {
+    std::vector<Assignment::Piece> result;
+    for (const auto& piece : pieces) {
+      if (!result.empty() && result.back().end == piece.begin)
+        result.back().end = piece.end;
+      else
+        result.push_back(piece);
+    }
+    return result;
+  };
+  for (std::size_t t = 0; t < 3; ++t) EXPECT_EQ(kept.threads[t], joined(logs[t][4]));
+
+  Loop again("test");
+  ASSERT_TRUE(again.replay(kept));
+  logs = run(team, [&](Member& member, Log& log, int t) {
+    for (unsigned i = 0; i < 20; ++i) execute(member, again, 300, log, i * 7 + static_cast<unsigned>(t));
+  });
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(of(logs, i, 300), kept) << i;
+
+  Assignment broken = kept;
+  broken.threads[0].push_back({5, 6});
+  const auto refused = again.replay(broken);
+  EXPECT_FALSE(refused);
+  EXPECT_NE(refused.sentence().find("exactly once"), std::string::npos);
+}
+
+TEST(Team, TheOrderOfVictimsIsKept) {
+  Loop loop("test", {Strategy::steal, 0, 1});
+  Team team(4, {{3, 2, 1}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}});
+  ASSERT_TRUE(team.member(0).begin(loop, 400));
+  Chunk chunk;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(team.member(0).next(chunk));
+  ASSERT_TRUE(team.member(0).next(chunk));
+  EXPECT_EQ(chunk.begin, 350U) << "half of thread 3's range, from the back";
+  while (team.member(0).next(chunk)) {
+  }
+  team.member(0).end();
+  for (int t = 1; t < 4; ++t) {
+    ASSERT_TRUE(team.member(t).begin(loop, 400));
+    EXPECT_FALSE(team.member(t).next(chunk)) << "all is done";
+    team.member(t).end();
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::loops
