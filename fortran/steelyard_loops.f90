@@ -25,7 +25,7 @@ module steelyard_loops
 
   type, bind(c) :: steelyard_iterations_t
     integer(c_int64_t) :: first, last, stride
-    type(c_ptr), private :: seat
+    type(c_ptr), private :: seat, member
     integer(c_int64_t), private :: start, end, count, check
     integer(c_int), private :: inclusive
   end type

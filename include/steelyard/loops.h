@@ -71,7 +71,7 @@ typedef struct steelyard_iterations {
    * stride is negative. */
   int64_t first, last, stride;
   struct {
-    void* seat;
+    void *seat, *member;
     uint64_t start, end, count, check;
     int inclusive;
   } inside; /* the library's */

@@ -24,7 +24,7 @@
 //     steelyard::for_each(0, n, [&](int begin, int end) { kernel(y + begin, end - begin); });   // whole chunks at a time
 //     double sum = steelyard::reduce(loop, 0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
 //
-// `first` and `last` are integers of one type, or random-access iterators; body gets the index or the iterator, or a chunk of
+// `first` and `last` are integers, or random-access iterators; body gets the index or the iterator, or a chunk of
 // them as [begin, end).
 //
 // Exceptions out of the body: the first is thrown again after the loop; iterations that have not started by then do not.
@@ -185,29 +185,31 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
 }  // namespace detail
 
 /// Runs body for each index of [first, last), by all threads.
-template <class Index, class Body>
-void for_each(Loop& loop, Index first, Index last, Body&& body) {
-  detail::for_each(loop.handle(), "", 0, first, last, body);
+template <class First, class Last, class Body>
+void for_each(Loop& loop, First first, Last last, Body&& body) {
+  detail::for_each<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, body);
 }
 
 /// The same for the loop at this place of the source.
-template <class Index, class Body>
-void for_each(Index first, Index last, Body&& body, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  detail::for_each(nullptr, file, line, first, last, body);
+template <class First, class Last, class Body>
+void for_each(First first, Last last, Body&& body, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  detail::for_each<std::common_type_t<First, Last>>(nullptr, file, line, first, last, body);
 }
 
 /// Combines body(index) for all of [first, last), beginning with `identity`, which combined with any value gives that value.
 /// `combine` is associative and commutative; with floating-point numbers the result depends on who ran what: the option
 /// `replay` repeats that.
-template <class Index, class Value, class Combine, class Body>
-Value reduce(Loop& loop, Index first, Index last, Value identity, Combine combine, Body&& body) {
-  return detail::reduce(loop.handle(), "", 0, first, last, std::move(identity), combine, body);
+template <class First, class Last, class Value, class Combine, class Body>
+Value reduce(Loop& loop, First first, Last last, Value identity, Combine combine, Body&& body) {
+  return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(identity), combine,
+                                                         body);
 }
 
-template <class Index, class Value, class Combine, class Body>
-Value reduce(Index first, Index last, Value identity, Combine combine, Body&& body, const char* file = __builtin_FILE(),
+template <class First, class Last, class Value, class Combine, class Body>
+Value reduce(First first, Last last, Value identity, Combine combine, Body&& body, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-  return detail::reduce(nullptr, file, line, first, last, std::move(identity), combine, body);
+  return detail::reduce<std::common_type_t<First, Last>>(nullptr, file, line, first, last, std::move(identity), combine,
+                                                         body);
 }
 
 }  // namespace steelyard

@@ -17,6 +17,19 @@ enum class ThreadLocal { automatic, safe, unsafe };
 enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
 enum class OpenMp { automatic, llvm, keep };
+enum class Loops {
+  automatic,
+  even,
+  hybrid,
+  tuned,
+  slack,
+  staggered,
+  combined,
+  guided,
+  factoring,
+  steal,
+  adaptive
+};
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
 struct Options {
@@ -31,6 +44,12 @@ struct Options {
   ThreadLocal thread_local_data = ThreadLocal::automatic;
   ThreadNumbers thread_numbers = ThreadNumbers::automatic;
   bool smt = false;
+
+  Loops loops = Loops::automatic;
+  long loops_static = 90;
+  long loops_chunk = 0;
+  std::string learn;
+  std::string replay;
 
   Wait wait = Wait::sleep;
   long spin = 20;

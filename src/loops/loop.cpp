@@ -212,6 +212,12 @@ bool Loop::find(const Shape& shape, Regime& copy) const {
   return false;
 }
 
+bool Loop::latest(Regime& copy) const {
+  const std::lock_guard lock(mutex_);
+  if (latest_ != nullptr) copy = *latest_;
+  return latest_ != nullptr;
+}
+
 std::vector<Loop::Regime> Loop::regimes() const {
   const std::lock_guard lock(mutex_);
   return {regimes_.begin(), regimes_.end()};

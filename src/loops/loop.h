@@ -67,6 +67,8 @@ class Loop {
   };
   /// A copy of all that is known of executions with `threads` threads and about `count` iterations; false: nothing.
   bool find(const Shape& shape, Regime& copy) const;
+  /// The same of the last execution.
+  bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
   void restore(Regime regime);
   std::vector<Assignment> assignments() const;

@@ -1,0 +1,373 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "api/message.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "loops/gathering.h"
+#include "loops/registry.h"
+#include "loops/space.h"
+#include "steelyard/loops.h"
+
+// steelyard/loops.h over src/loops: checks what comes in, turns failures into sentences, keeps exceptions in.
+using namespace steelyard::loops;
+using steelyard::base::Status;
+
+struct steelyard_loop {
+  Gathering gathering;
+};
+
+namespace {
+
+steelyard_status_t refuse(std::string_view sentence) {
+  steelyard::api::set_message(sentence);
+  return STEELYARD_ERROR;
+}
+
+steelyard_status_t answer(const Status& status) { return status ? STEELYARD_SUCCESS : refuse(status.sentence()); }
+
+void save_at_end() {
+  const Status saved = registry().save(steelyard::base::options().learn);
+  if (!saved) steelyard::base::warn(saved.sentence());
+}
+
+/// The registry, with the options of this process.
+Registry& loops() {
+  static Registry& ready = []() -> Registry& {
+    using steelyard::base::Loops;
+    static_assert(static_cast<int>(Loops::adaptive) + 1 == kStrategies);
+    const auto& options = steelyard::base::options();
+    Registry& made = registry();
+    made.set_defaults({static_cast<Strategy>(options.loops), static_cast<double>(options.loops_static) / 100,
+                       static_cast<std::uint64_t>(options.loops_chunk)});
+    if (!options.learn.empty()) {
+      // In the first run there is none.
+      if (access(options.learn.c_str(), F_OK) == 0) {
+        if (const Status status = made.load(options.learn); !status) steelyard::base::warn(status.sentence());
+      }
+      made.record_assignments(true);
+      std::atexit(save_at_end);
+    }
+    if (!options.replay.empty()) {
+      if (const Status status = made.replay(options.replay); !status) steelyard::base::warn(status.sentence());
+    }
+    return made;
+  }();
+  return ready;
+}
+
+/// The loops that have no handle, by place in the program.
+Gathering& gathering_of(Loop& loop) {
+  static auto& all = *new std::map<const Loop*, std::unique_ptr<Gathering>>;
+  static auto& mutex = *new std::mutex;
+  const std::lock_guard lock(mutex);
+  auto& known = all[&loop];
+  if (!known) known = std::make_unique<Gathering>(loop);
+  return *known;
+}
+
+template <class Find>
+Gathering& found_at(std::uint64_t place, Find&& find) {
+  struct Known {
+    std::uint64_t place;
+    Gathering* gathering;
+  };
+  constexpr std::size_t kSlots = 64;
+  static thread_local std::array<Known, kSlots> known = {};
+  Known& slot = known[(place * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
+  if (slot.place != place) slot = {place, &gathering_of(find())};
+  return *slot.gathering;
+}
+
+Gathering& at_address(void* address) {
+  const auto place = reinterpret_cast<std::uint64_t>(address);
+  return found_at(place, [&]() -> Loop& { return loops().at(place); });
+}
+
+Gathering& at_line(const char* file, int line) {
+  // The text of a file's name has one address in it.
+  const auto place = reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
+  return found_at(place, [&]() -> Loop& {
+    const std::string_view path = file;
+    return loops().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line));
+  });
+}
+
+Status settings_of(const steelyard_loop_options_t* options, Settings& settings) {
+  settings = loops().defaults();
+  if (options == nullptr) return {};
+  if (options->strategy != nullptr) {
+    if (Status status = parse_strategy(options->strategy, settings.strategy); !status) return status;
+  }
+  if (!(options->fraction < 0)) settings.fraction = options->fraction;
+  if (options->chunk > 0) settings.chunk = options->chunk;
+  return check(settings);
+}
+
+/// What the check of a place in a loop says: where it is, so that copies and memory that was never begun are noticed.
+std::uint64_t mark(const steelyard_iterations_t* mine, std::uint64_t state) {
+  return reinterpret_cast<std::uint64_t>(mine) ^ state;
+}
+constexpr std::uint64_t kBegun = 0x73746565'6c796172, kFailed = 0x6c6f6f70'73213f00;
+
+constexpr char outside[] =
+    "steelyard_loop_next() or _end() is called outside of a loop: call steelyard_loop_begin() first, with the same "
+    "steelyard_iterations_t, and end once";
+
+steelyard_status_t fail(steelyard_iterations_t* mine, std::string_view sentence) {
+  *mine = {};
+  mine->inside.check = mark(mine, kFailed);
+  return refuse(sentence);
+}
+
+/// `end`: the program's own bound, beyond which no value is made. `place`: that of the program.
+steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<Space>& space, std::uint64_t end,
+                         bool inclusive, steelyard_iterations_t* mine) try {
+  if (mine == nullptr) return refuse("steelyard_loop_begin() was called with null in the place of the iterations");
+  if (!space) {
+    return fail(mine,
+                "a loop with a stride of 0, or of 2^64 iterations, has no end: pass another stride to "
+                "steelyard_loop_begin()");
+  }
+  *mine = {};
+  mine->stride = static_cast<std::int64_t>(space->stride);
+  mine->inside = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0};
+  const openmp::Position here = openmp::position();
+  if (here.threads < 2) return STEELYARD_SUCCESS;
+  if (gathering == nullptr) gathering = &at_address(place);
+  Gathering::Seat* seat = nullptr;
+  if (const Status status = gathering->begin(here, space->count, seat); !status) return fail(mine, status.sentence());
+  mine->inside.seat = seat;
+  mine->inside.member = &Gathering::member(*seat);
+  if (here.thread == 0) registry().executed(gathering->loop());
+  return STEELYARD_SUCCESS;
+} catch (const std::exception& exception) {
+  return fail(mine, fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
+}
+
+Gathering* gathering_of(steelyard_loop_t* loop) { return loop == nullptr ? nullptr : &loop->gathering; }
+
+steelyard_status_t create(const std::string& name, const steelyard_loop_options_t* options, steelyard_loop_t** loop) {
+  Settings settings;
+  if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
+  Loop& named = loops().named(name);
+  if (const Status status = named.set(settings); !status) return refuse(status.sentence());
+  *loop = new steelyard_loop{{Gathering(named)}};
+  return STEELYARD_SUCCESS;
+}
+
+template <class Call>
+steelyard_status_t guarded(const char* name, bool null, Call&& call) try {
+  if (null) return refuse(fmt::format("{}() was called with a null loop or a null result: make a loop first", name));
+  return call();
+} catch (const std::exception& exception) {
+  return refuse(fmt::format("{}() failed: {}", name, exception.what()));
+}
+
+}  // namespace
+
+extern "C" {
+
+steelyard_status_t steelyard_loop_create(const char* name, const steelyard_loop_options_t* options,
+                                         steelyard_loop_t** loop) {
+  void* const place = __builtin_return_address(0);
+  if (loop != nullptr) *loop = nullptr;
+  return guarded("steelyard_loop_create", loop == nullptr, [&] {
+    return create(name != nullptr ? name : site_name(reinterpret_cast<std::uint64_t>(place)), options, loop);
+  });
+}
+
+void steelyard_loop_free(steelyard_loop_t* loop) { delete loop; }
+
+steelyard_status_t steelyard_loop_set(steelyard_loop_t* loop, const steelyard_loop_options_t* options) {
+  return guarded("steelyard_loop_set", loop == nullptr, [&] {
+    Settings settings;
+    if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
+    return answer(loop->gathering.loop().set(settings));
+  });
+}
+
+steelyard_status_t steelyard_loop_tie(steelyard_loop_t* loop, steelyard_loop_t* other) {
+  return guarded("steelyard_loop_tie", loop == nullptr || other == nullptr, [&] {
+    loop->gathering.loop().tie(other->gathering.loop());
+    return STEELYARD_SUCCESS;
+  });
+}
+
+steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last, int64_t stride,
+                                        steelyard_iterations_t* mine) {
+  return begin(gathering_of(loop), __builtin_return_address(0), half_open(first, last, stride),
+               static_cast<std::uint64_t>(last), false, mine);
+}
+
+steelyard_status_t steelyard_loop_begin_unsigned(steelyard_loop_t* loop, uint64_t first, uint64_t last, int64_t stride,
+                                                 steelyard_iterations_t* mine) {
+  return begin(gathering_of(loop), __builtin_return_address(0), half_open(first, last, stride), last, false, mine);
+}
+
+int steelyard_loop_next(steelyard_iterations_t* mine) {
+  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) [[unlikely]] {
+    // What begin has said stays to be read.
+    if (mine == nullptr || mine->inside.check != mark(mine, kFailed)) {
+      refuse(outside);
+      steelyard::base::warn_once(outside);
+    }
+    return 0;
+  }
+  auto& inside = mine->inside;
+  Chunk chunk;
+  if (inside.member != nullptr) [[likely]] {
+    if (!static_cast<Member*>(inside.member)->next(chunk)) return 0;
+  } else {
+    // Alone: all of it, once.
+    if (inside.count == 0) return 0;
+    chunk = {0, inside.count};
+  }
+  const auto stride = static_cast<std::uint64_t>(mine->stride);
+  mine->first = static_cast<std::int64_t>(inside.start + chunk.begin * stride);
+  if (inside.inclusive != 0)
+    mine->last = static_cast<std::int64_t>(inside.start + (chunk.end - 1) * stride);
+  else if (chunk.end == inside.count)
+    mine->last = static_cast<std::int64_t>(inside.end);
+  else
+    mine->last = static_cast<std::int64_t>(inside.start + chunk.end * stride);
+  if (inside.member == nullptr) inside.count = 0;
+  return 1;
+}
+
+steelyard_status_t steelyard_loop_end(steelyard_iterations_t* mine) {
+  if (mine != nullptr && mine->inside.check == mark(mine, kFailed)) {
+    mine->inside.check = 0;
+    return STEELYARD_ERROR;
+  }
+  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) return refuse(outside);
+  mine->inside.check = 0;
+  if (mine->inside.seat != nullptr)
+    Gathering::end(*static_cast<Gathering::Seat*>(mine->inside.seat));
+  else if (mine->inside.member != nullptr)
+    static_cast<Member*>(mine->inside.member)->end();
+  return STEELYARD_SUCCESS;
+}
+
+void steelyard_loop_cancel(steelyard_iterations_t* mine) {
+  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) return;
+  if (mine->inside.member != nullptr)
+    static_cast<Member*>(mine->inside.member)->cancel();
+  else
+    mine->inside.count = 0;
+}
+
+steelyard_status_t steelyard_loop_state(const steelyard_loop_t* loop, steelyard_loop_state_t* state) {
+  if (state != nullptr) *state = {"", 0, 0, 0, 0};
+  return guarded("steelyard_loop_state", loop == nullptr || state == nullptr, [&] {
+    Loop::Regime regime;
+    if (!loop->gathering.loop().latest(regime)) return STEELYARD_SUCCESS;
+    state->strategy = name_of(regime.plan.strategy).data();
+    state->settled = regime.policy.settled() ? 1 : 0;
+    state->executions = regime.history.executions();
+    state->seconds = regime.history.mean_ns() * 1e-9;
+    state->stolen = regime.history.kept() > 0 ? regime.history.last(0).stolen_share() : 0;
+    return STEELYARD_SUCCESS;
+  });
+}
+
+steelyard_status_t steelyard_loops_save(const char* path) {
+  return guarded("steelyard_loops_save", path == nullptr, [&] { return answer(loops().save(path)); });
+}
+
+steelyard_status_t steelyard_loops_load(const char* path) {
+  return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(loops().load(path)); });
+}
+
+steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,
+                                        steelyard_execution_t* execution) {
+  return guarded("steelyard_loop_enter", execution == nullptr || (loop == nullptr && file == nullptr), [&] {
+    *execution = {loop, nullptr, nullptr};
+    if (loop != nullptr && !loop->gathering.enter()) {
+      return refuse(fmt::format("loop {} is executed by two teams at the same time: give each a loop of its own",
+                                loop->gathering.loop().key()));
+    }
+    Gathering& gathering = loop != nullptr ? loop->gathering : at_line(file, line);
+    execution->record = &gathering;
+    registry().executed(gathering.loop());
+    return STEELYARD_SUCCESS;
+  });
+}
+
+steelyard_status_t steelyard_loop_join(steelyard_execution_t* execution, int thread, int threads, uint64_t count,
+                                       steelyard_iterations_t* mine) try {
+  *mine = {};
+  mine->stride = 1;
+  mine->inside = {nullptr, nullptr, 0, count, count, mark(mine, kBegun), 0};
+  if (threads < 2) return STEELYARD_SUCCESS;
+  auto& gathering = *static_cast<Gathering*>(execution->record);
+  // Whoever comes first brings the team; one that was brought in vain goes back.
+  auto* team = static_cast<Team*>(__atomic_load_n(&execution->team, __ATOMIC_ACQUIRE));
+  if (team == nullptr) {
+    Team& brought = gathering.borrow(threads);
+    void* none = nullptr;
+    if (__atomic_compare_exchange_n(&execution->team, &none, &brought, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      team = &brought;
+    } else {
+      gathering.give_back(brought);
+      team = static_cast<Team*>(none);
+    }
+  }
+  Member& member = team->member(thread);
+  if (const Status status = member.begin(gathering.loop(), count); !status) return fail(mine, status.sentence());
+  mine->inside.member = &member;
+  return STEELYARD_SUCCESS;
+} catch (const std::exception& exception) {
+  return fail(mine, fmt::format("steelyard_loop_join() failed: {}", exception.what()));
+}
+
+void steelyard_loop_leave(steelyard_execution_t* execution) {
+  if (execution == nullptr || execution->record == nullptr) return;
+  auto& gathering = *static_cast<Gathering*>(execution->record);
+  if (execution->team != nullptr) gathering.give_back(*static_cast<Team*>(execution->team));
+  if (execution->loop != nullptr) gathering.leave();
+  *execution = {};
+}
+
+// What fortran/steelyard_loops.f90 binds to.
+STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, const char* strategy, int strategy_length,
+                                           steelyard_loop_t** loop, const double* fraction, const std::int64_t* chunk,
+                                           int* status) {
+  *loop = nullptr;
+  const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
+    const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
+    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
+                                              fraction == nullptr ? -1 : *fraction,
+                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
+    return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
+  });
+  if (status != nullptr) *status = result;
+}
+STEELYARD_API void steelyard_loop_free_f(steelyard_loop_t** loop) {
+  steelyard_loop_free(*loop);
+  *loop = nullptr;
+}
+STEELYARD_API void steelyard_loop_tie_f(steelyard_loop_t* const* loop, steelyard_loop_t* const* other, int* status) {
+  const steelyard_status_t result = steelyard_loop_tie(*loop, *other);
+  if (status != nullptr) *status = result;
+}
+STEELYARD_API void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last,
+                                          const std::int64_t* stride, steelyard_loop_t* const* loop, int* status) {
+  const steelyard_status_t result =
+      begin(gathering_of(loop == nullptr ? nullptr : *loop), __builtin_return_address(0),
+            inclusive(first, last, stride == nullptr ? 1 : *stride), static_cast<std::uint64_t>(last), true, mine);
+  if (status != nullptr) *status = result;
+}
+STEELYARD_API bool steelyard_loop_next_f(steelyard_iterations_t* mine) { return steelyard_loop_next(mine) != 0; }
+STEELYARD_API void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status) {
+  const steelyard_status_t result = steelyard_loop_end(mine);
+  if (status != nullptr) *status = result;
+}
+}

@@ -1,0 +1,98 @@
+#include "loops/gathering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace steelyard::loops {
+
+/// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new region
+/// then begins, as far as one can see; otherwise two teams are mixed.
+struct alignas(128) Gathering::Seat {
+  std::atomic<const void*> owner = nullptr;
+  std::atomic<std::uint64_t> progress = 0;  ///< loops begun and ended
+  Member* member = nullptr;
+};
+
+struct Gathering::Round {
+  Round(int threads, std::uint64_t its_path)
+      : path(its_path), team(threads), seats(std::make_unique<Seat[]>(static_cast<std::size_t>(threads))) {
+    for (int t = 0; t < threads; ++t) seats[static_cast<std::size_t>(t)].member = &team.member(t);
+  }
+  const std::uint64_t path;
+  Team team;
+  std::unique_ptr<Seat[]> seats;
+};
+
+Gathering::~Gathering() = default;
+
+Gathering::Round& Gathering::round(const openmp::Position& here) {
+  const auto fits = [&](const Round& r) { return r.path == here.path && r.team.threads() == here.threads; };
+  if (Round* const latest = latest_.load(std::memory_order_acquire); latest != nullptr && fits(*latest)) return *latest;
+  const std::lock_guard lock(mutex_);
+  const auto known = std::ranges::find_if(rounds_, [&](const auto& r) { return fits(*r); });
+  if (known == rounds_.end()) rounds_.push_back(std::make_unique<Round>(here.threads, here.path));
+  Round& found = known == rounds_.end() ? *rounds_.back() : **known;
+  latest_.store(&found, std::memory_order_release);
+  return found;
+}
+
+base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat) {
+  // Its address tells threads apart.
+  static thread_local char token;
+  Round& its = round(here);
+  Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
+  std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
+  const void* owner = mine.owner.load(std::memory_order_relaxed);
+  bool mixed = progress % 2 != 0;
+  if (owner != &token && !mixed) {
+    for (int t = 0; t < here.threads; ++t)
+      mixed |= its.seats[static_cast<std::size_t>(t)].progress.load(std::memory_order_relaxed) < progress;
+    mixed |= !mine.owner.compare_exchange_strong(owner, &token, std::memory_order_relaxed);
+  }
+  if (mixed && owner == &token) {
+    return base::Status::failure(
+        fmt::format("thread {} begins loop {} and has not ended its last execution: call end once after each begin",
+                    here.thread, loop_.key()));
+  }
+  if (mixed || !mine.progress.compare_exchange_strong(progress, progress + 1, std::memory_order_relaxed)) {
+    return base::Status::failure(fmt::format(
+        "loop {} is executed by two teams at the same time, each of which has a thread {}: give each team a loop of its "
+        "own (steelyard_loop_create)",
+        loop_.key(), here.thread));
+  }
+  if (base::Status status = mine.member->begin(loop_, count); !status) {
+    mine.progress.store(progress + 2, std::memory_order_relaxed);
+    return status;
+  }
+  seat = &mine;
+  return {};
+}
+
+Member& Gathering::member(Seat& seat) { return *seat.member; }
+
+void Gathering::end(Seat& seat) {
+  seat.member->end();
+  seat.progress.store(seat.progress.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+Team& Gathering::borrow(int threads) {
+  const std::lock_guard lock(mutex_);
+  const auto fits = std::ranges::find_if(idle_, [&](const auto& team) { return team->threads() == threads; });
+  if (fits != idle_.end()) {
+    teams_.push_back(std::move(*fits));
+    idle_.erase(fits);
+  } else {
+    teams_.push_back(std::make_unique<Team>(threads));
+  }
+  return *teams_.back();
+}
+
+void Gathering::give_back(Team& team) {
+  const std::lock_guard lock(mutex_);
+  const auto mine = std::ranges::find_if(teams_, [&](const auto& other) { return other.get() == &team; });
+  idle_.push_back(std::move(*mine));
+  teams_.erase(mine);
+}
+
+}  // namespace steelyard::loops

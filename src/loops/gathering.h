@@ -1,0 +1,51 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "loops/openmp.h"
+#include "loops/team.h"
+
+// Where the threads of a team find each other that know no more of it than their own number.
+namespace steelyard::loops {
+
+/// A loop as a program's calls see it: with a team for each number of threads, and each place in nested regions.
+class Gathering {
+ public:
+  explicit Gathering(Loop& loop) : loop_(loop) {}
+  Loop& loop() const { return loop_; }
+
+  /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
+  /// end(). Failure: another team is in this loop.
+  struct Seat;
+  base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat);
+  static Member& member(Seat& seat);
+  static void end(Seat& seat);
+
+  /// A team that nobody else has until it is given back: for those whose threads are told of it.
+  Team& borrow(int threads);
+  void give_back(Team& team);
+  /// One execution at a time: false where there is one.
+  bool enter() { return !entered_.exchange(true, std::memory_order_acquire); }
+  void leave() { entered_.store(false, std::memory_order_release); }
+
+  ~Gathering();
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+
+ private:
+  struct Round;
+  Round& round(const openmp::Position& here);
+
+  Loop& loop_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Round>> rounds_;
+  std::atomic<Round*> latest_ = nullptr;
+  std::vector<std::unique_ptr<Team>> teams_, idle_;
+  std::atomic<bool> entered_ = false;
+};
+
+}  // namespace steelyard::loops
