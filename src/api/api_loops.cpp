@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "api/message.h"
 #include "base/log.h"
@@ -159,7 +162,7 @@ steelyard_status_t create(const std::string& name, const steelyard_loop_options_
   if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
   Loop& named = loops().named(name);
   if (const Status status = named.set(settings); !status) return refuse(status.sentence());
-  *loop = new steelyard_loop{{Gathering(named)}};
+  *loop = new steelyard_loop{Gathering(named, true)};
   return STEELYARD_SUCCESS;
 }
 

@@ -37,6 +37,18 @@ Gathering::Round& Gathering::round(const openmp::Position& here) {
   return found;
 }
 
+bool Gathering::busy_elsewhere(const Round& mine) {
+  const std::lock_guard lock(mutex_);
+  if (rounds_.size() < 2) return false;
+  for (const auto& other : rounds_) {
+    if (other.get() == &mine) continue;
+    for (int t = 0; t < other->team.threads(); ++t) {
+      if (other->seats[static_cast<std::size_t>(t)].progress.load(std::memory_order_relaxed) % 2 != 0) return true;
+    }
+  }
+  return false;
+}
+
 base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat) {
   // Its address tells threads apart.
   static thread_local char token;
@@ -55,10 +67,11 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         fmt::format("thread {} begins loop {} and has not ended its last execution: call end once after each begin",
                     here.thread, loop_.key()));
   }
+  mixed |= exclusive_ && busy_elsewhere(its);
   if (mixed || !mine.progress.compare_exchange_strong(progress, progress + 1, std::memory_order_relaxed)) {
     return base::Status::failure(fmt::format(
-        "loop {} is executed by two teams at the same time, each of which has a thread {}: give each team a loop of its "
-        "own (steelyard_loop_create)",
+        "loop {} is executed by two teams at the same time, and this is thread {} of the second: give each team a loop "
+        "of its own (steelyard_loop_create)",
         loop_.key(), here.thread));
   }
   if (base::Status status = mine.member->begin(loop_, count); !status) {

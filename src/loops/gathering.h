@@ -15,7 +15,8 @@ namespace steelyard::loops {
 /// A loop as a program's calls see it: with a team for each number of threads, and each place in nested regions.
 class Gathering {
  public:
-  explicit Gathering(Loop& loop) : loop_(loop) {}
+  /// `exclusive`: only one team at a time may be in it. Otherwise teams that are nested in different threads may be.
+  explicit Gathering(Loop& loop, bool exclusive = false) : loop_(loop), exclusive_(exclusive) {}
   Loop& loop() const { return loop_; }
 
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
@@ -39,8 +40,10 @@ class Gathering {
  private:
   struct Round;
   Round& round(const openmp::Position& here);
+  bool busy_elsewhere(const Round& mine);
 
   Loop& loop_;
+  const bool exclusive_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Round>> rounds_;
   std::atomic<Round*> latest_ = nullptr;

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <barrier>
 #include <numeric>
 #include <random>
 #include <thread>
+
+#include "loops/gathering.h"
 
 namespace steelyard::loops {
 namespace {
@@ -303,6 +306,93 @@ TEST(Team, TheOrderOfVictimsIsKept) {
     EXPECT_FALSE(team.member(t).next(chunk)) << "all is done";
     team.member(t).end();
   }
+}
+
+// ------------------------------------------------------------------------------------------------ gatherings
+
+/// One loop as a thread of a region; its part of the iterations.
+std::uint64_t take_all(Gathering& gathering, const openmp::Position& here) {
+  Gathering::Seat* seat = nullptr;
+  EXPECT_TRUE(gathering.begin(here, 1000, seat));
+  std::uint64_t iterations = 0;
+  for (Chunk chunk; Gathering::member(*seat).next(chunk);) iterations += chunk.end - chunk.begin;
+  Gathering::end(*seat);
+  return iterations;
+}
+
+TEST(Gathering, RegionsMayHaveOtherThreadsEachTime) {
+  Loop loop("test");
+  Gathering gathering(loop, true);
+  for (int region = 0; region < 30; ++region) {
+    const int size = 2 + region % 3;
+    std::atomic<std::uint64_t> iterations = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < size; ++t)
+      threads.emplace_back([&, t] {
+        for (int times = 0; times < 6; ++times) iterations += take_all(gathering, {t, size, 0});
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(iterations, 6000U);
+  }
+}
+
+TEST(Gathering, ASecondTeamInTheSameLoopIsRefused) {
+  Loop loop("mine.cpp:7");
+  Gathering gathering(loop, true);
+  Gathering::Seat *first = nullptr, *second = nullptr;
+  ASSERT_TRUE(gathering.begin({0, 2, 0}, 100, first));
+  const auto refused_elsewhere = [&](const openmp::Position& here) {
+    std::string sentence;
+    std::thread([&] {
+      const auto status = gathering.begin(here, 100, second);
+      if (!status) sentence = status.sentence();
+    }).join();
+    return sentence;
+  };
+  // Another thread 0 of the same region size, and a team of another size or place.
+  for (const openmp::Position& here : {openmp::Position{0, 2, 0}, {0, 3, 0}, {1, 2, 99}}) {
+    const std::string sentence = refused_elsewhere(here);
+    EXPECT_NE(sentence.find("mine.cpp:7 is executed by two teams"), std::string::npos) << sentence;
+  }
+  EXPECT_EQ(second, nullptr);
+  // The same thread has not ended.
+  const auto again = gathering.begin({0, 2, 0}, 100, second);
+  EXPECT_FALSE(again);
+  EXPECT_NE(again.sentence().find("not ended"), std::string::npos);
+  // The right team goes on, and the other one when that is through.
+  std::thread([&] { EXPECT_GT(take_all(gathering, {1, 2, 0}), 0U); }).join();
+  // A thread 1 that is another one than before, while thread 0 is still inside: teams are mixed.
+  EXPECT_NE(refused_elsewhere({1, 2, 0}).find("two teams"), std::string::npos);
+  Gathering::end(*first);
+  EXPECT_EQ(refused_elsewhere({0, 3, 0}), "");
+}
+
+TEST(Gathering, OneThatIsNotExclusiveServesNestedTeams) {
+  Loop loop("test");
+  Gathering gathering(loop);
+  std::vector<std::thread> threads;
+  std::array<std::atomic<std::uint64_t>, 3> iterations = {};
+  for (std::size_t outer = 0; outer < 3; ++outer)
+    for (int t = 0; t < 2; ++t)
+      threads.emplace_back([&, outer, t] {
+        for (int times = 0; times < 50; ++times) iterations[outer] += take_all(gathering, {t, 2, 7 * outer});
+      });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& each : iterations) EXPECT_EQ(each, 50000U);
+}
+
+TEST(Gathering, TeamsAreLentAndUsedAgain) {
+  Loop loop("test");
+  Gathering gathering(loop, true);
+  Team &a = gathering.borrow(3), &b = gathering.borrow(3);
+  EXPECT_NE(&a, &b);
+  gathering.give_back(a);
+  EXPECT_EQ(&gathering.borrow(3), &a);
+  EXPECT_EQ(gathering.borrow(2).threads(), 2);
+  EXPECT_TRUE(gathering.enter());
+  EXPECT_FALSE(gathering.enter());
+  gathering.leave();
+  EXPECT_TRUE(gathering.enter());
 }
 
 }  // namespace

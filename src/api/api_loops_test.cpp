@@ -1,0 +1,303 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+
+#include "steelyard/loops.hpp"
+
+extern "C" {
+void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last, const std::int64_t* stride,
+                            steelyard_loop_t* const* loop, int* status);
+bool steelyard_loop_next_f(steelyard_iterations_t* mine);
+void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status);
+}
+
+namespace {
+
+bool says(const char* words) { return steelyard::message().find(words) != std::string_view::npos; }
+
+/// How often each of so many iterations ran.
+class Runs {
+ public:
+  explicit Runs(std::size_t count) : size_(count), runs_(std::make_unique<std::atomic<int>[]>(count)) {}
+  void at(std::size_t i) {
+    if (i < size_)
+      ++runs_[i];
+    else
+      ++beyond_;
+  }
+  bool each(int times) const {
+    for (std::size_t i = 0; i < size_; ++i)
+      if (runs_[i] != times) return false;
+    return beyond_ == 0;
+  }
+  int sum() const {
+    int all = beyond_;
+    for (std::size_t i = 0; i < size_; ++i) all += runs_[i];
+    return all;
+  }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<std::atomic<int>[]> runs_;
+  std::atomic<int> beyond_ = 0;
+};
+
+TEST(LoopsInC, RunEachIterationOnceInAnyShape) {
+  for (const int threads : {1, 2, 3, 7}) {
+    Runs forward(1000), backward(334), far(10);
+    int errors = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : errors)
+    {
+      steelyard_iterations_t mine;
+      for (int times = 0; times < 5; ++times) {
+        errors += steelyard_loop_begin(nullptr, 0, 1000, 1, &mine) != STEELYARD_SUCCESS;
+        while (steelyard_loop_next(&mine))
+          for (std::int64_t i = mine.first; i < mine.last; ++i) forward.at(static_cast<std::size_t>(i));
+        errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
+        // Nobody waits between the loops.
+        errors += steelyard_loop_begin(nullptr, 999, -1, -3, &mine) != STEELYARD_SUCCESS;
+        while (steelyard_loop_next(&mine))
+          for (std::int64_t i = mine.first; i > mine.last; i += mine.stride) backward.at(static_cast<std::size_t>(i / 3));
+        errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
+        errors += steelyard_loop_begin_unsigned(nullptr, UINT64_MAX - 10, UINT64_MAX, 1, &mine) != STEELYARD_SUCCESS;
+        while (steelyard_loop_next(&mine))
+          for (auto i = static_cast<std::uint64_t>(mine.first); i < static_cast<std::uint64_t>(mine.last); ++i)
+            far.at(i - (UINT64_MAX - 10));
+        errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
+        errors += steelyard_loop_begin(nullptr, 5, 5, 1, &mine) != STEELYARD_SUCCESS;
+        errors += steelyard_loop_next(&mine) != 0;
+        errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
+      }
+    }
+    EXPECT_EQ(errors, 0) << steelyard::message();
+    EXPECT_TRUE(forward.each(5)) << threads;
+    EXPECT_TRUE(backward.each(5)) << threads;
+    EXPECT_TRUE(far.each(5)) << threads;
+  }
+}
+
+TEST(LoopsInC, TheLastChunkDoesNotGoBeyondTheProgramsBound) {
+  steelyard_iterations_t mine;
+  ASSERT_EQ(steelyard_loop_begin(nullptr, INT64_MAX - 10, INT64_MAX, 7, &mine), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_loop_next(&mine), 1);
+  EXPECT_EQ(mine.last, INT64_MAX) << "first + 2 * 7 would overflow";
+  EXPECT_EQ(steelyard_loop_next(&mine), 0);
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
+}
+
+TEST(LoopsInFortran, BoundsAreInclusive) {
+  Runs runs(101);
+  std::array<int, 3> statuses = {};
+#pragma omp parallel num_threads(3)
+  {
+    steelyard_iterations_t mine;
+    int status = -1;
+    const std::int64_t stride = -1;
+    steelyard_loop_begin_f(&mine, 100, 0, &stride, nullptr, &status);
+    statuses[static_cast<std::size_t>(omp_get_thread_num())] = status;
+    while (steelyard_loop_next_f(&mine))
+      for (std::int64_t i = mine.first; i >= mine.last; --i) runs.at(static_cast<std::size_t>(i));
+    steelyard_loop_end_f(&mine, nullptr);
+  }
+  EXPECT_EQ(statuses, (std::array<int, 3>{}));
+  EXPECT_TRUE(runs.each(1));
+}
+
+TEST(LoopsInC, NestedTeamsMeetEachOtherOnly) {
+  omp_set_max_active_levels(2);
+  Runs runs(100);
+  std::atomic<int> errors = 0;
+#pragma omp parallel num_threads(3)
+#pragma omp parallel num_threads(2)
+  {
+    steelyard_iterations_t mine;
+    errors += steelyard_loop_begin(nullptr, 0, 100, 1, &mine) != STEELYARD_SUCCESS;
+    while (steelyard_loop_next(&mine))
+      for (std::int64_t i = mine.first; i < mine.last; ++i) runs.at(static_cast<std::size_t>(i));
+    errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
+  }
+  EXPECT_EQ(errors, 0) << steelyard::message();
+  EXPECT_TRUE(runs.each(3)) << "each of three teams all iterations";
+}
+
+TEST(LoopsInC, MistakesAreSentences) {
+  steelyard_loop_t* loop = nullptr;
+  steelyard_loop_options_t options = STEELYARD_LOOP_OPTIONS_DEFAULT;
+  options.strategy = "guidet";
+  EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
+  EXPECT_EQ(loop, nullptr);
+  EXPECT_TRUE(says("unknown strategy 'guidet'; did you mean guided?")) << steelyard::message();
+  options = STEELYARD_LOOP_OPTIONS_DEFAULT;
+  options.fraction = 1.5;
+  EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
+  EXPECT_TRUE(says("1.5")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_create("x", nullptr, nullptr), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_set(nullptr, nullptr), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_tie(nullptr, nullptr), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loops_load("/nowhere/loops.json"), STEELYARD_ERROR);
+  EXPECT_TRUE(says("/nowhere/loops.json")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 1, 1, nullptr), STEELYARD_ERROR);
+
+  steelyard_iterations_t mine = {};
+  EXPECT_EQ(steelyard_loop_next(&mine), 0);
+  EXPECT_TRUE(says("outside of a loop")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_next(nullptr), 0);
+  steelyard_loop_cancel(&mine);
+  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 10, 0, &mine), STEELYARD_ERROR);
+  EXPECT_TRUE(says("stride of 0")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_next(&mine), 0) << "and the sentence stays";
+  EXPECT_TRUE(says("stride of 0")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+  ASSERT_EQ(steelyard_loop_begin(nullptr, 0, 10, 1, &mine), STEELYARD_SUCCESS);
+  steelyard_iterations_t copy = mine;
+  EXPECT_EQ(steelyard_loop_next(&copy), 0) << "a copy is not in the loop";
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR) << "ended twice";
+  EXPECT_EQ(steelyard_loop_next(&mine), 0);
+}
+
+TEST(LoopsInC, ALoopOfTwoTeamsAtOnceIsRefused) {
+  omp_set_max_active_levels(2);
+  steelyard_loop_t* loop = nullptr;
+  ASSERT_EQ(steelyard_loop_create("shared", nullptr, &loop), STEELYARD_SUCCESS);
+  std::atomic<int> refused = 0, sentences = 0;
+#pragma omp parallel num_threads(2)
+  {
+    // The outer team is inside when the inner ones come.
+    steelyard_iterations_t outer;
+    steelyard_loop_begin(loop, 0, 100, 1, &outer);
+#pragma omp barrier
+#pragma omp parallel num_threads(2)
+    {
+      steelyard_iterations_t inner;
+      refused += steelyard_loop_begin(loop, 0, 100, 1, &inner) == STEELYARD_ERROR;
+      sentences += says("two teams");
+      steelyard_loop_end(&inner);
+    }
+    while (steelyard_loop_next(&outer)) {
+    }
+    steelyard_loop_end(&outer);
+  }
+  EXPECT_EQ(refused, 4);
+  EXPECT_EQ(sentences, 4);
+  steelyard_loop_free(loop);
+}
+
+TEST(LoopsInC, StateAndOptionsOfALoop) {
+  steelyard_loop_options_t options = STEELYARD_LOOP_OPTIONS_DEFAULT;
+  options.strategy = "staggered";
+  options.fraction = 0.5;
+  steelyard_loop_t* loop = nullptr;
+  ASSERT_EQ(steelyard_loop_create("stated", &options, &loop), STEELYARD_SUCCESS);
+  steelyard_loop_state_t state;
+  ASSERT_EQ(steelyard_loop_state(loop, &state), STEELYARD_SUCCESS);
+  EXPECT_STREQ(state.strategy, "");
+#pragma omp parallel num_threads(2)
+  {
+    steelyard_iterations_t mine;
+    steelyard_loop_begin(loop, 0, 100, 1, &mine);
+    while (steelyard_loop_next(&mine)) {
+    }
+    steelyard_loop_end(&mine);
+  }
+  ASSERT_EQ(steelyard_loop_state(loop, &state), STEELYARD_SUCCESS);
+  EXPECT_STREQ(state.strategy, "staggered");
+  EXPECT_EQ(state.executions, 1);
+  EXPECT_GT(state.seconds, 0);
+  const std::string path = testing::TempDir() + "loops." + std::to_string(getpid());
+  EXPECT_EQ(steelyard_loops_save(path.c_str()), STEELYARD_SUCCESS) << steelyard::message();
+  EXPECT_EQ(steelyard_loops_load(path.c_str()), STEELYARD_SUCCESS) << steelyard::message();
+  unlink(path.c_str());
+  steelyard_loop_free(loop);
+}
+
+TEST(ForEach, RunsEachIndexOnceWithAndWithoutALoop) {
+  steelyard::Loop loop("for each", {"steal"});
+  Runs named(1000), unnamed(1000), chunks(1000), iterators(1000), empty(1);
+  std::vector<std::size_t> values(1000);
+  std::iota(values.begin(), values.end(), 0);
+  for (int times = 0; times < 10; ++times) {
+    steelyard::for_each(loop, std::size_t{0}, std::size_t{1000}, [&](std::size_t i) { named.at(i); });
+    steelyard::for_each(0, 1000L, [&](long i) { unnamed.at(static_cast<std::size_t>(i)); });
+    steelyard::for_each(0, 1000, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) chunks.at(static_cast<std::size_t>(i));
+    });
+    steelyard::for_each(values.begin(), values.end(), [&](auto at) { iterators.at(*at); });
+    steelyard::for_each(3, -3, [&](int) { empty.at(0); });
+  }
+  EXPECT_TRUE(named.each(10));
+  EXPECT_TRUE(unnamed.each(10));
+  EXPECT_TRUE(chunks.each(10));
+  EXPECT_TRUE(iterators.each(10));
+  EXPECT_EQ(empty.sum(), 0);
+  EXPECT_STREQ(loop.state().strategy, omp_get_max_threads() > 1 ? "steal" : "");
+}
+
+TEST(ForEach, ThrowsTheFirstExceptionAndStartsNoMore) {
+  omp_set_num_threads(3);
+  steelyard::Loop loop("throws", {"steal", -1, 1});
+  Runs runs(100000);
+  try {
+    steelyard::for_each(loop, 0, 100000, [&](int i) {
+      runs.at(static_cast<std::size_t>(i));
+      if (i % 100 == 50) throw std::runtime_error("iteration");
+    });
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "iteration");
+  }
+  EXPECT_LT(runs.sum(), 1000) << "each thread stops at its own exception, or before";
+  Runs after(1000);
+  steelyard::for_each(loop, 0, 1000, [&](int i) { after.at(static_cast<std::size_t>(i)); });
+  EXPECT_TRUE(after.each(1)) << "the loop is as good as new";
+}
+
+TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
+  omp_set_num_threads(2);
+  omp_set_max_active_levels(2);
+  steelyard::Loop loop("nested");
+  EXPECT_THROW(steelyard::for_each(loop, 0, 4, [&](int) { steelyard::for_each(loop, 0, 4, [](int) {}); }),
+               std::logic_error);
+  Runs runs(10);
+  std::function<void(int)> recurse = [&](int depth) {
+    steelyard::for_each(0, 10, [&](int i) {
+      runs.at(static_cast<std::size_t>(i));
+      if (depth > 0 && i == 3) recurse(depth - 1);
+    });
+  };
+  recurse(2);
+  EXPECT_TRUE(runs.each(3));
+}
+
+TEST(ForEach, OptionsThatAreWrongThrow) {
+  EXPECT_THROW(steelyard::Loop("x", {"none"}), std::invalid_argument);
+  EXPECT_THROW(steelyard::Loop("x", {"hybrid", 2}), std::invalid_argument);
+  steelyard::Loop loop("x", {"hybrid", 1});
+  EXPECT_THROW(loop.set({"hybrid", std::nan("")}), std::invalid_argument);
+  loop.set({"static"});
+  steelyard::Loop moved(std::move(loop));
+  moved.tie(moved);
+}
+
+TEST(Reduce, AddsUp) {
+  omp_set_num_threads(3);
+  steelyard::Loop loop("reduce");
+  for (const int count : {0, 1, 2, 1000}) {
+    const long sum = steelyard::reduce(loop, 0, count, 0L, std::plus<>(), [](int i) { return long{i}; });
+    EXPECT_EQ(sum, static_cast<long>(count) * (count - 1) / 2);
+    const std::string longest = steelyard::reduce(
+        0, count, std::string(), [](std::string a, std::string b) { return a.size() < b.size() ? b : a; },
+        [](int i) { return std::string(static_cast<std::size_t>(i % 77), 'x'); });
+    EXPECT_EQ(longest.size(), static_cast<std::size_t>(std::max(0, std::min(count, 77) - 1)));
+  }
+}
+
+}  // namespace
