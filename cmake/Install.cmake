@@ -26,8 +26,9 @@ set_target_properties(steelyard_api PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_
 install(TARGETS steelyard_api EXPORT steelyard LIBRARY)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steelyard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard)
-# Compiled with the program, by any Fortran compiler and over its MPI.
-install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard_phases.f90 DESTINATION ${fortran_directory})
+# Compiled with the program, by any Fortran compiler, and over its MPI.
+install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard_phases.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_loops.f90
+        DESTINATION ${fortran_directory})
 if(TARGET steelyard_fortran_module)
   install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})
   target_include_directories(steelyard_api INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)
