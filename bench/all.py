@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "phases"]
+CAPABILITIES = ["cores", "phases", "loops"]
 
 
 def main() -> int:
