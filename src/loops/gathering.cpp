@@ -24,6 +24,8 @@ struct Gathering::Round {
   std::unique_ptr<Seat[]> seats;
 };
 
+Gathering::Gathering(Loop& loop, bool exclusive) : loop_(loop), exclusive_(exclusive) {}
+
 Gathering::~Gathering() = default;
 
 Gathering::Round& Gathering::round(const openmp::Position& here) {

@@ -16,7 +16,7 @@ namespace steelyard::loops {
 class Gathering {
  public:
   /// `exclusive`: only one team at a time may be in it. Otherwise teams that are nested in different threads may be.
-  explicit Gathering(Loop& loop, bool exclusive = false) : loop_(loop), exclusive_(exclusive) {}
+  explicit Gathering(Loop& loop, bool exclusive = false);
   Loop& loop() const { return loop_; }
 
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by

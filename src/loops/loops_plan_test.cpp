@@ -17,13 +17,16 @@ namespace {
 
 // ------------------------------------------------------------------------------------------------ iteration space
 
+__extension__ using Wide = __int128;
+__extension__ using WideUnsigned = unsigned __int128;
+
 /// As a program's own loop goes, in a type that does not overflow.
-std::vector<__int128> written_out(__int128 first, __int128 last, __int128 stride, bool with_last) {
-  std::vector<__int128> values;
+std::vector<Wide> written_out(Wide first, Wide last, Wide stride, bool with_last) {
+  std::vector<Wide> values;
   if (stride > 0) {
-    for (__int128 i = first; with_last ? i <= last : i < last; i += stride) values.push_back(i);
+    for (Wide i = first; with_last ? i <= last : i < last; i += stride) values.push_back(i);
   } else {
-    for (__int128 i = first; with_last ? i >= last : i > last; i += stride) values.push_back(i);
+    for (Wide i = first; with_last ? i >= last : i > last; i += stride) values.push_back(i);
   }
   return values;
 }
@@ -91,7 +94,7 @@ TEST(Range, UnitsCoverAnyCount) {
   for (const std::uint64_t count : {UINT64_C(1), UINT64_C(0xFFFFFFFF), UINT64_C(0x100000000), UINT64_MAX - 1, UINT64_MAX}) {
     const std::uint64_t unit = unit_of(count), units = count / unit + (count % unit != 0);
     EXPECT_LE(units, UINT32_MAX);
-    EXPECT_LE(static_cast<unsigned __int128>(units) * unit, UINT64_MAX) << "no overflow at the end";
+    EXPECT_LE(static_cast<WideUnsigned>(units) * unit, UINT64_MAX) << "no overflow at the end";
   }
 }
 
@@ -285,7 +288,9 @@ TEST(Fraction, SlackIsUsedUpAndNotExceeded) {
       const double less = less_slack(dynamic, count, threads, iteration, slack);
       const double longer = executed(count, delays, iteration, 0, less) - best;
       EXPECT_LE(longer, slack + 2 * iteration);
-      if (less > 0) EXPECT_GE(longer, slack - 2 * iteration) << "none is left unused";
+      if (less > 0) {
+        EXPECT_GE(longer, slack - 2 * iteration) << "none is left unused";
+      }
     }
     EXPECT_EQ(less_slack(dynamic, count, threads, iteration, 1e9), 0);
   }

@@ -22,11 +22,15 @@ constexpr int kPatience = 16;       // executions after a choice during which a 
 }  // namespace
 
 double Policy::Arm::typical() const {
-  std::array<double, 5> sorted = recent;
   const int n = std::min<int>(runs, static_cast<int>(recent.size()));
-  if (n == 0) return 0;
-  std::sort(sorted.begin(), sorted.begin() + n);
-  return sorted[static_cast<std::size_t>((n - 1) / 2)];
+  // The one that half of the others are below: of five at most, looked for one by one.
+  for (int i = 0; i < n; ++i) {
+    const double value = recent[static_cast<std::size_t>(i)];
+    const auto below = std::count_if(recent.begin(), recent.begin() + n, [&](double other) { return other < value; });
+    const auto same = std::count(recent.begin(), recent.begin() + n, value);
+    if (below <= (n - 1) / 2 && (n - 1) / 2 < below + same) return value;
+  }
+  return 0;
 }
 
 double Policy::Arm::fastest() const {

@@ -11,8 +11,8 @@ namespace steelyard::loops {
 struct Range {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint32_t size() const { return end - begin; }
-  bool empty() const { return begin == end; }
+  constexpr std::uint32_t size() const { return end - begin; }
+  constexpr bool empty() const { return begin == end; }
 };
 
 /// A range in one word, so that one compare-and-swap takes from either end. An empty range has no place: its two halves hold

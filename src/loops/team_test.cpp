@@ -104,7 +104,9 @@ TEST(Team, ManyLoopsManyTimesWithChangingPlans) {
   const auto logs = run(team, [&](Member& member, Log& log, int t) {
     for (int i = 0; i < kTimes; ++i) {
       Loop& loop = i % 3 == 0 ? first : i % 3 == 1 ? second : third;
-      if (t == 1 && i % 50 == 0) ASSERT_TRUE(first.set({static_cast<Strategy>(i / 50 % kStrategies), 0.3, 0}));
+      if (t == 1 && i % 50 == 0) {
+        ASSERT_TRUE(first.set({static_cast<Strategy>(i / 50 % kStrategies), 0.3, 0}));
+      }
       if (t == 2 && i % 7 == 0) second.set_slack(i);
       execute(member, loop, static_cast<std::uint64_t>(200 + i % 5), log, static_cast<unsigned>(i + t));
     }
@@ -217,7 +219,9 @@ TEST(Team, AfterACancelNoChunkIsGiven) {
     Member& member = team.member(0);
     ASSERT_TRUE(member.begin(loop, 100));
     Chunk chunk;
-    if (threads > 1) ASSERT_TRUE(member.next(chunk));
+    if (threads > 1) {
+      ASSERT_TRUE(member.next(chunk));
+    }
     member.cancel();
     EXPECT_FALSE(member.next(chunk));
     member.cancel();
