@@ -186,7 +186,7 @@ int main(int argc, char** argv) {
   std::printf("seconds %.6f\nchecksum %.6f\n", omp_get_wtime() - start, kernel.checksum());
   if (loop != nullptr) {
     steelyard_loop_state_t state;
-    steelyard_loop_state(loop, &state);
+    steelyard_loop_inspect(loop, &state);
     std::printf("strategy %s%s, %.1f us, stolen %.1f %%\n", state.strategy, state.settled ? "" : " (not settled)",
                 state.seconds * 1e6, state.stolen * 100);
     steelyard_loop_free(loop);

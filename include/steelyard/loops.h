@@ -106,7 +106,7 @@ typedef struct steelyard_loop_state {
   double stolen;        /* share of iterations that moved in the last one measured, 0..1 */
 } steelyard_loop_state_t;
 /* Of the loop's last kind of execution (threads and order of magnitude); zeros and "" before the first. */
-STEELYARD_API steelyard_status_t steelyard_loop_state(const steelyard_loop_t* loop, steelyard_loop_state_t* state);
+STEELYARD_API steelyard_status_t steelyard_loop_inspect(const steelyard_loop_t* loop, steelyard_loop_state_t* state);
 
 /*
  * What was learnt of all loops, to a file (JSON) and from it. One file for each process that runs at a time. Loops are found

@@ -60,7 +60,7 @@ class Loop {
   void tie(Loop& other) noexcept { steelyard_loop_tie(loop_, other.loop_); }
   steelyard_loop_state_t state() const noexcept {
     steelyard_loop_state_t now;
-    steelyard_loop_state(loop_, &now);
+    steelyard_loop_inspect(loop_, &now);
     return now;
   }
   steelyard_loop_t* handle() const noexcept { return loop_; }
@@ -75,7 +75,7 @@ class Loop {
 namespace detail {
 
 template <class Index>
-std::uint64_t distance(const Index& first, const Index& last) {
+std::uint64_t span_of(const Index& first, const Index& last) {
   if constexpr (std::is_integral_v<Index>) {
     // As unsigned numbers: the distance between the limits of a signed type fits.
     return last > first ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) : 0;
@@ -88,7 +88,7 @@ std::uint64_t distance(const Index& first, const Index& last) {
 }
 
 template <class Index>
-Index at(const Index& first, std::uint64_t iteration) {
+Index index_at(const Index& first, std::uint64_t iteration) {
   if constexpr (std::is_integral_v<Index>)
     return static_cast<Index>(static_cast<std::uint64_t>(first) + iteration);
   else
@@ -131,12 +131,12 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
 template <class Index, class Body>
 void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Body& body) {
   execute(
-      loop, file, line, distance(first, last), [](int, int) { return 0; },
+      loop, file, line, span_of(first, last), [](int, int) { return 0; },
       [&](int, std::uint64_t begin, std::uint64_t end) {
         if constexpr (std::is_invocable_v<Body&, Index, Index>) {
-          body(at(first, begin), at(first, end));
+          body(index_at(first, begin), index_at(first, end));
         } else {
-          Index index = at(first, begin);
+          Index index = index_at(first, begin);
           for (std::uint64_t i = begin; i < end; ++i, ++index) body(std::as_const(index));
         }
       });
@@ -167,10 +167,10 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
     }
   };
   execute(
-      loop, file, line, distance(first, last),
+      loop, file, line, span_of(first, last),
       [&](int thread, int) { return Mine(parts[static_cast<std::size_t>(thread)], identity); },
       [&](Mine& mine, std::uint64_t begin, std::uint64_t end) {
-        Index index = at(first, begin);
+        Index index = index_at(first, begin);
         for (std::uint64_t i = begin; i < end; ++i, ++index)
           mine.value = combine(std::move(mine.value), body(std::as_const(index)));
       });

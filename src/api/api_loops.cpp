@@ -267,9 +267,9 @@ void steelyard_loop_cancel(steelyard_iterations_t* mine) {
     mine->inside.count = 0;
 }
 
-steelyard_status_t steelyard_loop_state(const steelyard_loop_t* loop, steelyard_loop_state_t* state) {
+steelyard_status_t steelyard_loop_inspect(const steelyard_loop_t* loop, steelyard_loop_state_t* state) {
   if (state != nullptr) *state = {"", 0, 0, 0, 0};
-  return guarded("steelyard_loop_state", loop == nullptr || state == nullptr, [&] {
+  return guarded("steelyard_loop_inspect", loop == nullptr || state == nullptr, [&] {
     Loop::Regime regime;
     if (!loop->gathering.loop().latest(regime)) return STEELYARD_SUCCESS;
     state->strategy = name_of(regime.plan.strategy).data();

@@ -198,7 +198,7 @@ TEST(LoopsInC, StateAndOptionsOfALoop) {
   steelyard_loop_t* loop = nullptr;
   ASSERT_EQ(steelyard_loop_create("stated", &options, &loop), STEELYARD_SUCCESS);
   steelyard_loop_state_t state;
-  ASSERT_EQ(steelyard_loop_state(loop, &state), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_loop_inspect(loop, &state), STEELYARD_SUCCESS);
   EXPECT_STREQ(state.strategy, "");
 #pragma omp parallel num_threads(2)
   {
@@ -208,7 +208,7 @@ TEST(LoopsInC, StateAndOptionsOfALoop) {
     }
     steelyard_loop_end(&mine);
   }
-  ASSERT_EQ(steelyard_loop_state(loop, &state), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_loop_inspect(loop, &state), STEELYARD_SUCCESS);
   EXPECT_STREQ(state.strategy, "staggered");
   EXPECT_EQ(state.executions, 1);
   EXPECT_GT(state.seconds, 0);

@@ -9,7 +9,7 @@ namespace steelyard::loops {
 /// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new region
 /// then begins, as far as one can see; otherwise two teams are mixed.
 struct alignas(128) Gathering::Seat {
-  std::atomic<const void*> owner = nullptr;
+  std::atomic<std::uint64_t> owner = 0;         ///< the thread that has it
   std::atomic<std::uint64_t> progress = 0;  ///< loops begun and ended
   Member* member = nullptr;
 };
@@ -33,10 +33,11 @@ Gathering::Round& Gathering::round(const openmp::Position& here) {
   if (Round* const latest = latest_.load(std::memory_order_acquire); latest != nullptr && fits(*latest)) return *latest;
   const std::lock_guard lock(mutex_);
   const auto known = std::ranges::find_if(rounds_, [&](const auto& r) { return fits(*r); });
-  if (known == rounds_.end()) rounds_.push_back(std::make_unique<Round>(here.threads, here.path));
-  Round& found = known == rounds_.end() ? *rounds_.back() : **known;
-  latest_.store(&found, std::memory_order_release);
-  return found;
+  Round* const found = known != rounds_.end()
+                           ? known->get()
+                           : rounds_.emplace_back(std::make_unique<Round>(here.threads, here.path)).get();
+  latest_.store(found, std::memory_order_release);
+  return *found;
 }
 
 bool Gathering::busy_elsewhere(const Round& mine) {
@@ -52,19 +53,20 @@ bool Gathering::busy_elsewhere(const Round& mine) {
 }
 
 base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat) {
-  // Its address tells threads apart.
-  static thread_local char token;
+  // Told apart by a number: addresses of threads are used again.
+  static std::atomic<std::uint64_t> threads = 0;
+  static thread_local const std::uint64_t me = ++threads;
   Round& its = round(here);
   Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
   std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
-  const void* owner = mine.owner.load(std::memory_order_relaxed);
+  std::uint64_t owner = mine.owner.load(std::memory_order_relaxed);
   bool mixed = progress % 2 != 0;
-  if (owner != &token && !mixed) {
+  if (owner != me && !mixed) {
     for (int t = 0; t < here.threads; ++t)
       mixed |= its.seats[static_cast<std::size_t>(t)].progress.load(std::memory_order_relaxed) < progress;
-    mixed |= !mine.owner.compare_exchange_strong(owner, &token, std::memory_order_relaxed);
+    mixed |= !mine.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed);
   }
-  if (mixed && owner == &token) {
+  if (mixed && owner == me) {
     return base::Status::failure(
         fmt::format("thread {} begins loop {} and has not ended its last execution: call end once after each begin",
                     here.thread, loop_.key()));

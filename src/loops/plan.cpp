@@ -18,12 +18,14 @@ constexpr std::uint64_t kPieces = 64;
 /// ns of the smallest chunk of guided and factoring: below, taking it is what is measured.
 constexpr double kLeast = 500;
 
-/// floor(count * fraction), exact at both ends.
+/// The nearest to count * fraction, exact at both ends.
 std::uint64_t part_of(std::uint64_t count, double fraction) {
   if (!(fraction > 0)) return 0;
   if (fraction >= 1) return count;
-  return std::min(count, static_cast<std::uint64_t>(static_cast<long double>(count) * fraction));
+  return std::min(count, static_cast<std::uint64_t>(static_cast<long double>(count) * fraction + 0.5L));
 }
+
+double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
 double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
                    const Measured& measured, Plan& plan) {
@@ -36,7 +38,7 @@ double fraction_of(const Composition& composition, const Shape& shape, const Set
       plan.tried_fraction = 1;
       break;
     case Fraction::given:
-      plan.tried_fraction = std::clamp(settings.fraction, 0.0, 1.0);
+      plan.tried_fraction = std::min(1.0, finite(settings.fraction));
       break;
     case Fraction::tuned: {
       double model = kCautious;
@@ -56,7 +58,7 @@ double fraction_of(const Composition& composition, const Shape& shape, const Set
 
 std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measured& measured) {
   if (settings.chunk > 0) return settings.chunk;
-  const double ns = measured.iteration_ns;
+  const double ns = finite(measured.iteration_ns);
   if (plan.rule != ChunkRule::fixed) return ns > 0 ? std::max(1.0, std::ceil(kLeast / ns)) : 1;
   const auto threads = static_cast<std::uint64_t>(plan.shape.threads);
   const std::uint64_t dynamic = plan.pool < plan.shape.count
@@ -157,9 +159,9 @@ void make_plan(const Shape& shape, const Composition& composition, const Setting
   }
   plan.home[threads] = plan.pool;
   plan.chunk = chunk_of(plan, settings, measured);
-  const double level = measured.iteration_ns * static_cast<double>(shape.count) / static_cast<double>(threads);
+  const double level = finite(measured.iteration_ns) * static_cast<double>(shape.count) / static_cast<double>(threads);
   const bool moves = composition.order == Order::pool || composition.steal != Steal::none;
-  plan.forecast_ns = moves ? level : level + measured.spread_ns;
+  plan.forecast_ns = moves ? level : level + finite(measured.spread_ns);
 }
 
 Plan make_plan(const Shape& shape, const Settings& settings, const Measured& measured) {

@@ -317,7 +317,9 @@ TEST(Team, TheOrderOfVictimsIsKept) {
 /// One loop as a thread of a region; its part of the iterations.
 std::uint64_t take_all(Gathering& gathering, const openmp::Position& here) {
   Gathering::Seat* seat = nullptr;
-  EXPECT_TRUE(gathering.begin(here, 1000, seat));
+  const auto status = gathering.begin(here, 1000, seat);
+  EXPECT_TRUE(status) << status.sentence();
+  if (!status) return 0;
   std::uint64_t iterations = 0;
   for (Chunk chunk; Gathering::member(*seat).next(chunk);) iterations += chunk.end - chunk.begin;
   Gathering::end(*seat);
@@ -344,11 +346,11 @@ TEST(Gathering, ASecondTeamInTheSameLoopIsRefused) {
   Loop loop("mine.cpp:7");
   Gathering gathering(loop, true);
   Gathering::Seat *first = nullptr, *second = nullptr;
-  ASSERT_TRUE(gathering.begin({0, 2, 0}, 100, first));
+  ASSERT_TRUE(gathering.begin({0, 2, 0}, 1000, first));
   const auto refused_elsewhere = [&](const openmp::Position& here) {
     std::string sentence;
     std::thread([&] {
-      const auto status = gathering.begin(here, 100, second);
+      const auto status = gathering.begin(here, 1000, second);
       if (!status) sentence = status.sentence();
     }).join();
     return sentence;
@@ -360,7 +362,7 @@ TEST(Gathering, ASecondTeamInTheSameLoopIsRefused) {
   }
   EXPECT_EQ(second, nullptr);
   // The same thread has not ended.
-  const auto again = gathering.begin({0, 2, 0}, 100, second);
+  const auto again = gathering.begin({0, 2, 0}, 1000, second);
   EXPECT_FALSE(again);
   EXPECT_NE(again.sentence().find("not ended"), std::string::npos);
   // The right team goes on, and the other one when that is through.
