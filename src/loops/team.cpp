@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -168,7 +169,24 @@ int Team::victim(int thief, int i) const {
   return (thief + (i % 2 == 0 ? distance : threads_ - distance)) % threads_;
 }
 
-base::Status Member::begin(Loop& loop, std::uint64_t count) {
+void Team::reset() {
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    Instance& instance = *instances_[i];
+    instance.forget(threads_);
+    instance.cancelled = false;
+    instance.ended = 0;
+    instance.turn = i * 4;
+  }
+  for (int t = 0; t < threads_; ++t) {
+    Member& mine = member(t);
+    mine.stage_ = Member::Stage::outside;
+    mine.instance_ = nullptr;
+    mine.cancelled_ = nullptr;
+    mine.number_ = 0;
+  }
+}
+
+base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner) {
   if (inside()) {
     return base::Status::failure(
         fmt::format("thread {} begins the loop {} and has not ended the one before: call end after next has said that "
@@ -177,6 +195,8 @@ base::Status Member::begin(Loop& loop, std::uint64_t count) {
   }
   chunks_ = iterations_ = 0;
   log_ = nullptr;
+  last_ = 0;
+  kept_ = {};
   if (team_->threads_ == 1) {
     stage_ = Stage::alone;
     count_ = count;
@@ -196,7 +216,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count) {
   }
   instance_ = &instance;
   cancelled_ = &instance.cancelled;
-  if (instance.loop != &loop || instance.count != count) {
+  if ((manner == Manner::called && instance.loop != &loop) || instance.count != count) {
     const std::string seen =
         fmt::format("thread {} begins the loop {} with {} iterations, but others of its team of {} have begun {} with {}: "
                     "all threads of a team go through the same loops in the same order, and a loop record serves one team "
@@ -211,6 +231,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count) {
   round_ = instance.round;
   unit_ = instance.unit;
   count_ = count;
+  if (manner == Manner::compiled) last_ = count;
   planned_ = instance.dynamic[me];
   own_ = &instance.words[me].range;
   chunk_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(instance.plan.chunk / unit_, 1, UINT32_MAX));
@@ -227,6 +248,14 @@ base::Status Member::begin(Loop& loop, std::uint64_t count) {
 }
 
 bool Member::next_elsewhere(Chunk& chunk) {
+  while (take_elsewhere(chunk)) {
+    if (chunk.end != last_ || stage_ == Stage::last) return true;
+    keep(chunk);
+  }
+  return false;
+}
+
+bool Member::take_elsewhere(Chunk& chunk) {
   if (stage_ == Stage::outside || stage_ == Stage::finished) return false;
   if (stage_ == Stage::alone) {
     chunk = {0, count_};
@@ -234,7 +263,11 @@ bool Member::next_elsewhere(Chunk& chunk) {
     if (chunk.end == 0) stage_ = Stage::finished;
     return chunk.end != 0;
   }
-  if (cancelled_->load(std::memory_order_relaxed)) return finish();
+  if (cancelled_->load(std::memory_order_relaxed)) {
+    kept_ = {};
+    return finish(chunk);
+  }
+  if (stage_ == Stage::last) return finish(chunk);
   if (stage_ == Stage::replay) return take_replayed(chunk);
   if (stage_ == Stage::fixed && take_fixed(chunk)) return true;
   if (stage_ == Stage::own) {
@@ -244,7 +277,7 @@ bool Member::next_elsewhere(Chunk& chunk) {
   }
   if (stage_ == Stage::pool && take_pool(chunk)) return true;
   if (take_from_others(chunk)) return true;
-  return finish();
+  return finish(chunk);
 }
 
 bool Member::take_fixed(Chunk& chunk) {
@@ -315,14 +348,25 @@ bool Member::take_replayed(Chunk& chunk) {
   const auto& pieces = instance_->ticket.replayed->threads[static_cast<std::size_t>(thread_)];
   if (replayed_ == pieces.size()) {
     leave_home();
-    return finish();
+    return finish(chunk);
   }
   const Assignment::Piece& piece = pieces[replayed_++];
   chunk = {piece.begin, piece.end};
-  ++chunks_;
-  iterations_ += piece.end - piece.begin;
-  if (log_ != nullptr) log_->push_back(piece);
+  count(chunk);
   return true;
+}
+
+void Member::keep(const Chunk& chunk) {
+  // Not his yet, as far as counts go: it is neither begun nor recorded.
+  --chunks_;
+  iterations_ -= chunk.end - chunk.begin;
+  if (log_ != nullptr) {
+    log_->back().end -= chunk.end - chunk.begin;
+    if (log_->back().end == log_->back().begin) log_->pop_back();
+  }
+  kept_ = chunk;
+  kept_at_home_ = at_home_;
+  kept_until_ = 0;
 }
 
 void Member::leave_home() {
@@ -332,8 +376,24 @@ void Member::leave_home() {
   if (instance_->ticket.measure) left_home_ = base::now_ns();
 }
 
-bool Member::finish() {
+bool Member::finish(Chunk& chunk) {
   leave_home();
+  if (kept_.end != 0) {
+    chunk = std::exchange(kept_, {});
+    stage_ = Stage::last;
+    if (kept_at_home_ && iterations_ == home_iterations_) {
+      at_home_ = true;  // it has done nothing else since
+    } else if (kept_at_home_) {
+      home_iterations_ += chunk.end - chunk.begin;
+      if (instance_->ticket.measure) kept_until_ = base::now_ns();
+    }
+    count(chunk);
+    return true;
+  }
+  if (kept_until_ != 0) {
+    left_home_ += base::now_ns() - kept_until_;
+    kept_until_ = 0;
+  }
   if (instance_->ticket.measure) {
     Result& result = instance_->results[static_cast<std::size_t>(thread_)];
     const bool moved = iterations_ != home_iterations_;

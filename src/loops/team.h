@@ -20,6 +20,13 @@ struct Chunk {
 struct Instance;
 class Team;
 
+/// Who divides the loop.
+enum class Manner {
+  called,   ///< the program's own calls: all threads must name the same loop
+  compiled  ///< the compiler's: threads may come from copies of one loop, which is the first one's; and whoever gets the last
+            ///< iteration gets it after all its others, as lastprivate and linear clauses want it
+};
+
 /// One thread's place in its team. Used by that thread alone. Its order of calls: begin, next until it says false, end; and
 /// so for each loop, all threads of the team in the same order of loops. Nobody waits for anybody at the end of a loop (the
 /// program's own barrier does, where there is one): a thread may be some loops ahead of the others, and waits in begin()
@@ -27,11 +34,14 @@ class Team;
 class alignas(128) Member {
  public:
   /// Failure: the last loop was not ended, or the other threads of the team are in another loop or have another count.
-  base::Status begin(Loop& loop, std::uint64_t count);
+  base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called);
   /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
   bool next(Chunk& chunk) {
-    if (stage_ == Stage::own && take_own(chunk)) [[likely]]
-      return true;
+    if (stage_ == Stage::own && take_own(chunk)) [[likely]] {
+      if (chunk.end != last_) [[likely]]
+        return true;
+      keep(chunk);
+    }
     return next_elsewhere(chunk);
   }
   /// A thread that ends before next() has said false cancels the loop.
@@ -42,18 +52,21 @@ class alignas(128) Member {
 
  private:
   friend class Team;
-  enum class Stage { outside, alone, fixed, own, pool, steal, replay, finished };
+  enum class Stage { outside, alone, fixed, own, pool, steal, replay, last, finished };
 
   bool take_own(Chunk& chunk);
   bool next_elsewhere(Chunk& chunk);
+  bool take_elsewhere(Chunk& chunk);
   bool take_fixed(Chunk& chunk);
   bool take_pool(Chunk& chunk);
   bool take_from_others(Chunk& chunk);
   bool take_replayed(Chunk& chunk);
   bool rob(int victim, Chunk& chunk);
   void give(Range range, Chunk& chunk);
+  void keep(const Chunk& chunk);
+  void count(const Chunk& chunk);
   void leave_home();
-  bool finish();
+  bool finish(Chunk& chunk);
 
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;
@@ -62,6 +75,7 @@ class alignas(128) Member {
   std::atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
   std::atomic<bool>* cancelled_ = nullptr;
   std::uint64_t unit_ = 1, count_ = 0;
+  std::uint64_t last_ = 0;  ///< the chunk that ends here comes at last; 0: none does
   std::uint64_t chunks_ = 0, iterations_ = 0;
   std::vector<Assignment::Piece>* log_ = nullptr;  ///< where the assignment is recorded
 
@@ -73,6 +87,9 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
+  Chunk kept_;  ///< what comes at last, while there is something else
+  bool kept_at_home_ = false;
+  std::int64_t kept_until_ = 0;
 };
 
 /// What a team of threads shares. Made once for a team and used for any number of loops; allocates when it is made, and when
@@ -89,6 +106,8 @@ class Team {
 
   int threads() const { return threads_; }
   Member& member(int thread) { return members_[static_cast<std::size_t>(thread)]; }
+  /// As it was made, whatever its threads have left in the midst of. Nobody may be in a loop of it.
+  void reset();
 
  private:
   friend class Member;
@@ -105,6 +124,10 @@ inline void Member::give(Range range, Chunk& chunk) {
   chunk.begin = range.begin * unit_;
   chunk.end = range.end * unit_;
   if (chunk.end > count_) chunk.end = count_;  // the last group may be smaller
+  count(chunk);
+}
+
+inline void Member::count(const Chunk& chunk) {
   ++chunks_;
   iterations_ += chunk.end - chunk.begin;
   if (log_ != nullptr) [[unlikely]] {
