@@ -96,7 +96,8 @@ Gathering& at_address(void* address) {
 
 Gathering& at_line(const char* file, int line) {
   // The text of a file's name has one address in it.
-  const auto place = reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
+  const auto place =
+      reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
   return found_at(place, [&]() -> Loop& {
     const std::string_view path = file;
     return loops().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line));
@@ -346,9 +347,9 @@ STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, co
   *loop = nullptr;
   const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
-    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
-                                              fraction == nullptr ? -1 : *fraction,
-                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
+    const steelyard_loop_options_t options = {
+        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? -1 : *fraction,
+        chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
     return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
   });
   if (status != nullptr) *status = result;
