@@ -26,8 +26,8 @@ struct Settings {
   double fraction = -1;
 };
 
-int delayed = -1;   // thread that is held up in this step
-long every = 0;     // it runs each such iteration twice
+int delayed = -1;  // thread that is held up in this step
+long every = 0;    // it runs each such iteration twice
 thread_local long seen = 0;
 
 template <class Row>
@@ -159,8 +159,9 @@ int main(int argc, char** argv) {
   }
   for (int i = 3; i < argc; ++i) good = good && read(argv[i], settings);
   if (!good || (settings.kernel != "sweep" && settings.kernel != "triangle" && settings.kernel != "mandelbrot")) {
-    std::fprintf(stderr, "loops: call it as loops sweep|triangle|mandelbrot HOW [--kib=N] [--steps=N] [--delay=PERCENT] "
-                         "[--noise=N] [--fraction=F]\n");
+    std::fprintf(stderr,
+                 "loops: call it as loops sweep|triangle|mandelbrot HOW [--kib=N] [--steps=N] [--delay=PERCENT] "
+                 "[--noise=N] [--fraction=F]\n");
     return 2;
   }
   const std::string strategy = settings.how == "static!" ? "static" : settings.how;

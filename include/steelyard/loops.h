@@ -46,8 +46,8 @@ typedef struct steelyard_loop steelyard_loop_t;
 typedef struct steelyard_loop_options {
   const char* strategy; /* "auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring",
                            "steal" or "adaptive"; NULL: as the options say, by default "auto". Copied. */
-  double fraction;      /* 0..1: static part of the iterations, for "hybrid" and "staggered"; below 0: as the options say */
-  uint64_t chunk;       /* iterations that are taken at a time, at least; 0: by measurement */
+  double fraction; /* 0..1: static part of the iterations, for "hybrid" and "staggered"; below 0: as the options say */
+  uint64_t chunk;  /* iterations that are taken at a time, at least; 0: by measurement */
 } steelyard_loop_options_t;
 #define STEELYARD_LOOP_OPTIONS_DEFAULT {NULL, -1, 0}
 
@@ -84,8 +84,8 @@ typedef struct steelyard_iterations {
  * Errors: a stride of 0; the last loop of this thread was not ended; the other threads are in another loop, or with other
  * bounds; a loop that another team executes now. There are no iterations then, and next returns 0.
  */
-STEELYARD_API steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last, int64_t stride,
-                                                      steelyard_iterations_t* mine);
+STEELYARD_API steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last,
+                                                      int64_t stride, steelyard_iterations_t* mine);
 /* The same for 64-bit unsigned bounds: cast mine.first and mine.last to uint64_t. The stride may be negative. */
 STEELYARD_API steelyard_status_t steelyard_loop_begin_unsigned(steelyard_loop_t* loop, uint64_t first, uint64_t last,
                                                                int64_t stride, steelyard_iterations_t* mine);

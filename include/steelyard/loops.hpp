@@ -80,9 +80,9 @@ std::uint64_t span_of(const Index& first, const Index& last) {
     // As unsigned numbers: the distance between the limits of a signed type fits.
     return last > first ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) : 0;
   } else {
-    static_assert(std::is_base_of_v<std::random_access_iterator_tag,
-                                    typename std::iterator_traits<Index>::iterator_category>,
-                  "steelyard: a loop goes over integers or random-access iterators");
+    static_assert(
+        std::is_base_of_v<std::random_access_iterator_tag, typename std::iterator_traits<Index>::iterator_category>,
+        "steelyard: a loop goes over integers or random-access iterators");
     return last > first ? static_cast<std::uint64_t>(last - first) : 0;
   }
 }
@@ -98,7 +98,8 @@ Index index_at(const Index& first, std::uint64_t iteration) {
 /// `chunk(state, begin, end)` for all of [0, count) in a parallel region; `state` is what `prepare(thread, threads)` gave to
 /// the thread.
 template <class Prepare, class ChunkBody>
-void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t count, Prepare&& prepare, ChunkBody&& chunk) {
+void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t count, Prepare&& prepare,
+             ChunkBody&& chunk) {
   steelyard_execution_t execution;
   if (steelyard_loop_enter(loop, file, line, &execution) != STEELYARD_SUCCESS)
     throw std::logic_error(std::string(message()));
@@ -143,8 +144,8 @@ void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, I
 }
 
 template <class Index, class Value, class Combine, class Body>
-Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value identity, Combine& combine,
-             Body& body) {
+Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value identity,
+             Combine& combine, Body& body) {
   // Each on lines of its own, and written once, when the thread is done.
   struct alignas(128) Part {
     Value value;
@@ -201,8 +202,8 @@ void for_each(First first, Last last, Body&& body, const char* file = __builtin_
 /// `replay` repeats that.
 template <class First, class Last, class Value, class Combine, class Body>
 Value reduce(Loop& loop, First first, Last last, Value identity, Combine combine, Body&& body) {
-  return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(identity), combine,
-                                                         body);
+  return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(identity),
+                                                         combine, body);
 }
 
 template <class First, class Last, class Value, class Combine, class Body>

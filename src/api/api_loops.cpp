@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <memory>
@@ -13,9 +11,8 @@
 
 #include "api/message.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "loops/gathering.h"
-#include "loops/registry.h"
+#include "loops/setup.h"
 #include "loops/space.h"
 #include "steelyard/loops.h"
 
@@ -35,36 +32,6 @@ steelyard_status_t refuse(std::string_view sentence) {
 }
 
 steelyard_status_t answer(const Status& status) { return status ? STEELYARD_SUCCESS : refuse(status.sentence()); }
-
-void save_at_end() {
-  const Status saved = registry().save(steelyard::base::options().learn);
-  if (!saved) steelyard::base::warn(saved.sentence());
-}
-
-/// The registry, with the options of this process.
-Registry& loops() {
-  static Registry& ready = []() -> Registry& {
-    using steelyard::base::Loops;
-    static_assert(static_cast<int>(Loops::adaptive) + 1 == kStrategies);
-    const auto& options = steelyard::base::options();
-    Registry& made = registry();
-    made.set_defaults({static_cast<Strategy>(options.loops), static_cast<double>(options.loops_static) / 100,
-                       static_cast<std::uint64_t>(options.loops_chunk)});
-    if (!options.learn.empty()) {
-      // In the first run there is none.
-      if (access(options.learn.c_str(), F_OK) == 0) {
-        if (const Status status = made.load(options.learn); !status) steelyard::base::warn(status.sentence());
-      }
-      made.record_assignments(true);
-      std::atexit(save_at_end);
-    }
-    if (!options.replay.empty()) {
-      if (const Status status = made.replay(options.replay); !status) steelyard::base::warn(status.sentence());
-    }
-    return made;
-  }();
-  return ready;
-}
 
 /// The loops that have no handle, by place in the program.
 Gathering& gathering_of(Loop& loop) {
@@ -91,20 +58,21 @@ Gathering& found_at(std::uint64_t place, Find&& find) {
 
 Gathering& at_address(void* address) {
   const auto place = reinterpret_cast<std::uint64_t>(address);
-  return found_at(place, [&]() -> Loop& { return loops().at(place); });
+  return found_at(place, [&]() -> Loop& { return ready_registry().at(place); });
 }
 
 Gathering& at_line(const char* file, int line) {
   // The text of a file's name has one address in it.
-  const auto place = reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
+  const auto place =
+      reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
   return found_at(place, [&]() -> Loop& {
     const std::string_view path = file;
-    return loops().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line));
+    return ready_registry().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line));
   });
 }
 
 Status settings_of(const steelyard_loop_options_t* options, Settings& settings) {
-  settings = loops().defaults();
+  settings = ready_registry().defaults();
   if (options == nullptr) return {};
   if (options->strategy != nullptr) {
     if (Status status = parse_strategy(options->strategy, settings.strategy); !status) return status;
@@ -160,7 +128,7 @@ Gathering* gathering_of(steelyard_loop_t* loop) { return loop == nullptr ? nullp
 steelyard_status_t create(const std::string& name, const steelyard_loop_options_t* options, steelyard_loop_t** loop) {
   Settings settings;
   if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
-  Loop& named = loops().named(name);
+  Loop& named = ready_registry().named(name);
   if (const Status status = named.set(settings); !status) return refuse(status.sentence());
   *loop = new steelyard_loop{Gathering(named, true)};
   return STEELYARD_SUCCESS;
@@ -282,11 +250,11 @@ steelyard_status_t steelyard_loop_inspect(const steelyard_loop_t* loop, steelyar
 }
 
 steelyard_status_t steelyard_loops_save(const char* path) {
-  return guarded("steelyard_loops_save", path == nullptr, [&] { return answer(loops().save(path)); });
+  return guarded("steelyard_loops_save", path == nullptr, [&] { return answer(ready_registry().save(path)); });
 }
 
 steelyard_status_t steelyard_loops_load(const char* path) {
-  return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(loops().load(path)); });
+  return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(ready_registry().load(path)); });
 }
 
 steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,
@@ -346,9 +314,9 @@ STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, co
   *loop = nullptr;
   const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
-    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
-                                              fraction == nullptr ? -1 : *fraction,
-                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
+    const steelyard_loop_options_t options = {
+        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? -1 : *fraction,
+        chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
     return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
   });
   if (status != nullptr) *status = result;

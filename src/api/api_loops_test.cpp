@@ -12,8 +12,8 @@
 #include "steelyard/loops.hpp"
 
 extern "C" {
-void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last, const std::int64_t* stride,
-                            steelyard_loop_t* const* loop, int* status);
+void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last,
+                            const std::int64_t* stride, steelyard_loop_t* const* loop, int* status);
 bool steelyard_loop_next_f(steelyard_iterations_t* mine);
 void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status);
 }
@@ -64,7 +64,8 @@ TEST(LoopsInC, RunEachIterationOnceInAnyShape) {
         // Nobody waits between the loops.
         errors += steelyard_loop_begin(nullptr, 999, -1, -3, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))
-          for (std::int64_t i = mine.first; i > mine.last; i += mine.stride) backward.at(static_cast<std::size_t>(i / 3));
+          for (std::int64_t i = mine.first; i > mine.last; i += mine.stride)
+            backward.at(static_cast<std::size_t>(i / 3));
         errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
         errors += steelyard_loop_begin_unsigned(nullptr, UINT64_MAX - 10, UINT64_MAX, 1, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))

@@ -89,8 +89,9 @@ std::vector<Option> make_table() {
   Group loops(table, "How loops are divided among threads");
   loops.choice("loops", choice_of<&Options::loops>(),
                {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
-                "adaptive"},
-               "the strategy of loops that name none: auto chooses by measurement, for each loop by itself");
+                "adaptive", "off"},
+               "how loops with schedule(runtime), dynamic or guided are divided, and Steelyard's own that name no strategy: "
+               "auto chooses by measurement, for each loop by itself; off leaves the former to the OpenMP runtime");
   loops.integer("loops-static", &Options::loops_static, 0, 100, "%",
                 "the static part of a loop's iterations, for hybrid and staggered");
   loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",

@@ -28,7 +28,8 @@ enum class Loops {
   guided,
   factoring,
   steal,
-  adaptive
+  adaptive,
+  off
 };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).

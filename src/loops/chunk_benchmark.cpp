@@ -13,8 +13,9 @@ constexpr long kIterations = 1'000'000;
 
 void report(benchmark::State& state) {
   const auto threads = static_cast<double>(state.range(0));
-  state.counters["ns_a_chunk"] = benchmark::Counter(static_cast<double>(state.iterations()) * kIterations / threads * 1e-9,
-                                                    benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["ns_a_chunk"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * kIterations / threads * 1e-9,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void ours(benchmark::State& state, Strategy strategy) {

@@ -9,7 +9,7 @@ namespace steelyard::loops {
 /// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new region
 /// then begins, as far as one can see; otherwise two teams are mixed.
 struct alignas(128) Gathering::Seat {
-  std::atomic<std::uint64_t> owner = 0;         ///< the thread that has it
+  std::atomic<std::uint64_t> owner = 0;     ///< the thread that has it
   std::atomic<std::uint64_t> progress = 0;  ///< loops begun and ended
   Member* member = nullptr;
 };

@@ -65,7 +65,8 @@ void History::add(const Plan& plan, const Execution& execution) {
   learn_profile(plan, execution);
   if (measured_.profile.known()) {
     const double spread = forecast_even(execution.count) - forecast_level(execution.count);
-    measured_.spread_ns = measured_.spread_ns > 0 ? measured_.spread_ns + kWeight * (spread - measured_.spread_ns) : spread;
+    measured_.spread_ns =
+        measured_.spread_ns > 0 ? measured_.spread_ns + kWeight * (spread - measured_.spread_ns) : spread;
   }
   learn_fraction(plan, execution);
 }
@@ -107,7 +108,8 @@ void History::learn_profile(const Plan& plan, const Execution& execution) {
 }
 
 void History::learn_fraction(const Plan& plan, const Execution& execution) {
-  if (plan.strategy != Strategy::tuned && plan.strategy != Strategy::slack && plan.strategy != Strategy::combined) return;
+  if (plan.strategy != Strategy::tuned && plan.strategy != Strategy::slack && plan.strategy != Strategy::combined)
+    return;
   // The first execution shows what the model needs; its own fraction was a guess.
   if (executions_ == 1) return;
   const double each = static_cast<double>(execution.elapsed_ns) / static_cast<double>(execution.count);
@@ -133,7 +135,8 @@ bool History::rebalance() {
   if (imbalance(measured_.profile, first ? even_parts(threads_) : measured_.homes) <= kDeadBand) return false;
   std::vector<double> homes = equal_parts(measured_.profile, threads_);
   if (!first) {
-    for (std::size_t i = 0; i < homes.size(); ++i) homes[i] = measured_.homes[i] + kDamping * (homes[i] - measured_.homes[i]);
+    for (std::size_t i = 0; i < homes.size(); ++i)
+      homes[i] = measured_.homes[i] + kDamping * (homes[i] - measured_.homes[i]);
   }
   measured_.homes = std::move(homes);
   return true;

@@ -102,8 +102,8 @@ void Loop::record_assignments(bool on) {
 base::Status Loop::replay(Assignment assignment) {
   if (!assignment.complete()) {
     return base::Status::failure(
-        fmt::format("the assignment of loop {} does not hold each of its {} iterations exactly once: record it again", key_,
-                    assignment.count));
+        fmt::format("the assignment of loop {} does not hold each of its {} iterations exactly once: record it again",
+                    key_, assignment.count));
   }
   const std::lock_guard lock(mutex_);
   replayed_.push_back(std::move(assignment));
@@ -165,16 +165,20 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   history.add(plan, execution);
   const bool automatic = settings_.strategy == Strategy::automatic;
   if (automatic && plan.strategy == regime.policy.next()) {
-    const Observation observation{static_cast<double>(execution.elapsed_ns), static_cast<double>(execution.count),
-                                  history.forecast_even(execution.count),    history.forecast_level(execution.count),
-                                  execution.stolen_share(),                  execution.idle_share()};
+    const Observation observation{static_cast<double>(execution.elapsed_ns),
+                                  static_cast<double>(execution.count),
+                                  history.forecast_even(execution.count),
+                                  history.forecast_level(execution.count),
+                                  execution.stolen_share(),
+                                  execution.idle_share()};
     if (regime.policy.observe(observation)) {
       history.reset();
       regime.tie_version = 0;
       if (tie_) tie_->forget(this);
     }
   }
-  const bool follows = automatic ? regime.policy.next() == Strategy::adaptive : settings_.strategy == Strategy::adaptive;
+  const bool follows =
+      automatic ? regime.policy.next() == Strategy::adaptive : settings_.strategy == Strategy::adaptive;
   if (follows) {
     if (!tie_) {
       history.rebalance();

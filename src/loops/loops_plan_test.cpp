@@ -52,8 +52,10 @@ TEST(Space, IsThatOfTheProgramsOwnLoop) {
     expect_same<std::int64_t>(near(), near(), stride);
     // At the limits, from both sides.
     for (const std::int64_t limit : {INT64_MAX, INT64_MIN}) {
-      const auto inwards = [&] { return limit > 0 ? limit - static_cast<std::int64_t>(random() % 40)
-                                                  : limit + static_cast<std::int64_t>(random() % 40); };
+      const auto inwards = [&] {
+        return limit > 0 ? limit - static_cast<std::int64_t>(random() % 40)
+                         : limit + static_cast<std::int64_t>(random() % 40);
+      };
       expect_same<std::int64_t>(inwards(), inwards(), stride);
       expect_same<std::int64_t>(limit, inwards(), stride);
     }
@@ -91,7 +93,8 @@ TEST(Range, AWordSaysWhetherItWasTouchedInThisRound) {
 }
 
 TEST(Range, UnitsCoverAnyCount) {
-  for (const std::uint64_t count : {UINT64_C(1), UINT64_C(0xFFFFFFFF), UINT64_C(0x100000000), UINT64_MAX - 1, UINT64_MAX}) {
+  for (const std::uint64_t count :
+       {UINT64_C(1), UINT64_C(0xFFFFFFFF), UINT64_C(0x100000000), UINT64_MAX - 1, UINT64_MAX}) {
     const std::uint64_t unit = unit_of(count), units = count / unit + (count % unit != 0);
     EXPECT_LE(units, UINT32_MAX);
     EXPECT_LE(static_cast<WideUnsigned>(units) * unit, UINT64_MAX) << "no overflow at the end";
@@ -120,7 +123,8 @@ TEST(Range, GuidedAndFactoringGiveOutThePoolInShrinkingChunks) {
   }
   // Factoring by hand: 1000 iterations, 4 threads: batches of 4 x 125, 4 x 63, 4 x 31, ...
   std::vector<std::uint32_t> sizes;
-  for (std::uint32_t left = 1000; left > 0; left -= sizes.back()) sizes.push_back(bite(ChunkRule::factoring, 1, 4, 1000, left));
+  for (std::uint32_t left = 1000; left > 0; left -= sizes.back())
+    sizes.push_back(bite(ChunkRule::factoring, 1, 4, 1000, left));
   EXPECT_EQ(std::vector<std::uint32_t>(sizes.begin(), sizes.begin() + 12),
             (std::vector<std::uint32_t>{125, 125, 125, 125, 63, 63, 63, 63, 31, 31, 31, 31}));
 }
@@ -147,10 +151,12 @@ TEST(Victims, TheNearestComeFirst) {
 
 TEST(Plan, CoversTheLoopWhateverTheInput) {
   std::mt19937_64 random(2);
-  const double odd[] = {0, -1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300, 3};
+  const double odd[] = {0,     -1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                        1e300, 3};
   for (int round = 0; round < 4000; ++round) {
     Shape shape{random() >> (random() % 64), 1 + static_cast<int>(random() % 50)};
-    Settings settings{static_cast<Strategy>(random() % kStrategies), odd[random() % 6], random() % 3 == 0 ? random() : 0};
+    Settings settings{static_cast<Strategy>(random() % kStrategies), odd[random() % 6],
+                      random() % 3 == 0 ? random() : 0};
     Measured measured;
     measured.iteration_ns = odd[random() % 6];
     measured.away_ns = odd[random() % 6];
@@ -268,7 +274,8 @@ TEST(Fraction, TheModelsIsTheBestOfAll) {
     const double mean = std::accumulate(delays.begin(), delays.end(), 0.0) / threads;
     const double dynamic = dynamic_fraction(count, threads, iteration, price, largest - mean);
     double best = std::numeric_limits<double>::max();
-    for (int step = 0; step <= 400; ++step) best = std::min(best, executed(count, delays, iteration, price, step / 400.0));
+    for (int step = 0; step <= 400; ++step)
+      best = std::min(best, executed(count, delays, iteration, price, step / 400.0));
     EXPECT_LE(executed(count, delays, iteration, price, dynamic), best * 1.005 + 2 * (iteration + price)) << threads;
     // The talk's bound, p (max - min) / (N (t + q)), is never below.
     EXPECT_GE(threads * (largest - *std::ranges::min_element(delays)) / (count * (iteration + price)), dynamic - 1e-12);
@@ -305,7 +312,8 @@ TEST(Fraction, TheSearchWalksToTheBestFromAnyModel) {
       double next = tuned_fraction(model, trials, &settled);
       for (; !settled && runs < 200; ++runs) {
         const double ns = 100 + 50 * std::abs(next - best);
-        auto trial = std::ranges::find_if(trials, [&](const FractionTrial& t) { return std::abs(t.fraction - next) < 0.02; });
+        auto trial =
+            std::ranges::find_if(trials, [&](const FractionTrial& t) { return std::abs(t.fraction - next) < 0.02; });
         if (trial == trials.end()) trial = trials.insert(trials.end(), {next, 0, 0});
         trial->ns = ns;
         ++trial->runs;

@@ -31,15 +31,9 @@ double fraction_of(const Composition& composition, const Shape& shape, const Set
                    const Measured& measured, Plan& plan) {
   const auto count = static_cast<double>(shape.count);
   switch (composition.fraction) {
-    case Fraction::none:
-      plan.tried_fraction = 0;
-      break;
-    case Fraction::all:
-      plan.tried_fraction = 1;
-      break;
-    case Fraction::given:
-      plan.tried_fraction = std::min(1.0, finite(settings.fraction));
-      break;
+    case Fraction::none: plan.tried_fraction = 0; break;
+    case Fraction::all: plan.tried_fraction = 1; break;
+    case Fraction::given: plan.tried_fraction = std::min(1.0, finite(settings.fraction)); break;
     case Fraction::tuned: {
       double model = kCautious;
       if (!measured.fractions.empty()) {
@@ -61,9 +55,8 @@ std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measure
   const double ns = finite(measured.iteration_ns);
   if (plan.rule != ChunkRule::fixed) return ns > 0 ? std::max(1.0, std::ceil(kLeast / ns)) : 1;
   const auto threads = static_cast<std::uint64_t>(plan.shape.threads);
-  const std::uint64_t dynamic = plan.pool < plan.shape.count
-                                    ? plan.shape.count - plan.pool
-                                    : part_of(plan.shape.count, 1 - plan.static_fraction);
+  const std::uint64_t dynamic =
+      plan.pool < plan.shape.count ? plan.shape.count - plan.pool : part_of(plan.shape.count, 1 - plan.static_fraction);
   const std::uint64_t share = dynamic / threads;
   return best_chunk(ns * static_cast<double>(share), ns, share);
 }
@@ -73,9 +66,9 @@ std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measure
 std::string_view name_of(Strategy strategy) { return strategy_names()[static_cast<std::size_t>(strategy)]; }
 
 const std::vector<std::string_view>& strategy_names() {
-  static const auto& names = *new std::vector<std::string_view>{"auto",      "static",   "hybrid", "tuned",
-                                                                "slack",     "staggered", "combined", "guided",
-                                                                "factoring", "steal",    "adaptive"};
+  static const auto& names =
+      *new std::vector<std::string_view>{"auto",     "static", "hybrid",    "tuned", "slack",   "staggered",
+                                         "combined", "guided", "factoring", "steal", "adaptive"};
   return names;
 }
 
@@ -94,27 +87,18 @@ base::Status parse_strategy(std::string_view name, Strategy& strategy) {
 
 Composition compose(Strategy strategy) {
   switch (strategy) {
-    case Strategy::even:
-      return {Homes::even, Fraction::all, false, Order::own, ChunkRule::fixed, Steal::none};
-    case Strategy::hybrid:
-      return {Homes::even, Fraction::given, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::tuned:
-      return {Homes::even, Fraction::tuned, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::slack:
-      return {Homes::even, Fraction::tuned, true, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::staggered:
-      return {Homes::even, Fraction::given, false, Order::own, ChunkRule::fixed, Steal::chunk};
-    case Strategy::combined:
-      return {Homes::even, Fraction::tuned, true, Order::own, ChunkRule::fixed, Steal::chunk};
-    case Strategy::guided:
-      return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::guided, Steal::none};
+    case Strategy::even: return {Homes::even, Fraction::all, false, Order::own, ChunkRule::fixed, Steal::none};
+    case Strategy::hybrid: return {Homes::even, Fraction::given, false, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::tuned: return {Homes::even, Fraction::tuned, false, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::slack: return {Homes::even, Fraction::tuned, true, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::staggered: return {Homes::even, Fraction::given, false, Order::own, ChunkRule::fixed, Steal::chunk};
+    case Strategy::combined: return {Homes::even, Fraction::tuned, true, Order::own, ChunkRule::fixed, Steal::chunk};
+    case Strategy::guided: return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::guided, Steal::none};
     case Strategy::factoring:
       return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::factoring, Steal::none};
-    case Strategy::adaptive:
-      return {Homes::adaptive, Fraction::none, false, Order::own, ChunkRule::fixed, Steal::half};
+    case Strategy::adaptive: return {Homes::adaptive, Fraction::none, false, Order::own, ChunkRule::fixed, Steal::half};
     case Strategy::automatic:
-    case Strategy::steal:
-      break;
+    case Strategy::steal: break;
   }
   return {};
 }

@@ -34,11 +34,11 @@ const std::vector<std::string_view>& strategy_names();
 base::Status parse_strategy(std::string_view name, Strategy& strategy);
 
 // What a strategy is made of. Any combination is a strategy.
-enum class Homes { even, adaptive };                      ///< where a thread's own part lies
-enum class Fraction { none, all, given, tuned };          ///< how much of it is static
-enum class Order { own, pool };                           ///< where the dynamic part lies: beside its owner, or in one pool
-enum class ChunkRule { fixed, guided, factoring };        ///< how large a chunk is
-enum class Steal { none, chunk, half };                   ///< what an idle thread takes from another
+enum class Homes { even, adaptive };                ///< where a thread's own part lies
+enum class Fraction { none, all, given, tuned };    ///< how much of it is static
+enum class Order { own, pool };                     ///< where the dynamic part lies: beside its owner, or in one pool
+enum class ChunkRule { fixed, guided, factoring };  ///< how large a chunk is
+enum class Steal { none, chunk, half };             ///< what an idle thread takes from another
 
 struct Composition {
   Homes homes = Homes::even;

@@ -32,7 +32,8 @@ inline constexpr Range unpack(std::uint64_t word, std::uint32_t round, Range pla
 inline constexpr std::uint64_t unit_of(std::uint64_t count) { return count / UINT32_MAX + (count % UINT32_MAX != 0); }
 
 /// How many units a thread takes from the front of its own range, or of the pool.
-inline std::uint32_t bite(ChunkRule rule, std::uint32_t chunk, std::uint32_t threads, std::uint32_t pool, std::uint32_t left) {
+inline std::uint32_t bite(ChunkRule rule, std::uint32_t chunk, std::uint32_t threads, std::uint32_t pool,
+                          std::uint32_t left) {
   std::uint64_t size = std::max<std::uint32_t>(1, chunk);
   if (rule == ChunkRule::guided) {
     size = std::max<std::uint64_t>(size, (left + 2ULL * threads - 1) / (2ULL * threads));

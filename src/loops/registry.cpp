@@ -47,7 +47,8 @@ std::string site_name(std::uint64_t address) {
   if (dladdr(reinterpret_cast<void*>(address - 1), &found) == 0 || found.dli_fname == nullptr)
     return fmt::format("{:#x}", address);
   const std::string_view path = found.dli_fname;
-  return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), address - reinterpret_cast<std::uint64_t>(found.dli_fbase));
+  return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1),
+                     address - reinterpret_cast<std::uint64_t>(found.dli_fbase));
 }
 
 Registry::Registry() : state_(std::make_unique<State>()) {}
@@ -96,7 +97,8 @@ base::Status Registry::load(const std::string& path) {
   if (base::Status status = read_file(path, stored); !status) return status;
   const std::lock_guard lock(state_->mutex);
   for (Stored& loop : stored) {
-    if (const auto known = state_->by_key.find(loop.key); known != state_->by_key.end()) State::teach(*known->second, loop);
+    if (const auto known = state_->by_key.find(loop.key); known != state_->by_key.end())
+      State::teach(*known->second, loop);
     state_->learnt[loop.key] = std::move(loop);
   }
   return {};

@@ -39,11 +39,11 @@ class Work {
 struct Machine {
   int threads = 2;
   std::vector<double> slowness;  ///< by thread; 1 where there is none
-  double away = 1;               ///< an iteration costs so many times more on a thread that did not touch its data first
-  double noise = 0.003;          ///< standard deviation of the speed of a thread in an execution
-  double own_ns = 15;            ///< taking a chunk of the own range
-  double pool_ns = 30;           ///< of the pool; and 5 more for each thread that wants one, too
-  double steal_ns = 150;         ///< from another's range; looking at one that is empty takes 20
+  double away = 1;        ///< an iteration costs so many times more on a thread that did not touch its data first
+  double noise = 0.003;   ///< standard deviation of the speed of a thread in an execution
+  double own_ns = 15;     ///< taking a chunk of the own range
+  double pool_ns = 30;    ///< of the pool; and 5 more for each thread that wants one, too
+  double steal_ns = 150;  ///< from another's range; looking at one that is empty takes 20
 };
 
 class Simulator {
@@ -71,7 +71,8 @@ class Simulator {
     }
     Range pool{cut(plan.pool), cut(work.count())};
     const std::uint32_t pooled = pool.size(), chunk = cut(std::min<std::uint64_t>(plan.chunk, UINT32_MAX));
-    std::priority_queue<std::pair<double, std::uint32_t>, std::vector<std::pair<double, std::uint32_t>>, std::greater<>> next;
+    std::priority_queue<std::pair<double, std::uint32_t>, std::vector<std::pair<double, std::uint32_t>>, std::greater<>>
+        next;
     for (std::uint32_t t = 0; t < threads; ++t) next.emplace(0.0, t);
     double finished = 0;
     while (!next.empty()) {
@@ -120,7 +121,8 @@ class Simulator {
       // Data lie where an even division has put them.
       const std::uint64_t here = work.count() * t / threads, there = work.count() * (t + 1) / threads;
       const double cost = work.cost(got.begin, got.end);
-      const double at_home = work.cost(std::max<std::uint64_t>(got.begin, here), std::min<std::uint64_t>(got.end, there));
+      const double at_home =
+          work.cost(std::max<std::uint64_t>(got.begin, here), std::min<std::uint64_t>(got.end, there));
       thread.now += price + thread.speed * (at_home + machine_.away * (cost - at_home));
       thread.iterations += got.size();
       thread.sample.chunks += !got.empty();

@@ -103,7 +103,8 @@ Loop::Regime regime_from(const Json& json) {
   if (json.contains("profile")) {
     const Json& profile = json["profile"];
     profile_count = positive(profile, "iterations");
-    measured.profile = {profile.at("place").get<std::vector<double>>(), profile.at("cost_ns").get<std::vector<double>>()};
+    measured.profile = {profile.at("place").get<std::vector<double>>(),
+                        profile.at("cost_ns").get<std::vector<double>>()};
     require(boundaries(measured.profile.place) && measured.profile.cost.size() + 1 == measured.profile.place.size(),
             "a profile has no cost for each of its pieces");
     for (const double cost : measured.profile.cost) require(std::isfinite(cost) && cost >= 0, "a cost is negative");
@@ -116,7 +117,8 @@ Loop::Regime regime_from(const Json& json) {
     }
   }
   regime.history = History(regime.threads);
-  regime.history.restore(std::move(measured), json.at("executions").get<long>(), positive(json, "mean_ns"), profile_count);
+  regime.history.restore(std::move(measured), json.at("executions").get<long>(), positive(json, "mean_ns"),
+                         profile_count);
   if (json.contains("strategy")) {
     Strategy strategy{};
     const base::Status status = parse_strategy(json["strategy"].get<std::string>(), strategy);
@@ -172,8 +174,8 @@ base::Status from_json(const std::string& text, const std::string& where, std::v
 base::Status read_file(const std::string& path, std::vector<Stored>& stored) {
   std::ifstream file(path);
   if (!file) {
-    return base::Status::failure(
-        fmt::format("{} cannot be read: {}; run once with --learn={} to have it written", path, std::strerror(errno), path));
+    return base::Status::failure(fmt::format("{} cannot be read: {}; run once with --learn={} to have it written", path,
+                                             std::strerror(errno), path));
   }
   std::ostringstream text;
   text << file.rdbuf();
@@ -188,8 +190,8 @@ base::Status write_file(const std::string& path, const std::vector<const Loop*>&
   if (file && std::rename(scratch.c_str(), path.c_str()) == 0) return {};
   const int error = errno;
   std::remove(scratch.c_str());
-  return base::Status::failure(
-      fmt::format("{} cannot be written: {}; name a file in a directory that you may write to", path, std::strerror(error)));
+  return base::Status::failure(fmt::format("{} cannot be written: {}; name a file in a directory that you may write to",
+                                           path, std::strerror(error)));
 }
 
 }  // namespace steelyard::loops

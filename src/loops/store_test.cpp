@@ -80,10 +80,11 @@ TEST(Store, BrokenFilesAreRefusedWithASentenceAndNothingIsTaken) {
   };
   std::vector<Stored> stored(1);
   for (const std::string& bad :
-       {std::string(), std::string("{}"), good.substr(0, good.size() / 2), with("\"steelyard_loops\": 1", "\"steelyard_loops\": 9"),
-        with("\"threads\": 2", "\"threads\": -2"), with("\"threads\": 2", "\"threads\": 1000000"),
-        with("\"iteration_ns\":", "\"iteration_ns\": -1, \"x\":"), with("\"key\": \"a\"", "\"key\": 5"),
-        with("\"place\": [\n", "\"place\": [\n 0.5,\n"), with("\"iterations\": 100,\n     \"threads\"", "\"iterations\": 99,\n     \"threads\"")}) {
+       {std::string(), std::string("{}"), good.substr(0, good.size() / 2),
+        with("\"steelyard_loops\": 1", "\"steelyard_loops\": 9"), with("\"threads\": 2", "\"threads\": -2"),
+        with("\"threads\": 2", "\"threads\": 1000000"), with("\"iteration_ns\":", "\"iteration_ns\": -1, \"x\":"),
+        with("\"key\": \"a\"", "\"key\": 5"), with("\"place\": [\n", "\"place\": [\n 0.5,\n"),
+        with("\"iterations\": 100,\n     \"threads\"", "\"iterations\": 99,\n     \"threads\"")}) {
     const auto status = from_json(bad, "learnt.json", stored);
     EXPECT_FALSE(status) << bad;
     EXPECT_NE(status.sentence().find("learnt.json is not used"), std::string::npos) << status.sentence();

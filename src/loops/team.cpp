@@ -217,11 +217,11 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner) {
   instance_ = &instance;
   cancelled_ = &instance.cancelled;
   if ((manner == Manner::called && instance.loop != &loop) || instance.count != count) {
-    const std::string seen =
-        fmt::format("thread {} begins the loop {} with {} iterations, but others of its team of {} have begun {} with {}: "
-                    "all threads of a team go through the same loops in the same order, and a loop record serves one team "
-                    "at a time",
-                    thread_, loop.key(), count, team_->threads_, instance.loop->key(), instance.count);
+    const std::string seen = fmt::format(
+        "thread {} begins the loop {} with {} iterations, but others of its team of {} have begun {} with {}: "
+        "all threads of a team go through the same loops in the same order, and a loop record serves one team "
+        "at a time",
+        thread_, loop.key(), count, team_->threads_, instance.loop->key(), instance.count);
     cancel();
     stage_ = Stage::finished;
     end();

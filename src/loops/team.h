@@ -71,7 +71,7 @@ class alignas(128) Member {
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;
   std::uint32_t chunk_ = 1;
-  Range planned_;                          ///< dynamic part of its home
+  Range planned_;                              ///< dynamic part of its home
   std::atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
   std::atomic<bool>* cancelled_ = nullptr;
   std::uint64_t unit_ = 1, count_ = 0;

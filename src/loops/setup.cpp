@@ -1,0 +1,50 @@
+#include "loops/setup.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/log.h"
+#include "base/options.h"
+
+namespace steelyard::loops {
+namespace {
+
+void save_at_end() {
+  const base::Status saved = registry().save(base::options().learn);
+  if (!saved) base::warn(saved.sentence());
+}
+
+void warn_of(const base::Status& status) {
+  if (!status) base::warn(status.sentence());
+}
+
+/// Without a strategy, what is divided through our own calls has equal parts.
+Strategy strategy_of(base::Loops choice) {
+  static_assert(static_cast<int>(base::Loops::off) == kStrategies);
+  return choice == base::Loops::off ? Strategy::even : static_cast<Strategy>(choice);
+}
+
+Registry& make_ready() {
+  const base::Options& options = base::options();
+  Registry& made = registry();
+  made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static) / 100,
+                     static_cast<std::uint64_t>(options.loops_chunk)});
+  if (!options.learn.empty()) {
+    // In the first run there is none.
+    if (access(options.learn.c_str(), F_OK) == 0) warn_of(made.load(options.learn));
+    made.record_assignments(true);
+    std::atexit(save_at_end);
+  }
+  if (!options.replay.empty()) warn_of(made.replay(options.replay));
+  return made;
+}
+
+}  // namespace
+
+Registry& ready_registry() {
+  static Registry& ready = make_ready();
+  return ready;
+}
+
+}  // namespace steelyard::loops
