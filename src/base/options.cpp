@@ -87,19 +87,21 @@ std::vector<Option> make_table() {
   when.on_off("smt", &Options::smt, "use all hardware threads of a core instead of one");
 
   Group loops(table, "How loops are divided among threads");
-  loops.choice("loops", choice_of<&Options::loops>(),
-               {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
-                "adaptive", "off"},
-               "how loops with schedule(runtime), dynamic or guided are divided, and Steelyard's own that name no strategy: "
-               "auto chooses by measurement, for each loop by itself; off leaves the former to the OpenMP runtime");
+  loops.choice(
+      "loops", choice_of<&Options::loops>(),
+      {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
+       "adaptive", "off"},
+      "how loops with schedule(runtime), dynamic or guided are divided, and Steelyard's own that name no strategy: "
+      "auto chooses by measurement, for each loop by itself; off leaves the former to the OpenMP runtime");
   loops.integer("loops-static", &Options::loops_static, 0, 100, "%",
                 "the static part of a loop's iterations, for hybrid and staggered");
   loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",
                 "iterations that a thread takes at a time, at least; 0 decides from their measured cost");
   loops.text("learn", &Options::learn, "PATH",
              "a file in which what is learnt of loops is kept from run to run; one for each process");
-  loops.text("replay", &Options::replay, "PATH",
-             "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
+  loops.text(
+      "replay", &Options::replay, "PATH",
+      "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
 
   Group waiting(table, "How ranks and threads wait");
   waiting.choice("wait", choice_of<&Options::wait>(), {"sleep", "poll"},

@@ -8,24 +8,33 @@
 #include "base/options.h"
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
+#include "runtime/worksharing.h"
 
 namespace steelyard::intercept {
 namespace {
 
-// Marks the regions that are weighed, in the data that OMPT keeps for us.
+// Marks the threads of regions that are weighed, in the data that OMPT keeps for us.
 void* const kWeighed = reinterpret_cast<void*>(1);
 
-bool weighed(const ompt_data_t* parallel) { return parallel != nullptr && parallel->ptr == kWeighed; }
+// A region's own data are what the Runtime made for it.
+runtime::Region* region_of(const ompt_data_t* parallel) {
+  return parallel == nullptr ? nullptr : static_cast<runtime::Region*>(parallel->ptr);
+}
+bool weighed(const ompt_data_t* parallel) {
+  const runtime::Region* const region = region_of(parallel);
+  return region != nullptr && region->weighed;
+}
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
-                       const void* site) {
-  const bool ours =
-      runtime::region_begin(reinterpret_cast<std::uint64_t>(site), static_cast<int>(requested), take_clause_flag());
-  parallel->ptr = ours ? kWeighed : nullptr;
+                       const void* address) {
+  const std::uint64_t known = take_region_site();
+  const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
+  parallel->ptr = runtime::region_made(runtime::region_begin(site, static_cast<int>(requested), take_clause_flag()));
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   if (weighed(parallel)) runtime::region_end();
+  runtime::region_gone(region_of(parallel));
 }
 
 // A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin tells.
@@ -35,8 +44,10 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
   if (endpoint == ompt_scope_begin) {
     task->ptr = weighed(parallel) ? kWeighed : nullptr;
     if (weighed(parallel)) runtime::thread_begin(static_cast<int>(thread), static_cast<int>(team));
-  } else if (task->ptr == kWeighed) {
-    runtime::thread_end(static_cast<int>(thread));
+    runtime::entered(region_of(parallel), static_cast<int>(thread), static_cast<int>(team));
+  } else {
+    runtime::left(static_cast<int>(thread));
+    if (task->ptr == kWeighed) runtime::thread_end(static_cast<int>(thread));
   }
 }
 
@@ -45,6 +56,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
     return;
   if (endpoint == ompt_scope_begin) {
+    runtime::at_barrier();
     if (weighed(parallel)) runtime::barrier_begin();
   } else if (weighed(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kWeighed)) {
     runtime::barrier_end();
@@ -67,6 +79,7 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
   // It has been read by now, and is none of the program's children's business.
   if (base::options().blocktime_set) unsetenv("KMP_BLOCKTIME");
+  runtime::take_loops();
   runtime::attach_openmp(
       {real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"), g_version});
   return 1;

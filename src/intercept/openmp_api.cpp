@@ -5,17 +5,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/log.h"
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
 
-#define STEELYARD_EXPORT extern "C" __attribute__((visibility("default")))
-
 namespace steelyard::intercept {
-namespace {
 
+namespace {
 thread_local bool t_clause = false;
+thread_local std::uint64_t t_site = 0;
+}  // namespace
 
 // A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
 void* find_behind(const char* name) {
@@ -29,12 +30,7 @@ void* find_behind(const char* name) {
   std::abort();
 }
 
-/// The definition behind ours; looked up once.
-template <class F>
-F* behind(const char* name, F*& cache) {
-  if (cache == nullptr) cache = reinterpret_cast<F*>(find_behind(name));
-  return cache;
-}
+namespace {
 
 int get_max_threads() {
   static int (*real)() = nullptr;
@@ -70,20 +66,22 @@ void set_num_threads(int count) {
   if (runtime::threads_set(count)) behind("omp_set_num_threads", real)(count);
 }
 
-/// Notes the clause for the region that follows; what is left of it.
+}  // namespace
+
 unsigned int clause(unsigned int count) {
   if (runtime::says_nothing(static_cast<int>(count))) count = 0;
   t_clause = count > 1;
   return count;
 }
 
-}  // namespace
-
 bool take_clause_flag() {
   const bool met = t_clause;
   t_clause = false;
   return met;
 }
+
+void set_region_site(std::uint64_t address) { t_site = address; }
+std::uint64_t take_region_site() { return std::exchange(t_site, 0); }
 
 }  // namespace steelyard::intercept
 
@@ -123,26 +121,3 @@ STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int
   static void (*real)(Body, void*, unsigned int, unsigned int, unsigned int) = nullptr;
   behind("GOMP_parallel_sections", real)(body, data, clause(count), sections, flags);
 }
-
-#define STEELYARD_PARALLEL_LOOP(name)                                                                              \
-  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
-                             unsigned int flags) {                                                                 \
-    static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                \
-    behind(#name, real)(body, data, clause(count), from, to, step, chunk, flags);                                  \
-  }
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
-
-// With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name)                                                          \
-  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, \
-                             unsigned int flags) {                                                     \
-    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;          \
-    behind(#name, real)(body, data, clause(count), from, to, step, flags);                             \
-  }
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)

@@ -22,7 +22,7 @@ class Team;
 
 /// Who divides the loop.
 enum class Manner {
-  called,   ///< the program's own calls: all threads must name the same loop
+  called,  ///< the program's own calls: all threads must name the same loop
   compiled  ///< the compiler's: threads may come from copies of one loop, which is the first one's; and whoever gets the last
             ///< iteration gets it after all its others, as lastprivate and linear clauses want it
 };

@@ -33,6 +33,26 @@ void merge_repeats(std::vector<DecisionRecord>& decisions) {
   decisions = std::move(merged);
 }
 
+/// Ranks run the same program: one entry a loop. What the rank says in which it took longest stands for all.
+void add_loops(std::vector<LoopRecord>& loops, const std::vector<LoopRecord>& more) {
+  for (const LoopRecord& loop : more) {
+    const auto known = std::ranges::find(loops, loop.site, &LoopRecord::site);
+    if (known == loops.end()) {
+      loops.push_back(loop);
+      continue;
+    }
+    const LoopRecord before = *known;
+    if (loop.time > before.time) *known = loop;
+    known->ranks = before.ranks + loop.ranks;
+    known->executions = before.executions + loop.executions;
+    known->iterations = before.iterations + loop.iterations;
+    const auto a = static_cast<double>(before.iterations), b = static_cast<double>(loop.iterations);
+    if (a + b <= 0) continue;
+    known->idle = (before.idle * a + loop.idle * b) / (a + b);
+    known->stolen = (before.stolen * a + loop.stolen * b) / (a + b);
+  }
+}
+
 }  // namespace
 
 void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
@@ -46,6 +66,7 @@ void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
     record.ranks.push_back(c->rank);
     record.nodes.insert(record.nodes.end(), c->node.begin(), c->node.end());
     record.decisions.insert(record.decisions.end(), c->decisions.begin(), c->decisions.end());
+    add_loops(record.loops, c->loops);
     for (const std::string& what : c->intercepted) add_new(record.intercepted, what);
     for (const std::string& remark : c->remarks) {
       add_new(remarks, remark);
@@ -63,6 +84,7 @@ void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
   std::stable_sort(record.nodes.begin(), record.nodes.end(), [](auto& a, auto& b) { return a.index < b.index; });
   std::stable_sort(record.decisions.begin(), record.decisions.end(), [](auto& a, auto& b) { return a.time < b.time; });
   merge_repeats(record.decisions);
+  std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
 
   std::vector<RankLoad> loads;
   for (const RankRecord& rank : record.ranks) {

@@ -71,6 +71,20 @@ struct NodeRecord {
   std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
 };
 
+/// A loop of the program, with what all ranks have executed of it.
+struct LoopRecord {
+  std::string site;      ///< "app+0x1a2b": where it is called
+  int ranks = 1;         ///< have executed it
+  long executions = 0;   ///< by teams of two threads or more
+  long iterations = 0;   ///< of all executions
+  int threads = 0;       ///< of those executions that took longest; 0: not known
+  std::string strategy;  ///< the one at the end; "runtime" where it was left to the OpenMP runtime
+  std::string why;       ///< a sentence
+  double time = 0;    ///< s in all executions, of the rank where that is most; estimated from those that were measured
+  double idle = 0;    ///< fraction of its threads' time, lately
+  double stolen = 0;  ///< fraction of its iterations that others than their owners ran, lately
+};
+
 inline constexpr int kSchema = 1;
 
 struct RunRecord {
@@ -88,7 +102,8 @@ struct RunRecord {
   std::vector<NodeRecord> nodes;
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
-  Metrics metrics;  ///< derived from `ranks` by weigh()
+  std::vector<LoopRecord> loops;  ///< those that took longest first
+  Metrics metrics;                ///< derived from `ranks` by weigh()
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.
@@ -96,6 +111,7 @@ struct Contribution {
   RankRecord rank;
   std::vector<NodeRecord> node;  ///< one element at node leaders
   std::vector<DecisionRecord> decisions;
+  std::vector<LoopRecord> loops;
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
 };

@@ -88,6 +88,19 @@ void fields(auto& io, Is<NodeRecord> auto& n) {
   io("nothing_moved", n.nothing_moved);
 }
 
+void fields(auto& io, Is<LoopRecord> auto& l) {
+  io("site", l.site);
+  io("ranks", l.ranks);
+  io("executions", l.executions);
+  io("iterations", l.iterations);
+  io("threads", l.threads);
+  io("strategy", l.strategy);
+  io("why", l.why);
+  io("time", l.time);
+  io("idle", l.idle);
+  io("stolen", l.stolen);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -103,6 +116,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("metrics", r.metrics);
   io("nodes", r.nodes);
   io("decisions", r.decisions);
+  io.later("loops", r.loops);
   io("ranks", r.ranks);
 }
 
@@ -110,12 +124,18 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("rank", c.rank);
   io("node", c.node);
   io("decisions", c.decisions);
+  io("loops", c.loops);
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
 }
 
 struct Writer {
   Json object = Json::object();
+
+  template <class T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
+  }
 
   template <class T>
   void operator()(const char* name, const T& value) {
@@ -180,6 +200,12 @@ struct Reader {
     const std::string where = path.empty() ? name : path + "." + name;
     if (member == object.end()) throw Problem{where + ": missing"};
     read(*member, where, value);
+  }
+
+  /// A member that older records lack.
+  template <class T>
+  void later(const char* name, T& value) {
+    if (object.contains(name)) (*this)(name, value);
   }
 
   template <class T>

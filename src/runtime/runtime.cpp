@@ -21,6 +21,7 @@
 #include "observe/verdict.h"
 #include "runtime/openmp.h"
 #include "runtime/state.h"
+#include "runtime/worksharing.h"
 
 namespace steelyard::runtime {
 
@@ -119,11 +120,12 @@ void print_banner(const State& state) {
                             : !options.cores ? "cores off"
                             : state.lends    ? "cores on, lending on"
                                              : "cores on, lending off";
-  base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
+  const std::string loops = takes_loops() ? ", loops " + base::text_of(options, *base::find_option("loops")) : "";
+  base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
                           nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
                           limits().program == 1 ? "" : "s", state.topology.summary,
-                          state.topology.emulated ? " (emulated)" : "", cores));
+                          state.topology.emulated ? " (emulated)" : "", cores, loops));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
@@ -204,6 +206,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = state.waited_for;
   rank.timeline = state.timeline->samples();
+  part.loops = loop_records();
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
   if (!state.leader) return part;

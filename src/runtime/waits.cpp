@@ -6,6 +6,7 @@
 #include "node/sleep.h"
 #include "runtime/runtime.h"
 #include "runtime/state.h"
+#include "runtime/worksharing.h"
 
 namespace steelyard::runtime {
 
@@ -71,6 +72,7 @@ BlockingCall::~BlockingCall() {
   state.waits.at(site_).add(now - begin_);
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);
+  if (step_mark_ || everybody_) waited_in_collective(now - begin_);
   if (step_mark_) consider_plans(state, now);
 }
 

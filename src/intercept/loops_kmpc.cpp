@@ -1,0 +1,121 @@
+// Loops that clang has compiled (and what else calls LLVM's entry points): their chunks come from src/loops where the runtime
+// would take them from its own queue.
+#include <cstdint>
+#include <optional>
+
+#include "intercept/clause.h"
+#include "runtime/worksharing.h"
+
+namespace steelyard::intercept {
+namespace {
+
+using runtime::Place;
+
+// Schedules as the compiler writes them: a kind, and above it what the program says of the order of chunks.
+enum Kind : std::int32_t {
+  kDynamic = 35,
+  kGuided = 36,
+  kRuntime = 37,
+  kAuto = 38,
+  kOrderedFirst = 64,
+  kOrderedLast = 72
+};
+constexpr std::int32_t kMonotonic = 1 << 29, kNonmonotonic = 1 << 30;
+
+// Chunks in ascending order in each thread were the rule before OpenMP 5.0, which compilers mark by saying nothing.
+std::optional<runtime::Left> reason_to_leave(std::int32_t schedule) {
+  const std::int32_t kind = schedule & ~(kMonotonic | kNonmonotonic);
+  if (kind >= kOrderedFirst && kind <= kOrderedLast) return runtime::Left::ordered;
+  if (kind < kDynamic || kind > kAuto) return runtime::Left::other;
+  if ((schedule & kNonmonotonic) == 0 && kind != kAuto && kind != kRuntime) return runtime::Left::monotonic;
+  if ((schedule & kMonotonic) != 0) return runtime::Left::monotonic;
+  return std::nullopt;
+}
+
+/// True where the loop is ours.
+template <class Value, class Wide>
+bool begin(std::uint64_t site, std::int32_t schedule, Value first, Value last, std::int64_t stride,
+           std::int64_t chunk) {
+  if (!runtime::takes_loops()) return false;
+  if (const auto why = reason_to_leave(schedule)) {
+    runtime::loop_left(site, *why);
+    return false;
+  }
+  const std::int32_t kind = schedule & ~kNonmonotonic;
+  const bool has_chunk = kind == kDynamic || kind == kGuided;
+  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride),
+                             has_chunk && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1);
+}
+
+template <class Value, class Stride>
+int next(Place& here, std::int32_t* is_last, Value* first, Value* last, Stride* stride) {
+  runtime::Part part;
+  if (!runtime::next_part(here, part)) {
+    runtime::loop_ended(here);
+    return 0;
+  }
+  *first = static_cast<Value>(here.space.value(part.begin));
+  *last = static_cast<Value>(here.space.value(part.end - 1));
+  if (stride != nullptr) *stride = static_cast<Stride>(here.space.stride);
+  if (is_last != nullptr) *is_last = part.end == here.space.count ? 1 : 0;
+  return 1;
+}
+
+}  // namespace
+}  // namespace steelyard::intercept
+
+using namespace steelyard::intercept;
+using steelyard::runtime::place;
+using steelyard::runtime::Place;
+
+#define STEELYARD_DISPATCH(suffix, Value, Stride, Wide)                                                           \
+  STEELYARD_EXPORT void __kmpc_dispatch_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule, \
+                                                      Value first, Value last, Stride stride, Stride chunk) {     \
+    static void (*real)(void*, std::int32_t, std::int32_t, Value, Value, Stride, Stride) = nullptr;               \
+    if (begin<Value, Wide>(STEELYARD_SITE, schedule, first, last, stride, chunk)) return;                         \
+    behind("__kmpc_dispatch_init_" #suffix, real)(location, thread, schedule, first, last, stride, chunk);        \
+  }                                                                                                               \
+  STEELYARD_EXPORT int __kmpc_dispatch_next_##suffix(void* location, std::int32_t thread, std::int32_t* is_last,  \
+                                                     Value* first, Value* last, Stride* stride) {                 \
+    static int (*real)(void*, std::int32_t, std::int32_t*, Value*, Value*, Stride*) = nullptr;                    \
+    Place* const here = place();                                                                                  \
+    if (here != nullptr && here->loop == Place::Loop::ours) [[likely]]                                            \
+      return next(*here, is_last, first, last, stride);                                                           \
+    return behind("__kmpc_dispatch_next_" #suffix, real)(location, thread, is_last, first, last, stride);         \
+  }
+STEELYARD_DISPATCH(4, std::int32_t, std::int32_t, std::int64_t)
+STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)
+STEELYARD_DISPATCH(8, std::int64_t, std::int64_t, std::int64_t)
+STEELYARD_DISPATCH(8u, std::uint64_t, std::int64_t, std::uint64_t)
+
+// Newer compilers say where a loop ends. One that was cancelled is ended here, one that has run out was ended then. An older
+// runtime has no such call, and then the program has none of its own.
+STEELYARD_EXPORT void __kmpc_dispatch_deinit(void* location, std::int32_t thread) {
+  static void (*real)(void*, std::int32_t) = nullptr;
+  Place* const here = place();
+  if (here != nullptr && here->loop != Place::Loop::runtimes) {
+    if (here->loop == Place::Loop::ours) steelyard::runtime::loop_ended(*here);
+    return;
+  }
+  behind("__kmpc_dispatch_deinit", real)(location, thread);
+}
+
+// Said before the loop that it is about: its iterations wait for each other, which takes the runtime's order.
+STEELYARD_EXPORT void __kmpc_doacross_init(void* location, std::int32_t thread, std::int32_t dimensions,
+                                           const void* bounds) {
+  static void (*real)(void*, std::int32_t, std::int32_t, const void*) = nullptr;
+  if (Place* const here = place(); here != nullptr) here->left_next = true;
+  behind("__kmpc_doacross_init", real)(location, thread, dimensions, bounds);
+}
+STEELYARD_EXPORT void __kmpc_doacross_fini(void* location, std::int32_t thread) {
+  static void (*real)(void*, std::int32_t) = nullptr;
+  if (Place* const here = place(); here != nullptr) here->left_next = false;
+  behind("__kmpc_doacross_fini", real)(location, thread);
+}
+
+STEELYARD_EXPORT std::int32_t __kmpc_cancel(void* location, std::int32_t thread, std::int32_t what) {
+  static std::int32_t (*real)(void*, std::int32_t, std::int32_t) = nullptr;
+  constexpr std::int32_t kRegion = 1;
+  if (what == kRegion) steelyard::runtime::region_cancelled();
+  return behind("__kmpc_cancel", real)(location, thread, what);
+}

@@ -1,0 +1,283 @@
+#include "runtime/worksharing.h"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "loops/setup.h"
+
+namespace steelyard::runtime {
+
+constinit thread_local Places t_places __attribute__((tls_model("initial-exec")));
+
+struct TeamOfSize {
+  TeamOfSize(int count, TeamOfSize* others) : threads(count), team(count), next(others) {}
+  const int threads;
+  loops::Team team;
+  TeamOfSize* const next;
+};
+
+/// A loop of the program, by the address that the call which begins it returns to.
+struct LoopSite {
+  std::uint64_t address = 0;
+  std::atomic<loops::Loop*> loop = nullptr;  ///< null while all of its executions were the runtime's
+  std::atomic<std::uint64_t> executions = 0, iterations = 0, left = 0;
+  std::atomic<Left> why = Left::other;
+};
+
+namespace {
+
+std::atomic<bool> g_on = false;
+bool g_slack = false;  ///< a strategy wants to know what is waited for in collectives
+
+/// Never destroyed: threads may be in regions while the process exits.
+struct Shared {
+  std::mutex mutex;
+  std::vector<Region*> free;
+  std::deque<LoopSite> sites;
+  std::unordered_map<std::uint64_t, LoopSite*> by_address;
+};
+Shared& shared() {
+  static Shared& only = *new Shared;
+  return only;
+}
+
+LoopSite& site_at(std::uint64_t address) {
+  struct Known {
+    std::uint64_t address;
+    LoopSite* site;
+  };
+  constexpr std::size_t kSlots = 64;
+  static constinit thread_local std::array<Known, kSlots> known __attribute__((tls_model("initial-exec"))) = {};
+  Known& slot = known[(address * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
+  if (slot.address != address) {
+    Shared& all = shared();
+    const std::lock_guard lock(all.mutex);
+    LoopSite*& site = all.by_address[address];
+    if (site == nullptr) {
+      site = &all.sites.emplace_back();
+      site->address = address;
+    }
+    slot = {address, site};
+  }
+  return *slot.site;
+}
+
+loops::Loop& loop_of(LoopSite& site) {
+  loops::Loop* loop = site.loop.load(std::memory_order_acquire);
+  if (loop == nullptr) {
+    loop = &loops::ready_registry().at(site.address);
+    site.loop.store(loop, std::memory_order_release);
+  }
+  return *loop;
+}
+
+loops::Team& team_of(Region& region, int threads) {
+  const auto find = [&]() -> TeamOfSize* {
+    TeamOfSize* its = region.teams.load(std::memory_order_acquire);
+    while (its != nullptr && its->threads != threads) its = its->next;
+    return its;
+  };
+  if (TeamOfSize* const known = find()) return known->team;
+  const std::lock_guard lock(shared().mutex);
+  if (TeamOfSize* const known = find()) return known->team;
+  auto* const made = new TeamOfSize(threads, region.teams.load(std::memory_order_relaxed));
+  region.teams.store(made, std::memory_order_release);
+  return made->team;
+}
+
+}  // namespace
+
+bool takes_loops() { return g_on.load(std::memory_order_relaxed); }
+
+void take_loops() {
+  const base::Options& options = base::options();
+  if (options.observe || options.loops == base::Loops::off) return;
+  g_slack = options.loops == base::Loops::slack || options.loops == base::Loops::combined;
+  g_on.store(true, std::memory_order_relaxed);
+}
+
+Region* region_made(bool weighed) {
+  if (!may_nest()) return nullptr;
+  Shared& all = shared();
+  Region* region = nullptr;
+  {
+    const std::lock_guard lock(all.mutex);
+    if (!all.free.empty()) {
+      region = all.free.back();
+      all.free.pop_back();
+    }
+  }
+  if (region == nullptr) region = new Region;
+  region->weighed = weighed;
+  return region;
+}
+
+void region_gone(Region* region) {
+  if (region == nullptr) return;
+  if (region->cancelled.exchange(false, std::memory_order_relaxed)) {
+    for (TeamOfSize* its = region->teams.load(std::memory_order_relaxed); its != nullptr; its = its->next)
+      its->team.reset();
+  }
+  Shared& all = shared();
+  const std::lock_guard lock(all.mutex);
+  all.free.push_back(region);
+}
+
+void entered(Region* region, int thread, int threads) {
+  // Who is not the first in its team comes from nowhere else: what is left here is of a region that ended without a word.
+  if (thread != 0) t_places.depth = 0;
+  ++t_places.depth;
+  Place* const here = place();
+  if (here == nullptr) return;
+  here->region = region;
+  here->thread = thread;
+  here->threads = threads;
+  here->loop = Place::Loop::runtimes;
+  here->left_next = false;
+  here->member = nullptr;
+  here->alone = 0;
+}
+
+void left(int thread) {
+  at_barrier();
+  if (t_places.depth > 0 && (thread == 0 || t_places.depth == 1)) --t_places.depth;
+}
+
+void at_barrier() {
+  Place* const here = place();
+  if (here != nullptr && here->loop == Place::Loop::ours) loop_ended(*here);
+}
+
+void region_cancelled() {
+  const Place* const here = place();
+  if (here != nullptr && here->region != nullptr) here->region->cancelled.store(true, std::memory_order_relaxed);
+}
+
+bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space, std::uint64_t grain) {
+  Place* const here = place();
+  if (here == nullptr) return false;
+  if (here->loop == Place::Loop::ours) loop_ended(*here);
+  here->loop = Place::Loop::runtimes;
+  const bool left_to_runtime = std::exchange(here->left_next, false);
+  if (!takes_loops() || here->region == nullptr) return false;
+  if (left_to_runtime || !space) {
+    loop_left(address, left_to_runtime ? Left::ordered : Left::other);
+    return false;
+  }
+  here->loop = Place::Loop::ours;
+  here->space = *space;
+  here->grain = std::max<std::uint64_t>(1, grain);
+  here->member = nullptr;
+  if (here->threads < 2) {
+    here->alone = space->count;
+    return true;
+  }
+  here->member = &team_of(*here->region, here->threads).member(here->thread);
+  LoopSite& site = site_at(address);
+  loops::Loop& loop = loop_of(site);
+  const std::uint64_t grains = space->count / here->grain + (space->count % here->grain != 0);
+  if (const base::Status status = here->member->begin(loop, grains, loops::Manner::compiled); !status)
+    base::warn_once(status.sentence());
+  if (here->thread == 0) {
+    site.executions.fetch_add(1, std::memory_order_relaxed);
+    site.iterations.fetch_add(space->count, std::memory_order_relaxed);
+    if (g_slack) loops::registry().executed(loop);
+  }
+  return true;
+}
+
+void loop_left(std::uint64_t address, Left why) {
+  Place* const here = place();
+  if (here == nullptr) return;
+  if (here->loop == Place::Loop::ours) loop_ended(*here);
+  here->loop = Place::Loop::runtimes;
+  here->left_next = false;
+  if (here->thread != 0 || here->threads < 2 || !takes_loops()) return;
+  LoopSite& site = site_at(address);
+  site.why.store(why, std::memory_order_relaxed);
+  site.left.fetch_add(1, std::memory_order_relaxed);
+}
+
+void loop_ended(Place& here) {
+  here.loop = Place::Loop::over;
+  here.alone = 0;
+  if (here.member != nullptr) here.member->end();
+}
+
+void waited_in_collective(std::int64_t ns) {
+  if (g_slack) loops::registry().waited(ns);
+}
+
+namespace {
+
+std::string_view reason(Left why) {
+  switch (why) {
+    case Left::ordered: return "left to the OpenMP runtime: its iterations depend on each other's order";
+    case Left::monotonic: return "left to the OpenMP runtime: compiled for chunks that come in ascending order";
+    default: return "left to the OpenMP runtime: a schedule or bounds that are not taken over";
+  }
+}
+
+/// What is known of a loop from its executions at all thread counts and sizes.
+void describe(const loops::Loop& loop, observe::LoopRecord& record) {
+  double measured = 0, ns = 0, elapsed = 0, most = 0;
+  const bool automatic = loop.settings().strategy == loops::Strategy::automatic;
+  for (const loops::Loop::Regime& regime : loop.regimes()) {
+    const auto runs = static_cast<double>(regime.history.executions());
+    const double its = runs * regime.history.mean_ns();
+    measured += runs;
+    ns += its;
+    for (int i = 0; i < regime.history.kept(); ++i) {
+      const loops::Execution& execution = regime.history.last(i);
+      const auto weight = static_cast<double>(execution.elapsed_ns);
+      elapsed += weight;
+      record.idle += weight * execution.idle_share();
+      record.stolen += weight * execution.stolen_share();
+    }
+    if (!record.strategy.empty() && its <= most) continue;
+    most = its;
+    record.threads = regime.threads;
+    record.strategy = loops::name_of(automatic ? regime.policy.next() : loop.settings().strategy);
+    record.why = !automatic                ? "asked for"
+                 : regime.policy.settled() ? std::string(regime.policy.reason())
+                                           : "still being learnt";
+  }
+  if (elapsed > 0) {
+    record.idle = std::clamp(record.idle / elapsed, 0.0, 1.0);
+    record.stolen = std::clamp(record.stolen / elapsed, 0.0, 1.0);
+  }
+  if (measured > 0) record.time = static_cast<double>(record.executions) * ns / measured * 1e-9;
+}
+
+}  // namespace
+
+std::vector<observe::LoopRecord> loop_records() {
+  std::vector<observe::LoopRecord> records;
+  Shared& all = shared();
+  const std::lock_guard lock(all.mutex);
+  for (const LoopSite& site : all.sites) {
+    observe::LoopRecord record;
+    record.site = loops::site_name(site.address);
+    record.executions = static_cast<long>(site.executions.load(std::memory_order_relaxed));
+    const loops::Loop* const loop = site.loop.load(std::memory_order_acquire);
+    if (loop != nullptr && record.executions > 0) {
+      record.iterations =
+          static_cast<long>(std::min<std::uint64_t>(site.iterations.load(std::memory_order_relaxed), INT64_MAX));
+      describe(*loop, record);
+    } else {
+      record.executions = static_cast<long>(site.left.load(std::memory_order_relaxed));
+      record.strategy = "runtime";
+      record.why = reason(site.why.load(std::memory_order_relaxed));
+    }
+    if (record.executions > 0) records.push_back(std::move(record));
+  }
+  std::ranges::sort(records, {}, &observe::LoopRecord::site);
+  return records;
+}
+
+}  // namespace steelyard::runtime

@@ -1,0 +1,108 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "loops/space.h"
+#include "loops/team.h"
+#include "observe/record.h"
+
+// The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and loops
+// there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team decide alike.
+namespace steelyard::runtime {
+
+/// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options say so.
+void take_loops();
+bool takes_loops();
+
+struct TeamOfSize;
+
+/// A parallel region from its begin to its end, and what is kept for later ones of its kind.
+struct Region {
+  bool weighed = false;
+  std::atomic<bool> cancelled = false;
+  std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
+};
+
+/// A thread in a region, and in the loop that it has begun there last.
+struct Place {
+  enum class Loop { runtimes, ours, over };
+  Region* region = nullptr;
+  int thread = 0, threads = 1;
+  Loop loop = Loop::runtimes;
+  bool left_next = false;  ///< the loop that comes next is the runtime's, for what was said before it
+  loops::Member* member = nullptr;
+  loops::Space space;
+  std::uint64_t limit = 0;  ///< where the last part of a half-open range ends, as the program wrote it
+  std::uint64_t grain = 1;  ///< iterations that stay together, as the program wants it
+  std::uint64_t alone = 0;  ///< iterations left of a thread that has no others
+};
+
+/// Nested deeper than this, loops are the runtime's.
+inline constexpr int kDepth = 4;
+struct Places {
+  int depth = 0;
+  std::array<Place, kDepth> nested;
+};
+// The preload library is there from the start: no call is needed to find its thread-local data.
+extern constinit thread_local Places t_places __attribute__((tls_model("initial-exec")));
+
+/// Null outside of regions, and in those that are too deep.
+inline Place* place() {
+  const auto depth = static_cast<std::size_t>(t_places.depth) - 1;
+  return depth < kDepth ? &t_places.nested[depth] : nullptr;
+}
+
+/// True where a region that this thread begins next is not too deep.
+inline bool may_nest() { return t_places.depth < kDepth; }
+/// This thread begins a region. Null where that is nested too deep.
+Region* region_made(bool weighed);
+/// It has ended, and all its threads have left it.
+void region_gone(Region* region);
+/// This thread begins and ends its part of a region.
+void entered(Region* region, int thread, int threads);
+void left(int thread);
+/// It has come to a barrier: a loop that it is still in was cancelled.
+void at_barrier();
+/// It cancels the region: loops that others are in will not be ended by all.
+void region_cancelled();
+
+/// Why a loop is left to the runtime.
+enum class Left { ordered, monotonic, other };
+
+/// This thread begins a loop: true where it is ours, in all threads of the team or in none. No `space`: bounds that nothing
+/// of ours can count.
+bool loop_begun(std::uint64_t site, const std::optional<loops::Space>& space, std::uint64_t grain);
+/// It begins one that is not for us.
+void loop_left(std::uint64_t site, Left why);
+/// The next iterations of this thread in a loop of ours, in numbers of iterations; false where there are none.
+struct Part {
+  std::uint64_t begin = 0, end = 0;
+};
+inline bool next_part(Place& here, Part& part);
+/// This thread has left a loop of ours. Where it had not been told that nothing is left, it has cancelled it.
+void loop_ended(Place& here);
+
+/// What the process has waited in a collective: what the loop before it could have taken longer.
+void waited_in_collective(std::int64_t ns);
+/// What the record says of this process's loops.
+std::vector<observe::LoopRecord> loop_records();
+
+inline bool next_part(Place& here, Part& part) {
+  const std::uint64_t count = here.space.count;
+  if (here.member == nullptr) {
+    part = {0, here.alone};
+    here.alone = 0;
+    return part.end != 0;
+  }
+  loops::Chunk chunk;
+  if (!here.member->next(chunk)) return false;
+  part.begin = chunk.begin * here.grain;
+  part.end = chunk.end * here.grain;
+  if (part.end > count || part.end < part.begin) part.end = count;  // the last may be smaller
+  return true;
+}
+
+}  // namespace steelyard::runtime
