@@ -21,6 +21,8 @@ foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
     install(TARGETS steelyard_preload_${flavour} LIBRARY DESTINATION ${preload_directory})
   endif()
 endforeach()
+set_target_properties(steelyard_alone PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${preload_directory})
+install(TARGETS steelyard_alone LIBRARY DESTINATION ${preload_directory})
 
 set_target_properties(steelyard_api PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 install(TARGETS steelyard_api EXPORT steelyard LIBRARY)

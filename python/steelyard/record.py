@@ -80,6 +80,12 @@ class Run:
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property
+    def loops(self) -> pd.DataFrame:
+        """One row a loop with schedule(runtime), dynamic or guided, by its site: ranks, executions, iterations, threads,
+        strategy, why, time, and the fractions idle and stolen. Empty where the record is older than this table."""
+        return _frame(self.record.get("loops", []), _properties("loop")).set_index("site")
+
+    @functools.cached_property
     def nodes(self) -> pd.DataFrame:
         """One row a node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before and
         phase_after with their noise, nothing_moved."""

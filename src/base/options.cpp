@@ -97,8 +97,9 @@ std::vector<Option> make_table() {
                 "the static part of a loop's iterations, for hybrid and staggered");
   loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",
                 "iterations that a thread takes at a time, at least; 0 decides from their measured cost");
-  loops.text("learn", &Options::learn, "PATH",
-             "a file in which what is learnt of loops is kept from run to run; one for each process");
+  loops.text(
+      "learn", &Options::learn, "PATH",
+      "a file in which what is learnt of loops is kept from run to run; of several ranks each has its own, PATH.RANK");
   loops.text(
       "replay", &Options::replay, "PATH",
       "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");

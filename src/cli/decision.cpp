@@ -154,23 +154,42 @@ std::vector<std::string> users_preload(const Site& site) {
   return kept;
 }
 
-std::vector<Flavour> flavours_beside(const std::string& self) {
+namespace {
+
+/// Files in the first of the places of our libraries, as installed and as built, that has any of these.
+template <class Wanted>
+std::vector<std::filesystem::path> beside(const std::string& self, Wanted&& wanted) {
   namespace fs = std::filesystem;
-  std::vector<Flavour> flavours;
-  // As installed, then as built.
+  std::vector<fs::path> found;
   for (const char* relative : {STEELYARD_LIBRARIES_FROM_PROGRAM, "../lib/steelyard", "../intercept"}) {
     std::error_code error;
     const auto directory = fs::weakly_canonical(fs::path(self).parent_path() / relative, error);
     for (const auto& entry : fs::directory_iterator(directory, error)) {
-      const auto name = entry.path().filename().string();
-      if (!name.starts_with(library_prefix) || !name.ends_with(library_suffix)) continue;
-      const auto length = name.size() - library_prefix.size() - library_suffix.size();
-      flavours.push_back({name.substr(library_prefix.size(), length), entry.path().string()});
+      if (wanted(entry.path().filename().string())) found.push_back(entry.path());
     }
-    if (!flavours.empty()) break;
+    if (!found.empty()) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Flavour> flavours_beside(const std::string& self) {
+  std::vector<Flavour> flavours;
+  const auto libraries = beside(
+      self, [](const std::string& name) { return name.starts_with(library_prefix) && name.ends_with(library_suffix); });
+  for (const auto& library : libraries) {
+    const auto name = library.filename().string();
+    const auto length = name.size() - library_prefix.size() - library_suffix.size();
+    flavours.push_back({name.substr(library_prefix.size(), length), library.string()});
   }
   std::sort(flavours.begin(), flavours.end(), [](const Flavour& a, const Flavour& b) { return a.name < b.name; });
   return flavours;
+}
+
+std::string library_for_no_mpi(const std::string& self) {
+  const auto found = beside(self, [](const std::string& name) { return name == "libsteelyard-alone.so"; });
+  return found.empty() || found[0].string().find_first_of(": ") != std::string::npos ? "" : found[0].string();
 }
 
 std::string exchanged_openmp(const Binary& binary, const Options& options, const Site& site) {
@@ -180,9 +199,26 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
   return site.libraries().find("libomp.so.5", binary.machine, llvm_directories());
 }
 
+namespace {
+
+/// A program without MPI has loops, whose iterations can move; preloads nothing where it has not.
+Decision decide_without_mpi(const Binary& binary, const Options& options, const Site& site) {
+  if (binary.openmp() == OpenMpRuntime::none || (options.loops == base::Loops::off && !options.observe)) return {};
+  const auto exchanged = exchanged_openmp(binary, options, site);
+  const auto library = library_for_no_mpi(site.self);
+  if (library.empty() || (exchanged.empty() && binary.openmp() == OpenMpRuntime::gnu)) return {};
+  Decision decision;
+  decision.preload.push_back(library);
+  if (!exchanged.empty()) decision.preload.push_back(exchanged);
+  return decision;
+}
+
+}  // namespace
+
 Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
   if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::weigh) return decision;
   if (binary.mpi() == Mpi::none) {
+    if (auto decision = decide_without_mpi(binary, options, site); !decision.preload.empty()) return decision;
     return pass_through(
         fmt::format("{} uses no MPI library: nothing is balanced; where it starts an MPI program, put `steelyard "
                     "run` before that one",

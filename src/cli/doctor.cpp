@@ -124,6 +124,40 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   }
 }
 
+/// By the entry points that compilers emit. Static loops have none in gcc, and cannot be divided anew in either.
+void examine_loops(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
+  const auto calls = [&](std::initializer_list<std::string_view> prefixes) {
+    return std::ranges::any_of(binary.imports, [&](const std::string& name) {
+      return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+    });
+  };
+  const bool seen = binary.llvm_openmp() != nullptr || !exchanged_openmp(binary, options, site).empty();
+  const bool taken = calls({"__kmpc_dispatch_init_", "GOMP_loop_nonmonotonic_", "GOMP_loop_maybe_nonmonotonic_",
+                            "GOMP_loop_ull_nonmonotonic_", "GOMP_loop_ull_maybe_nonmonotonic_",
+                            "GOMP_parallel_loop_nonmonotonic_", "GOMP_parallel_loop_maybe_nonmonotonic_"});
+  const bool left = calls({"GOMP_loop_dynamic_start", "GOMP_loop_guided_start", "GOMP_loop_runtime_start",
+                           "GOMP_loop_ordered_", "GOMP_loop_doacross_", "GOMP_parallel_loop_dynamic",
+                           "GOMP_parallel_loop_guided", "GOMP_parallel_loop_runtime"});
+  const bool fixed = calls({"__kmpc_for_static_init_"});
+  if (taken && options.loops == base::Loops::off) {
+    findings.ok("loops: has dynamic, guided or runtime schedules, which --loops=off leaves to the OpenMP runtime");
+  } else if (taken && seen) {
+    findings.ok("loops: has dynamic, guided or runtime schedules, whose iterations move between threads (--loops={})",
+                base::text_of(options, *base::find_option("loops")));
+  } else if (taken) {
+    findings.note("loops: has dynamic, guided or runtime schedules, which stay with GNU's OpenMP runtime");
+  } else if (fixed || !left) {
+    findings.note(
+        "loops: none with a dynamic, guided or runtime schedule in the executable; schedule(runtime) makes "
+        "iterations movable");
+  }
+  if (left) {
+    findings.note(
+        "loops: some are ordered, or compiled for chunks in ascending order (monotonic, or a compiler before "
+        "OpenMP 5.0); those stay with the OpenMP runtime");
+  }
+}
+
 void examine_place(const Site& site, Findings& findings) {
   const auto launcher = find_launcher(site.environment);
   if (launcher.kind == Launcher::Kind::none) {
@@ -154,9 +188,11 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
                              const Site& site) {
   Findings findings;
   examine_mpi(binary, findings);
-  if (binary.kind == Binary::Kind::program && binary.mpi() != Mpi::none) {
+  const bool has_mpi = binary.mpi() != Mpi::none;
+  if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
-    examine_thread_counts(binary, options, findings);
+    if (has_mpi) examine_thread_counts(binary, options, findings);
+    if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, site, findings);
   }
   for (const auto& library : binary.libraries) {
     if (library.path.empty()) {

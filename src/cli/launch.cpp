@@ -24,11 +24,21 @@ std::string joined_command(const std::vector<std::string>& program) {
   return command.substr(0, std::size_t{32} * 1024);
 }
 
+/// Each rank has a file of its own, where it is one of several.
+std::string of_this_rank(const std::string& path, const Launcher& launcher) {
+  return launcher.size > 1 && launcher.rank >= 0 ? fmt::format("{}.{}", path, launcher.rank) : path;
+}
+
 /// The options as the preload library will read them.
 void hand_down(const std::vector<std::string>& program, const Binary& binary, Options& options, const Site& site) {
   // The program may change its directory before the record is written.
   if (options.record != "none") options.record = std::filesystem::absolute(options.record).string();
+  for (auto* const file : {&options.learn, &options.replay}) {
+    if (!file->empty())
+      *file = of_this_rank(std::filesystem::absolute(*file).string(), find_launcher(site.environment));
+  }
   options.launched = true;
+  if (binary.mpi() == Mpi::none) options.cores = false;  // there is nobody to exchange any with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));

@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "base/options.h"
 #include "intercept/clause.h"
+#include "intercept/first_region.h"
 #include "runtime/openmp.h"
 #include "runtime/worksharing.h"
 
@@ -25,8 +27,13 @@ bool weighed(const ompt_data_t* parallel) {
   return region != nullptr && region->weighed;
 }
 
+std::atomic<void (*)()> g_first_region = nullptr;
+
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
+  if (g_first_region.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    if (const auto call = g_first_region.exchange(nullptr)) call();
+  }
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   parallel->ptr = runtime::region_made(runtime::region_begin(site, static_cast<int>(requested), take_clause_flag()));
@@ -88,6 +95,9 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
 void finalise(ompt_data_t*) {}
 
 }  // namespace
+
+void on_first_region(void (*call)()) { g_first_region = call; }
+
 }  // namespace steelyard::intercept
 
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int,

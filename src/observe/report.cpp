@@ -63,6 +63,20 @@ std::string ranks(const RunRecord& record) {
   return "\nRanks\n" + counts.text() + "\nTime of the ranks\n" + times.text();
 }
 
+std::string loops(const RunRecord& record) {
+  Table table({"loop", "ranks", "executions", "iterations each", "threads", "time", "idle", "moved", "divided by"});
+  std::string reasons;
+  for (const LoopRecord& l : record.loops) {
+    const bool ours = l.iterations > 0;
+    table.add({l.site, fmt::format("{}", l.ranks), fmt::format("{}", l.executions),
+               ours ? fmt::format("{:.6g}", static_cast<double>(l.iterations) / static_cast<double>(l.executions)) : "",
+               l.threads > 0 ? fmt::format("{}", l.threads) : "", l.time > 0 ? duration(l.time) : "",
+               l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy});
+    if (!l.why.empty()) reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
+  }
+  return "\nLoops\n" + table.text() + reasons;
+}
+
 std::string decision(const DecisionRecord& d) {
   std::string out =
       paragraph(fmt::format("  {:>9}  ", duration(d.time)),
@@ -87,6 +101,7 @@ std::string full_report(const RunRecord& record) {
   out += facts(record);
   if (!record.nodes.empty()) out += nodes(record);
   if (!record.ranks.empty()) out += ranks(record);
+  if (!record.loops.empty()) out += loops(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);
   if (!record.remarks.empty()) out += "\nRemarks\n";

@@ -110,6 +110,7 @@ inline RunRecord rich_run() {
   declined.why = "the loads are new: waiting for a second window that agrees";
   declined.repeats = 3;
   record.decisions.push_back(declined);
+  record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06});
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_noise = 0.004;

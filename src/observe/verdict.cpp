@@ -330,6 +330,24 @@ void say_lending(const Totals& sum, Page& page) {
   page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
 }
 
+void say_loops(const RunRecord& record, Page& page) {
+  long taken = 0, moving = 0;
+  double time = 0, stolen = 0, idle = 0;
+  for (const LoopRecord& loop : record.loops) {
+    if (loop.strategy == "runtime") continue;
+    ++taken;
+    moving += loop.stolen > 0;
+    time += loop.time;
+    stolen += loop.time * loop.stolen;
+    idle += loop.time * loop.idle;
+  }
+  if (moving == 0 || !(time > 0)) return;
+  page.say("moved",
+           fmt::format("iterations of {} of {}, {} of them; their threads were idle {} of the {} in loops", moving,
+                       plural(taken, "loop"), percent(stolen / time, 1), percent(idle / time, 1), duration(time)),
+           1);
+}
+
 void say_notes(const RunRecord& record, Page& page) {
   std::vector<std::string> notes = record.remarks;
   std::map<std::string, std::vector<int>> fixed;
@@ -367,6 +385,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
     say_lending(sum, page);
+    say_loops(record, page);
   }
   say_notes(record, page);
   if (!path.empty()) page.lines.push_back("  record   " + path);

@@ -222,6 +222,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   } else {
     node.nothing_moved = !state.segment_problem.empty() ? state.segment_problem
                          : base::options().observe      ? "only observing (--observe)"
+                         : state.language == "none"     ? "there is no MPI, and nobody to exchange cores with"
                                                         : "switched off (--cores=off)";
   }
   part.node.push_back(std::move(node));

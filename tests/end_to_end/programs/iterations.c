@@ -1,0 +1,264 @@
+/* Loops of many shapes under each schedule: every iteration must run exactly once, whoever divides them. Prints "all once" and
+ * what it has counted. With -DPLAIN it is a program without MPI. */
+#include <limits.h>
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifndef PLAIN
+#include <mpi.h>
+#endif
+
+#define MOST 5000
+static int seen[MOST];
+static long loops, wrong;
+
+static void mark(long index) {
+  if (index < 0 || index >= MOST) {
+#pragma omp atomic
+    ++wrong;
+    return;
+  }
+#pragma omp atomic
+  ++seen[index];
+}
+
+static void check(const char* what, long count, int threads) {
+  int bad = 0;
+  for (long i = 0; i < MOST; ++i) bad += seen[i] != (i < count);
+  if (bad) {
+    printf("%s with %d threads: %d of %ld iterations not exactly once\n", what, threads, bad, count);
+    ++wrong;
+  }
+  ++loops;
+  memset(seen, 0, sizeof seen);
+}
+
+#define TEXT(...) #__VA_ARGS__
+#define DO(...) _Pragma(TEXT(__VA_ARGS__))
+
+#define UP(T, first, last, step, ...)                                                                    \
+  {                                                                                                      \
+    const T from = (first), to = (last);                                                                 \
+    DO(omp parallel num_threads(threads))                                                                \
+    DO(omp for schedule(__VA_ARGS__))                                                                    \
+    for (T i = from; i < to; i += (step)) mark((long)(((__int128)i - from) / (step)));                   \
+    check(#T " up by " #step " from " #first ", " #__VA_ARGS__,                                          \
+          from < to ? (long)(((__int128)to - from + (step)-1) / (step)) : 0, threads);                   \
+  }
+#define DOWN(T, first, last, step, ...)                                                                  \
+  {                                                                                                      \
+    const T from = (first), to = (last);                                                                 \
+    DO(omp parallel num_threads(threads))                                                                \
+    DO(omp for schedule(__VA_ARGS__))                                                                    \
+    for (T i = from; i > to; i -= (step)) mark((long)(((__int128)from - i) / (step)));                   \
+    check(#T " down by " #step " from " #first ", " #__VA_ARGS__,                                        \
+          from > to ? (long)(((__int128)from - to + (step)-1) / (step)) : 0, threads);                   \
+  }
+/* One construct with constant bounds: gcc has entry points of its own for it. */
+#define COMBINED(T, first, last, step, ...)                                                              \
+  {                                                                                                      \
+    DO(omp parallel for num_threads(threads) schedule(__VA_ARGS__))                                      \
+    for (T i = (first); i < (last); i += (step)) mark((long)((i - (first)) / (step)));                   \
+    check(#T " in one construct, " #__VA_ARGS__, (long)(((last) - (first) + (step)-1) / (step)), threads); \
+  }
+#define SHAPES(...)                                                         \
+  UP(int, 0, 1000, 1, __VA_ARGS__)                                          \
+  UP(int, 5, 5, 1, __VA_ARGS__)                                             \
+  UP(int, 3, 4, 9, __VA_ARGS__)                                             \
+  UP(int, INT_MIN, INT_MIN + 700, 7, __VA_ARGS__)                           \
+  UP(unsigned, UINT_MAX - 2000, UINT_MAX, 2, __VA_ARGS__)                   \
+  UP(long, LONG_MAX - 501, LONG_MAX, 1, __VA_ARGS__)                        \
+  UP(long, -(1L << 40), 1L << 40, 1L << 31, __VA_ARGS__)                    \
+  UP(unsigned long, ULONG_MAX - 3000, ULONG_MAX, 3, __VA_ARGS__)            \
+  UP(unsigned long, 0, ULONG_MAX, ULONG_MAX / 16, __VA_ARGS__)              \
+  DOWN(int, 1000, 0, 1, __VA_ARGS__)                                        \
+  DOWN(int, 0, 10, 1, __VA_ARGS__)                                          \
+  DOWN(long, LONG_MIN + 4000, LONG_MIN, 4, __VA_ARGS__)                     \
+  DOWN(unsigned, 2000, 1, 3, __VA_ARGS__)                                   \
+  DOWN(unsigned long, ULONG_MAX, ULONG_MAX - 999, 9, __VA_ARGS__)           \
+  COMBINED(int, 0, 900, 1, __VA_ARGS__)                                     \
+  COMBINED(long, -30, 3000, 7, __VA_ARGS__)                                 \
+  COMBINED(unsigned long, 10, 1010, 2, __VA_ARGS__)
+
+/* A loop of whoever calls it: its copies have different addresses. */
+static inline __attribute__((always_inline)) void orphaned(int n) {
+#pragma omp for schedule(dynamic, 4)
+  for (int i = 0; i < n; ++i) mark(i);
+}
+
+static void teams(int threads) {
+#pragma omp parallel num_threads(threads)
+  {
+    if (omp_get_thread_num() % 2 == 0)
+      orphaned(1234);
+    else
+      orphaned(1234);
+  }
+  check("copies of a loop", 1234, threads);
+
+  /* Threads may be many loops apart. */
+#pragma omp parallel num_threads(threads)
+  for (int step = 0; step < 20; ++step) {
+#pragma omp for schedule(dynamic, 2) nowait
+    for (int i = step * 100; i < step * 100 + 100; ++i) mark(i);
+#pragma omp for schedule(guided) nowait
+    for (int i = 2000 + step * 50; i < 2050 + step * 50; ++i) mark(i);
+  }
+  check("nowait", 3000, threads);
+
+#pragma omp parallel num_threads(2)
+#pragma omp for schedule(dynamic)
+  for (int outer = 0; outer < 6; ++outer) {
+#pragma omp parallel for num_threads(threads) schedule(guided, 2)
+    for (int i = outer * 300; i < outer * 300 + 300; ++i) mark(i);
+  }
+  check("nested", 1800, threads);
+
+  long next = 0, late = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 3) ordered
+  for (int i = 0; i < 500; ++i) {
+#pragma omp ordered
+    {
+      late += next++ != i;
+      mark(i);
+    }
+  }
+  wrong += late;
+  check("ordered", 500, threads);
+
+  static int done[501];
+  memset(done, 0, sizeof done);
+#pragma omp parallel for num_threads(threads) schedule(dynamic) ordered(1)
+  for (int i = 1; i <= 500; ++i) {
+#pragma omp ordered depend(sink : i - 1)
+    done[i] = done[i - 1] + 1;
+#pragma omp ordered depend(source)
+    mark(i - 1);
+  }
+  wrong += done[500] != 500;
+  check("doacross", 500, threads);
+
+  int before[64], sorted = 1;
+  for (int t = 0; t < 64; ++t) before[t] = -1;
+#pragma omp parallel for num_threads(threads) schedule(monotonic : dynamic) reduction(&& : sorted)
+  for (int i = 0; i < 2000; ++i) {
+    sorted = sorted && before[omp_get_thread_num()] < i;
+    before[omp_get_thread_num()] = i;
+    mark(i);
+  }
+  wrong += !sorted;
+  check("monotonic", 2000, threads);
+
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    int last = -1;
+    long sum = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic) lastprivate(last) reduction(+ : sum)
+    for (int i = 0; i < 777; ++i) {
+      last = i;
+      sum += i;
+      mark(i);
+    }
+    wrong += last != 776 || sum != 776L * 777 / 2;
+    check("lastprivate", 777, threads);
+  }
+
+#pragma omp parallel for num_threads(threads) schedule(dynamic) collapse(2)
+  for (int i = 0; i < 30; ++i)
+    for (int j = 0; j < 40; ++j) mark(i * 40 + j);
+  check("collapse", 1200, threads);
+
+  /* Cancelled: each at most once; what follows is whole again. Needs OMP_CANCELLATION=true to mean anything. */
+  for (int repeat = 0; repeat < 5; ++repeat) {
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(dynamic)
+      for (int i = 0; i < 2000; ++i) {
+        mark(i);
+#pragma omp cancel for if (i == 100 + repeat)
+      }
+#pragma omp for schedule(dynamic)
+      for (int i = 2000; i < 3000; ++i) mark(i);
+    }
+    for (int i = 0; i < 2000; ++i) {
+      wrong += seen[i] > 1;
+      seen[i] = 1;
+    }
+    check("after a cancelled loop", 3000, threads);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(guided) nowait
+      for (int i = 0; i < 1000; ++i) {
+        mark(i);
+#pragma omp cancel parallel if (i == 100)
+      }
+#pragma omp for schedule(dynamic)
+      for (int i = 1000; i < 2000; ++i) mark(i);
+    }
+    for (int i = 0; i < 2000; ++i) {
+      wrong += seen[i] > 1;
+      seen[i] = 0;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int i = 0; i < 1000; ++i) mark(i);
+    check("after a cancelled region", 1000, threads);
+  }
+}
+
+/* Counters of its own: it runs beside others. */
+static void* foreign(void* argument) {
+  int* mine = argument;
+  for (int step = 0; step < 20; ++step) {
+#pragma omp parallel for num_threads(3) schedule(dynamic)
+    for (int i = 0; i < 500; ++i) {
+#pragma omp atomic
+      ++mine[i];
+    }
+  }
+  return NULL;
+}
+
+static void several_initial_threads(void) {
+  static int counts[3][500];
+  pthread_t threads[3];
+  for (int t = 0; t < 3; ++t) pthread_create(&threads[t], NULL, foreign, counts[t]);
+  for (int t = 0; t < 3; ++t) pthread_join(threads[t], NULL);
+  for (int t = 0; t < 3; ++t)
+    for (int i = 0; i < 500; ++i) wrong += counts[t][i] != 20;
+  ++loops;
+}
+
+int main(int argc, char** argv) {
+  const int most = argc > 1 ? atoi(argv[1]) : 7;
+  omp_set_max_active_levels(2);
+#ifndef PLAIN
+  int rank = 0, provided = 0;
+  {
+    const int threads = 2;
+    UP(int, 0, 100, 1, dynamic)
+  }
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+#endif
+  const int counts[] = {1, 2, 3, 7};
+  for (int c = 0; c < 4 && counts[c] <= most; ++c) {
+    const int threads = counts[c];
+    SHAPES(runtime)
+    SHAPES(dynamic)
+    SHAPES(dynamic, 3)
+    SHAPES(dynamic, 3000)
+    SHAPES(guided)
+    SHAPES(guided, 5)
+    SHAPES(auto)
+    teams(threads);
+  }
+  several_initial_threads();
+#ifndef PLAIN
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (rank == 0)
+#endif
+    printf("%s: %ld loops, %ld wrong\n", wrong == 0 ? "all once" : "WRONG", loops, wrong);
+  return wrong != 0;
+}

@@ -1,0 +1,95 @@
+"""Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
+
+import pytest
+
+from harness import BUILD, COMMAND, Mpi, check_weighed, environment, steelyard_command, Result
+import subprocess
+
+STRATEGIES = ("auto", "static", "hybrid", "staggered", "combined", "guided", "factoring", "steal", "adaptive")
+COMPILERS = ("iterations.clang", "iterations.gcc")
+TWO = "2"  # the most threads, where the whole would take too long
+
+
+@pytest.fixture
+def openmpi(tmp_path):
+    return Mpi("openmpi", tmp_path)
+
+
+def check(result: Result) -> None:
+    assert result.status == 0 and result.out.startswith("all once"), result.explain()
+
+
+def strategies_of(result: Result) -> set[str]:
+    return {loop["strategy"] for loop in result.record["loops"]}
+
+
+@pytest.mark.parametrize("program", [*COMPILERS, "do_loops.gfortran"])
+def test_each_exactly_once(openmpi, program):
+    result = openmpi.run(1, program, options=("--loops=auto",), OMP_CANCELLATION="true")
+    check(result)
+    check_weighed(result)
+    assert result.banners[0].endswith("loops auto"), result.explain()
+    loops = result.record["loops"]
+    assert loops and all(loop["site"].startswith(program.split(".")[0]) for loop in loops)
+    assert strategies_of(result) - {"runtime"}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[1:])
+def test_under_each_strategy(openmpi, strategy):
+    program = COMPILERS[STRATEGIES.index(strategy) % 2]
+    result = openmpi.run(1, program, "3", options=(f"--loops={strategy}",))
+    check(result)
+    assert strategy in strategies_of(result)
+
+
+def test_on_the_other_mpi(tmp_path):
+    result = Mpi("mpich", tmp_path).run(2, "iterations.gcc", TWO)
+    check(result)
+    check_weighed(result)
+    assert any(loop["ranks"] == 2 for loop in result.record["loops"])
+
+
+@pytest.mark.parametrize("options", [("--loops=off",), ("--observe",)])
+def test_left_alone(openmpi, options):
+    result = openmpi.run(1, "iterations.gcc", TWO, options=options)
+    assert result.record["loops"] == []
+    assert "loops" not in result.banners[0]
+
+
+def test_what_stays_with_the_runtime(openmpi):
+    loops = openmpi.run(1, "iterations.clang", TWO).record["loops"]
+    why = " ".join(loop["why"] for loop in loops if loop["strategy"] == "runtime")
+    assert "depend on each other" in why and "ascending order" in why
+
+
+def test_unknown_strategy(openmpi):
+    result = openmpi.run(1, "iterations.gcc", options=("--loops=stael",))
+    assert result.status == 125
+    assert "--loops is 'stael'" in result.err and "steal" in result.err
+
+
+def test_learnt_and_repeated(openmpi, tmp_path):
+    learnt = tmp_path / "loops.json"
+    for option in ("--learn", "--replay"):
+        check(openmpi.run(1, "iterations.gcc", TWO, options=(f"{option}={learnt}",)))
+    assert learnt.is_file()
+    check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--learn={learnt}",)))
+    assert learnt.with_name("loops.json.0").is_file() and learnt.with_name("loops.json.1").is_file()
+
+
+@pytest.mark.parametrize("compiler", ["clang", "gcc"])
+def test_without_mpi(compiler, tmp_path):
+    record = tmp_path / "record.json"
+    program = BUILD / "tests/end_to_end" / f"iterations.plain.{compiler}"
+    job = subprocess.run([COMMAND, "run", f"--record={record}", program, TWO], env=environment(), text=True,
+                         capture_output=True, timeout=60)
+    result = Result(job.returncode, job.stdout, job.stderr, record)
+    check(result)
+    check_weighed(result)
+    assert result.record["mpi"] == "no MPI" and result.record["loops"]
+
+
+def test_doctor():
+    said = steelyard_command("doctor", str(BUILD / "tests/end_to_end/iterations.plain.gcc")).out
+    assert "whose iterations move between threads (--loops=auto)" in said
+    assert "stay with the OpenMP runtime" in said
