@@ -97,8 +97,9 @@ std::vector<Option> make_table() {
                 "iterations that a thread takes at a time, at least; 0 decides from their measured cost");
   loops.text("learn", &Options::learn, "PATH",
              "a file in which what is learnt of loops is kept from run to run; one for each process");
-  loops.text("replay", &Options::replay, "PATH",
-             "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
+  loops.text(
+      "replay", &Options::replay, "PATH",
+      "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
 
   Group waiting(table, "How ranks and threads wait");
   waiting.choice("wait", choice_of<&Options::wait>(), {"sleep", "poll"},

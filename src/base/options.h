@@ -17,19 +17,7 @@ enum class ThreadLocal { automatic, safe, unsafe };
 enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
 enum class OpenMp { automatic, llvm, keep };
-enum class Loops {
-  automatic,
-  even,
-  hybrid,
-  tuned,
-  slack,
-  staggered,
-  combined,
-  guided,
-  factoring,
-  steal,
-  adaptive
-};
+enum class Loops { automatic, even, hybrid, tuned, slack, staggered, combined, guided, factoring, steal, adaptive };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
 struct Options {
