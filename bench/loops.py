@@ -29,7 +29,7 @@ def chunk(session: Session) -> list[Figure]:
     for line in lines:
         cells = line.split(",")
         if cells[column]:
-            found.setdefault(cells[0].strip('"').split("/")[0], []).append(float(cells[column]) * 1e9)
+            found.setdefault(cells[0].strip('"').split("/")[0], []).append(float(cells[column]))
     beside = {name: statistics.median(values) for name, values in found.items() if name != "steal"}
     return [figure("chunk-2-threads", "real", found["steal"], "ns", Target("<=", 20), " ".join(command), beside)]
 

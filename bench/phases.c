@@ -1,14 +1,18 @@
 // What the operations of a phase cost, beside QUO's in the same run, and what waiting beside a computing rank costs.
 //   phases --cost=push|distribute|barrier|create [--quo=libquo.so]
 //   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II
+//   phases --creations=N                                           so many contexts, one after the other, and nothing else
+//   phases --mixed=PERCENT --threads=T [--under]                   the paper's equation 1, with threads that sleep
 // Prints the costs in nanoseconds, the mean over the ranks of the median over batches; or the seconds of the computing.
 #include <dlfcn.h>
+#include <errno.h>
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <steelyard/phases.h>
 #include <string.h>
+#include <time.h>
 
 enum { batches = 15, phases = 10, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
 
@@ -161,8 +165,59 @@ static void measure_wait(const char* how, long rounds) {
   if (rank == 0) printf("sum %.0f\nseconds %.6f\n", sum, seconds);
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void sleep_until(double moment) {
+  const struct timespec t = {(time_t)moment, (long)(1e9 * (moment - (double)(time_t)moment))};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
+}
+
+// Two coupled libraries: one of single-threaded ranks, one of ranks with `threads` threads. `everywhere` is the part of the
+// time that the first one takes where only as many ranks run as there are cores for the second one's threads. That is `under`:
+// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase.
+static void measure_mixed(double everywhere, int threads, int under) {
+  const double step = 0.4, first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
+  steelyard_phase_t* phase = NULL;
+  int packages = 0, cores = 0;
+  if (steelyard_node_count(node, STEELYARD_PACKAGE, &packages)) fail(steelyard_message());
+  if (steelyard_node_count(node, STEELYARD_CORE, &cores)) fail(steelyard_message());
+  if (threads * packages != cores && threads != cores) fail("--threads: the cores of a package, or of the machine");
+  if (steelyard_phase_create(node, threads == cores ? STEELYARD_MACHINE : STEELYARD_PACKAGE, 1, &phase))
+    fail(steelyard_message());
+  double seconds = 0;
+  for (int i = 0; i <= 5; ++i) {
+    int chosen = 1;
+    steelyard_node_barrier(node);
+    const double start = now();
+    sleep_until(start + first);
+    steelyard_node_barrier(node);
+    if (!under && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
+    if (chosen) {
+      int team = 0;
+      const double done = now() + second;
+#pragma omp parallel
+      {
+#pragma omp single nowait
+        team = omp_get_num_threads();
+        sleep_until(done);
+      }
+      if (team != threads) fail("the threaded library has not got its threads");
+    }
+    if (under) steelyard_node_barrier(node);
+    if (!under && steelyard_phase_leave(phase)) fail(steelyard_message());
+    if (i > 0) seconds += now() - start;  // the first one starts the threads
+  }
+  steelyard_phase_free(phase);
+  if (rank == 0) printf("seconds %.6f\n", seconds);
+}
+
 int main(int argc, char** argv) {
-  const char *cost = NULL, *wait = NULL, *library = NULL;
+  int creations = 0, threads = 0, under = 0;
+  const char *mixed = NULL, *cost = NULL, *wait = NULL, *library = NULL;
   long rounds = 60L * 1000 * 1000;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -176,10 +231,20 @@ int main(int argc, char** argv) {
       library = argv[i] + 6;
     } else if (strncmp(argv[i], "--rounds=", 9) == 0) {
       rounds = atol(argv[i] + 9);
+    } else if (strncmp(argv[i], "--creations=", 12) == 0) {
+      creations = atoi(argv[i] + 12);
+    } else if (strncmp(argv[i], "--mixed=", 8) == 0) {
+      mixed = argv[i] + 8;
+    } else if (strncmp(argv[i], "--threads=", 10) == 0) {
+      threads = atoi(argv[i] + 10);
+    } else if (strcmp(argv[i], "--under") == 0) {
+      under = 1;
     } else {
-      fail("options: --cost=... or --wait=..., --quo=libquo.so, --rounds=N");
+      fail(
+          "options: --cost=..., --creations=N, --wait=... or --mixed=..., --quo=libquo.so, --rounds=N, --threads=T, --under");
     }
   }
+  for (int i = 0; i < creations; ++i) ours_create();
   if (steelyard_node_create(MPI_COMM_WORLD, &node)) fail(steelyard_message());
   if (library != NULL) {
     load_quo(library);
@@ -187,6 +252,7 @@ int main(int argc, char** argv) {
   }
   if (cost != NULL) measure_cost(cost);
   if (wait != NULL) measure_wait(wait, rounds);
+  if (mixed != NULL) measure_mixed(atof(mixed) / 100, threads, under);
   if (quo.context != NULL) quo.free(quo.context);
   steelyard_node_free(node);
   MPI_Finalize();

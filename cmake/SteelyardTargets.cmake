@@ -22,11 +22,23 @@ add_library(steelyard_settings INTERFACE)
 target_compile_options(steelyard_settings INTERFACE -Wall -Wextra -Wshadow -Wpedantic $<$<BOOL:${STEELYARD_WERROR}>:-Werror>)
 target_compile_definitions(steelyard_settings INTERFACE STEELYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(steelyard_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
-# Header-only fmt: the preload library must not bring a second libfmt into a user's process.
-target_link_libraries(steelyard_settings INTERFACE fmt::fmt-header-only Threads::Threads)
+target_link_libraries(steelyard_settings INTERFACE steelyard_fmt Threads::Threads)
 if(STEELYARD_SANITIZE)
   target_compile_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE})
+endif()
+
+# The preload library must not bring a second libfmt into a user's process, and not every libfmt comes as an archive. So it is
+# compiled here, once: header-only, as other versions are taken, it makes up half of the time that a build takes.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  add_library(steelyard_fmt STATIC ${CMAKE_SOURCE_DIR}/src/base/fmt.cpp)
+  target_include_directories(steelyard_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+  if(STEELYARD_SANITIZE)
+    target_compile_options(steelyard_fmt PRIVATE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer)
+  endif()
+else()
+  add_library(steelyard_fmt INTERFACE)
+  target_link_libraries(steelyard_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
 # steelyard_library(<name> SOURCES ... [LINK ...]): a static, position-independent floor or part of one.

@@ -31,6 +31,7 @@
  *
  * C99, and C++; loops.hpp has for_each and reduce in C++17, the module `steelyard_loops` is for Fortran.
  */
+#include <stddef.h>
 #include <stdint.h>
 
 #include "steelyard/steelyard.h"

@@ -169,6 +169,18 @@ std::vector<ProcessLoad> Estimate::loads(double ahead) const {
   return loads;
 }
 
+std::vector<ProcessLoad> Estimate::newest() const {
+  std::vector<ProcessLoad> loads;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    ProcessLoad load = processes_[p].load;
+    load.region_wall = recent_.back().region[p];
+    load.parallel = load.region_wall * load.threads;
+    load.serial = recent_.back().serial[p];
+    loads.push_back(load);
+  }
+  return loads;
+}
+
 double Estimate::noise(double ahead) const {
   double most = 0;
   for (const Process& process : processes_)
@@ -187,7 +199,11 @@ bool Estimate::steady_total() const { return total_noise_ < 0.06; }
 void Estimate::learn_scaling(const std::vector<ProcessLoad>& before) {
   for (std::size_t p = 0; p < before.size(); ++p) {
     const Process& process = processes_[p];
-    const double was = region_time(before[p]), is = process.region.level;
+    std::vector<double> regions;
+    for (const Moment& moment : recent_) regions.push_back(moment.region[p]);
+    const auto middle = regions.begin() + static_cast<std::ptrdiff_t>(regions.size() / 2);
+    std::nth_element(regions.begin(), middle, regions.end());  // one disturbed window must not spoil it
+    const double was = region_time(before[p]), is = *middle;
     if (before[p].threads == process.load.threads || std::min(was, is) < 0.05 * reference_) continue;
     const double ratio = std::log(static_cast<double>(process.load.threads) / before[p].threads);
     const double seen = std::log(was / is) / ratio;

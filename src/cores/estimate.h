@@ -17,6 +17,8 @@ class Estimate {
   /// `changed`: the loads are not what they were; the estimate starts again from this window. Times that follow from a
   /// changed thread count, whatever the scaling, are no change of the loads.
   News add(const Window& window);
+  /// Phases of which nothing is to be learnt.
+  void skip(int phases) { phase_ += phases; }
   /// Windows of unchanged loads and thread counts that the estimate rests on. One alone is not to be trusted.
   int windows() const { return windows_; }
   /// Phases in them: few while the loads move.
@@ -24,6 +26,8 @@ class Estimate {
   /// Seconds in one phase, `ahead` phases from now: on the line that the loads follow where they follow one, otherwise
   /// the mean. Nothing is foretold for longer than half of what was seen.
   std::vector<ProcessLoad> loads(double ahead) const;
+  /// Seconds in one phase of the newest window: where the loads have just changed, an older one may be half and half.
+  std::vector<ProcessLoad> newest() const;
   const std::vector<Scaling>& scaling() const { return scaling_; }
   /// Standard deviation of a gain that is forecast from loads(ahead), as a fraction.
   double noise(double ahead) const;
@@ -31,7 +35,7 @@ class Estimate {
   double phase_noise() const;
   /// True where the total load of a phase hardly varied so far: then elapsed times can be compared as they are.
   bool steady_total() const;
-  /// Corrects the scaling: at `before` the processes ran with other thread counts and, as far as known, the same loads.
+  /// Corrects the scaling: at `before` (seconds in one phase) the processes ran with other thread counts and, as far as known, the same loads.
   void learn_scaling(const std::vector<ProcessLoad>& before);
 
  private:

@@ -19,7 +19,8 @@ constexpr double kLongest = 1.0;     // s of a window while all is quiet
 constexpr int kCaution = 2;          // windows that have to agree before a plan is made
 constexpr int kPaysOff = 8;          // windows that the loads have to stay steady after a move for it to be worth it
 constexpr int kNoticing = 4;         // windows for which a plan is wrong once the loads have changed again
-constexpr int kPatience = 16;  // a window spans at most this part of the steady stretch; first back-off in windows
+constexpr int kPatience = 16;        // windows of the first back-off
+constexpr int kPart = 28;            // a window spans at most this part of the shortest steady stretch
 
 /// For how long the loads have been steady, in phases, and what that says about how long they will be.
 class Steadiness {
@@ -89,6 +90,12 @@ Window cleaned(Window window) {
 struct Policy::State {
   PolicyOptions options;
   Estimate estimate;
+  /// The last window did not fit: what to believe from it on, if the next one does not fit either.
+  struct Doubt {
+    Estimate estimate;
+    int phases;
+  };
+  std::optional<Doubt> doubt;
   Steadiness steadiness;
   Spell spell;  ///< since the last change of loads or of thread counts
   std::optional<Trial> trial;
@@ -111,6 +118,7 @@ struct Policy::State {
   long next_by_hand() const;
   int shortest_window() const;
   Estimate::News observe(const Window& window);
+  Estimate::News learn(const Window& window);
   void account_for_last_move();
   bool fell_for_restless_loads(const Window& window) const;
   void check(const Window& window, Verdict& verdict);
@@ -131,10 +139,10 @@ long Policy::State::next_by_hand() const {
 int Policy::State::phases_wanted() const {
   const int shortest = shortest_window();
   double wanted = shortest;
-  const bool quiet = !trial && estimate.windows() >= 2;
+  const bool quiet = !trial && !doubt && estimate.windows() >= 2;
   if (quiet) {
     const double longest = phase_time > 0 ? kLongest / phase_time : 1;
-    wanted = std::max(wanted, std::min({longest, steadiness.shortest() / kPatience, estimate.phases_on_record() / 8}));
+    wanted = std::max(wanted, std::min({longest, steadiness.shortest() / kPart, estimate.phases_on_record() / 8}));
   }
   if (by_hand() && next_by_hand() > phase) wanted = std::min(wanted, static_cast<double>(next_by_hand() - phase));
   return static_cast<int>(wanted);
@@ -157,21 +165,43 @@ bool Policy::State::fell_for_restless_loads(const Window& window) const {
   return false;
 }
 
+/// A single window that does not fit is an accident of the machine: it is left out, unless the next one does not fit either.
+Estimate::News Policy::State::learn(const Window& window) {
+  Estimate steady = estimate;
+  const Estimate::News news = steady.add(window);
+  if (news == Estimate::News::steady) {
+    estimate = std::move(steady);
+    doubt.reset();
+    return news;
+  }
+  if (!doubt) {
+    estimate.skip(window.phases);
+    doubt = Doubt{std::move(steady), window.phases};
+    return Estimate::News::steady;
+  }
+  doubt->estimate.add(window);
+  estimate = std::move(doubt->estimate);
+  doubt.reset();
+  return Estimate::News::changed;
+}
+
 Estimate::News Policy::State::observe(const Window& window) {
   phase += window.phases;
   if (trial && trial->loads.size() != window.loads.size()) trial.reset();
   const double now = window.elapsed / window.phases;
   phase_time = phase_time > 0 ? (phase_time + now) / 2 : now;
-  const Estimate::News news = estimate.add(window);
+  const int doubted = doubt ? doubt->phases : 0;
+  const Estimate::News news = learn(window);
+  if (doubt) return news;
   if (news == Estimate::News::changed) {
     account_for_last_move();
-    steadiness.change(window.phases, 2 * window.phases);
+    steadiness.change(doubted + window.phases, 2 * window.phases);
     spell.clear();
     trial.reset();
     rest = 0;
     resting_until = 0;
   } else {
-    steadiness.add(window.phases);
+    steadiness.add(doubted + window.phases);
   }
   if (estimate.windows() > 0) spell.add(window);  // 0: thread counts changed in this window
   return news;
@@ -260,7 +290,7 @@ void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   trial->applied = verdict.plan;
   trial->previous = as_it_is(shape);
   trial->forecast = verdict.forecast_gain;
-  trial->loads = estimate.loads(0);
+  trial->loads = estimate.newest();
   trial->before = spell;
   applied_at = phase;
   spell.clear();
@@ -298,6 +328,10 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
       verdict.plan.moved += std::max(0, start.threads[p] - window.loads[p].threads);
     verdict.why = fmt::format(
         "the loads change faster than moves pay: back to the start, no plan before {} steady windows", caution);
+    return verdict;
+  }
+  if (doubt && !by_hand()) {
+    verdict.why = "this phase is like none before: waiting for the next";
     return verdict;
   }
   if (trial) check(window, verdict);

@@ -225,6 +225,20 @@ TEST(Policy, BalancedLoadsAreLeftAlone) {
   EXPECT_LE(moves, runs / 6);
 }
 
+TEST(Policy, ASinglePhaseThatIsDisturbedIsNotBelieved) {
+  Node node = eight_on_two_sockets();
+  node.work = [](int phase) {
+    std::vector<double> work(8, 0.6);
+    work[(phase / 50 * 3) % 8] = 1.8;
+    if (phase % 7 == 5) work[phase % 8] *= 1.5;
+    return work;
+  };
+  const double before = untouched(node, 1000), best = best_total(node, 1000);
+  const Outcome outcome = with_policy(node, 1000);
+  EXPECT_GE((before - outcome.elapsed) / (before - best), 0.70);
+  EXPECT_LE(outcome.applied, 30);
+}
+
 TEST(Policy, FollowsTheHeavyProcess) {
   for (double noise : {0.0, 0.01, 0.02}) {
     Node node = eight_on_two_sockets();

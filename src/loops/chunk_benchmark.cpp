@@ -1,9 +1,10 @@
 #include <benchmark/benchmark.h>
 #include <omp.h>
+#include <time.h>
 
 #include "loops/team.h"
 
-// What it costs to take a chunk of one iteration, in ns of one thread: ours, and that of the OpenMP runtime in whose process
+// What it costs to take a chunk of one iteration, in ns of CPU time: ours, and that of the OpenMP runtime in whose process
 // this runs. This program loads GNU's; with LD_PRELOAD=libomp.so.5 it is LLVM's.
 namespace {
 
@@ -11,11 +12,15 @@ using namespace steelyard::loops;
 
 constexpr long kIterations = 1'000'000;
 
-void report(benchmark::State& state) {
-  const auto threads = static_cast<double>(state.range(0));
-  state.counters["ns_a_chunk"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * kIterations / threads * 1e-9,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+/// CPU time of this thread: a thread that was put aside by the kernel took no chunks meanwhile.
+double thread_ns() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+void report(benchmark::State& state, double ns) {
+  state.counters["ns_a_chunk"] = ns / (static_cast<double>(state.iterations()) * kIterations);
 }
 
 void ours(benchmark::State& state, Strategy strategy) {
@@ -23,17 +28,20 @@ void ours(benchmark::State& state, Strategy strategy) {
   Loop loop("benchmark", {strategy, 0, 1});
   Team team(threads);
   long sum = 0;
+  double ns = 0;
   for (auto _ : state) {
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
+#pragma omp parallel num_threads(threads) reduction(+ : sum, ns)
     {
+      const double start = thread_ns();
       Member& member = team.member(omp_get_thread_num());
       if (member.begin(loop, kIterations)) {
         for (Chunk chunk; member.next(chunk);) benchmark::DoNotOptimize(sum += static_cast<long>(chunk.begin));
         member.end();
       }
+      ns += thread_ns() - start;
     }
   }
-  report(state);
+  report(state, ns);
 }
 
 void steal(benchmark::State& state) { ours(state, Strategy::steal); }
@@ -43,11 +51,17 @@ void pool(benchmark::State& state) { ours(state, Strategy::hybrid); }
 void openmp_dynamic(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
   long sum = 0;
+  double ns = 0;
   for (auto _ : state) {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(+ : sum)
-    for (long i = 0; i < kIterations; ++i) benchmark::DoNotOptimize(sum += i);
+#pragma omp parallel num_threads(threads) reduction(+ : sum, ns)
+    {
+      const double start = thread_ns();
+#pragma omp for schedule(dynamic, 1) nowait
+      for (long i = 0; i < kIterations; ++i) benchmark::DoNotOptimize(sum += i);
+      ns += thread_ns() - start;
+    }
   }
-  report(state);
+  report(state, ns);
 }
 
 /// A whole loop of no work: what an execution costs beside its chunks, with the region's fork and join.

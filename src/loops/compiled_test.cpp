@@ -43,7 +43,7 @@ TEST(Compiled, TheLastIterationComesLastInItsThread) {
           for (const Pieces& pieces : had.threads) {
             for (std::size_t i = 0; i + 1 < pieces.size(); ++i) ASSERT_NE(pieces[i].end, count);
           }
-          if (threads == 1) continue;
+          if (threads == 1 || repeat > 0) continue;
           // It is recorded in the order in which it ran.
           const Assignment kept = loop.assignments().at(0);
           for (std::size_t t = 0; t < kept.threads.size(); ++t) {

@@ -129,13 +129,15 @@ void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
   Regime& regime = regime_of(shape);
   const bool stranger = ticket.regime != &regime;
   ticket.regime = &regime;
-  ticket.measure = --regime.until_measured <= 0;
-  ticket.record = record_;
+  const bool due = --regime.until_measured <= 0;
+  ticket.record = record_ && due;
   ticket.replayed = nullptr;
   for (const Assignment& assignment : replayed_) {
     if (assignment.count == shape.count && static_cast<int>(assignment.threads.size()) == shape.threads)
       ticket.replayed = &assignment;
   }
+  // A replay says nothing about what the plan would have done.
+  ticket.measure = due && ticket.replayed == nullptr;
   if (!replayed_.empty() && ticket.replayed == nullptr) {
     base::warn_once(fmt::format(
         "loop {} has {} iterations and {} threads now, for which nothing was recorded: nothing is repeated; run it as it "

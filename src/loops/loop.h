@@ -33,7 +33,7 @@ class Loop {
   void tie(Loop& other);
   /// What this process waited in the collective that followed the last execution: the slack of the next one.
   void set_slack(std::int64_t ns);
-  /// Keeps the assignment of the last execution, so that it can be saved. Costs some ns a chunk.
+  /// Keeps the assignment of the last execution that was measured, so that it can be saved.
   void record_assignments(bool on);
   /// Each execution with this count and these threads repeats it. Failure where it is not complete.
   base::Status replay(Assignment assignment);

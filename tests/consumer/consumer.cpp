@@ -1,9 +1,12 @@
 // consumer.c in C++17.
+#include <functional>
 #include <iostream>
+#include <steelyard/loops.hpp>
 #include <steelyard/steelyard.hpp>
 
 int main() {
   const auto status = steelyard::step();
   std::cout << "consumer in C++: version " << steelyard::version() << ", " << steelyard::message() << '\n';
-  return status == steelyard::Status::inactive && !steelyard::active() ? 0 : 1;
+  const int sum = steelyard::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; });
+  return sum == 55 && status == steelyard::Status::inactive && !steelyard::active() ? 0 : 1;
 }

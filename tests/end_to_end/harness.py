@@ -140,7 +140,13 @@ def check_weighed(result: Result, status: int = 0) -> None:
     assert not left_in_shared_memory()
 
 
+def segments() -> set[Path]:
+    return set(Path("/dev/shm").glob("steelyard-*"))
+
+
+BEFORE = segments()
+
+
 def left_in_shared_memory() -> list[Path]:
     """Segments of processes that are gone; other jobs of this machine may be about to start."""
-    segments = Path("/dev/shm").glob("steelyard-*")
-    return [segment for segment in segments if not Path("/proc", segment.name.split("-")[2]).exists()]
+    return [segment for segment in segments() - BEFORE if not Path("/proc", segment.name.split("-")[2]).exists()]
