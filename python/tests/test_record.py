@@ -62,6 +62,7 @@ def test_frames(example):
     assert run.waits.groupby("waited_for")["seconds"].sum().idxmax() == 0
     assert run.timeline[run.timeline["rank"] == 7]["useful"].sum() == pytest.approx(62.75)
     assert list(run.decisions["outcome"]) == ["declined", "confirmed"]
+    assert run.loops.loc["app+0x1a2b", "strategy"] == "steal"
     assert run.nodes.loc[0, "topology"] == "2 packages x 24 cores"
     assert run.metrics["parallel"] == pytest.approx(run.metrics["mpi"] * run.metrics["openmp"])
     assert run.record["mpi"] == "Open MPI 4.1.4"
@@ -70,10 +71,11 @@ def test_frames(example):
 def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
     def empty(record):
         record["ranks"], record["nodes"], record["decisions"] = [], [], []
+        del record["loops"]  # as in records before there were any
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "nodes"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "nodes"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

@@ -203,7 +203,12 @@ namespace {
 
 /// A program without MPI has loops, whose iterations can move; preloads nothing where it has not.
 Decision decide_without_mpi(const Binary& binary, const Options& options, const Site& site) {
-  if (binary.openmp() == OpenMpRuntime::none || (options.loops == base::Loops::off && !options.observe)) return {};
+  const bool has_regions =
+      binary.imports_function("__kmpc_fork_call") ||
+      std::ranges::any_of(binary.imports, [](const std::string& name) { return name.starts_with("GOMP_parallel"); }) ||
+      std::ranges::any_of(binary.libraries, &Library::has_regions);
+  if (!has_regions || binary.openmp() == OpenMpRuntime::none || (options.loops == base::Loops::off && !options.observe))
+    return {};
   const auto exchanged = exchanged_openmp(binary, options, site);
   const auto library = library_for_no_mpi(site.self);
   if (library.empty() || (exchanged.empty() && binary.openmp() == OpenMpRuntime::gnu)) return {};
