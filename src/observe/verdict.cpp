@@ -331,21 +331,21 @@ void say_lending(const Totals& sum, Page& page) {
 }
 
 void say_loops(const RunRecord& record, Page& page) {
-  long taken = 0, moving = 0;
+  long taken = 0;
   double time = 0, stolen = 0, idle = 0;
   for (const LoopRecord& loop : record.loops) {
     if (loop.strategy == "runtime") continue;
     ++taken;
-    moving += loop.stolen > 0;
     time += loop.time;
     stolen += loop.time * loop.stolen;
     idle += loop.time * loop.idle;
   }
-  if (moving == 0 || !(time > 0)) return;
-  page.say("moved",
-           fmt::format("iterations of {} of {}, {} of them; their threads were idle {} of the {} in loops", moving,
-                       plural(taken, "loop"), percent(stolen / time, 1), percent(idle / time, 1), duration(time)),
-           1);
+  if (!(stolen > 0)) return;
+  page.say(
+      "moved",
+      fmt::format("iterations: {} of those of {}; threads were idle {} of their time in {}", percent(stolen / time, 1),
+                  plural(taken, "loop"), percent(idle / time, 1), taken == 1 ? "it" : "them"),
+      1);
 }
 
 void say_notes(const RunRecord& record, Page& page) {

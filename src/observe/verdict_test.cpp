@@ -159,6 +159,7 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   moved    cores, once, at 1.20 s: threads 6 each -> 9,7,7,6,6,5,4,4 (forecast 22.1 % less time)
   gained   21.9 % +- 0.4 % less time: a phase takes 47.8 ms instead of 61.2 ms
   lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
+  moved    iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
   note     rank 6: the program sets num_threads(4): its threads were left alone
   record   steelyard-run.json
 )");
@@ -360,6 +361,7 @@ TEST(Verdict, StaysWithinItsBoundsWhateverTheRecord) {
 
 TEST(FullReport, HoldsTheVerdictAndTheTables) {
   const std::string report = full_report(rich_run());
+  EXPECT_THAT(report, HasSubstr("app+0x1a2b, steal: the fastest of those tried"));
   for (const std::string& line : verdict(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
   EXPECT_THAT(report, HasSubstr("  command      ./miniFE.x nx=264 ny=256\n"));
   EXPECT_THAT(report, HasSubstr("     6     0        6  4 fixed       12      400        200  rank 0 (3.100 s)"));
