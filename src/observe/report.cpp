@@ -72,7 +72,8 @@ std::string loops(const RunRecord& record) {
                ours ? fmt::format("{:.6g}", static_cast<double>(l.iterations) / static_cast<double>(l.executions)) : "",
                l.threads > 0 ? fmt::format("{}", l.threads) : "", l.time > 0 ? duration(l.time) : "",
                l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy});
-    if (!l.why.empty()) reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
+    if (!l.why.empty() && l.why != "asked for")
+      reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
   }
   return "\nLoops\n" + table.text() + reasons;
 }
