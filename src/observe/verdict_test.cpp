@@ -222,6 +222,7 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   moved    cores, once, at 1.20 s: threads are back at 6 each (forecast 12.0 % less time)
   undone   the move brought -2.1 % +- 0.5 % where 12.0 % was forecast
   lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
+  moved    iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
   note     rank 6: the program sets num_threads(4): its threads were left alone
   record   steelyard-run.json
 )");

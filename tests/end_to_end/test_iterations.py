@@ -1,11 +1,13 @@
 """Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from harness import BUILD, COMMAND, Mpi, check_weighed, environment, steelyard_command, Result
-import subprocess
+from harness import BUILD, COMMAND, Mpi, Result, check_weighed, environment, steelyard_command
 
-STRATEGIES = ("auto", "static", "hybrid", "staggered", "combined", "guided", "factoring", "steal", "adaptive")
+STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive")
 COMPILERS = ("iterations.clang", "iterations.gcc")
 TWO = "2"  # the most threads, where the whole would take too long
 
@@ -17,6 +19,14 @@ def openmpi(tmp_path):
 
 def check(result: Result) -> None:
     assert result.status == 0 and result.out.startswith("all once"), result.explain()
+
+
+def run_without_mpi(compiler: str, folder: Path, *arguments: str, options: tuple[str, ...] = ()) -> Result:
+    record = folder / "record.json"
+    program = BUILD / "tests/end_to_end" / f"iterations.plain.{compiler}"
+    job = subprocess.run([COMMAND, "run", f"--record={record}", *options, program, *arguments], text=True,
+                         env=environment(OMP_CANCELLATION="true"), capture_output=True, timeout=60)
+    return Result(job.returncode, job.stdout, job.stderr, record)
 
 
 def strategies_of(result: Result) -> set[str]:
@@ -34,12 +44,14 @@ def test_each_exactly_once(openmpi, program):
     assert strategies_of(result) - {"runtime"}
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES[1:])
-def test_under_each_strategy(openmpi, strategy):
-    program = COMPILERS[STRATEGIES.index(strategy) % 2]
-    result = openmpi.run(1, program, "3", options=(f"--loops={strategy}",))
+@pytest.mark.parametrize("compiler", ["clang", "gcc"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_under_each_strategy_and_without_mpi(strategy, compiler, tmp_path):
+    result = run_without_mpi(compiler, tmp_path, options=(f"--loops={strategy}",))
     check(result)
-    assert strategy in strategies_of(result)
+    check_weighed(result)
+    assert result.record["mpi"] == "no MPI"
+    assert strategy == "auto" or strategy in strategies_of(result)
 
 
 def test_on_the_other_mpi(tmp_path):
@@ -71,22 +83,10 @@ def test_unknown_strategy(openmpi):
 def test_learnt_and_repeated(openmpi, tmp_path):
     learnt = tmp_path / "loops.json"
     for option in ("--learn", "--replay"):
-        check(openmpi.run(1, "iterations.gcc", TWO, options=(f"{option}={learnt}",)))
+        check(run_without_mpi("gcc", tmp_path, TWO, options=(f"{option}={learnt}",)))
     assert learnt.is_file()
     check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--learn={learnt}",)))
     assert learnt.with_name("loops.json.0").is_file() and learnt.with_name("loops.json.1").is_file()
-
-
-@pytest.mark.parametrize("compiler", ["clang", "gcc"])
-def test_without_mpi(compiler, tmp_path):
-    record = tmp_path / "record.json"
-    program = BUILD / "tests/end_to_end" / f"iterations.plain.{compiler}"
-    job = subprocess.run([COMMAND, "run", f"--record={record}", program, TWO], env=environment(), text=True,
-                         capture_output=True, timeout=60)
-    result = Result(job.returncode, job.stdout, job.stderr, record)
-    check(result)
-    check_weighed(result)
-    assert result.record["mpi"] == "no MPI" and result.record["loops"]
 
 
 def test_doctor():

@@ -11,7 +11,7 @@
 #endif
 
 #define MOST 5000
-__extension__ typedef __int128 wide;  /* holds each distance */
+__extension__ typedef __int128 wide; /* holds each distance */
 static int seen[MOST];
 static long loops, wrong;
 
@@ -39,47 +39,47 @@ static void check(const char* what, long count, int threads) {
 #define TEXT(...) #__VA_ARGS__
 #define DO(...) _Pragma(TEXT(__VA_ARGS__))
 
-#define UP(T, first, last, step, ...)                                                                    \
-  {                                                                                                      \
-    const T from = (first), to = (last);                                                                 \
-    DO(omp parallel num_threads(threads))                                                                \
-    DO(omp for schedule(__VA_ARGS__))                                                                    \
-    for (T i = from; i < to; i += (step)) mark((long)(((wide)i - from) / (step)));                   \
-    check(#T " up by " #step " from " #first ", " #__VA_ARGS__,                                          \
-          from < to ? (long)(((wide)to - from + (step)-1) / (step)) : 0, threads);                   \
+#define UP(T, first, last, step, ...)                                                \
+  {                                                                                  \
+    const T from = (first), to = (last);                                             \
+    DO(omp parallel num_threads(threads))                                            \
+    DO(omp for schedule(__VA_ARGS__))                                                \
+    for (T i = from; i < to; i += (step)) mark((long)(((wide)i - from) / (step)));   \
+    check(#T " up by " #step " from " #first ", " #__VA_ARGS__,                      \
+          from < to ? (long)(((wide)to - from + (step) - 1) / (step)) : 0, threads); \
   }
-#define DOWN(T, first, last, step, ...)                                                                  \
-  {                                                                                                      \
-    const T from = (first), to = (last);                                                                 \
-    DO(omp parallel num_threads(threads))                                                                \
-    DO(omp for schedule(__VA_ARGS__))                                                                    \
-    for (T i = from; i > to; i -= (step)) mark((long)(((wide)from - i) / (step)));                   \
-    check(#T " down by " #step " from " #first ", " #__VA_ARGS__,                                        \
-          from > to ? (long)(((wide)from - to + (step)-1) / (step)) : 0, threads);                   \
+#define DOWN(T, first, last, step, ...)                                              \
+  {                                                                                  \
+    const T from = (first), to = (last);                                             \
+    DO(omp parallel num_threads(threads))                                            \
+    DO(omp for schedule(__VA_ARGS__))                                                \
+    for (T i = from; i > to; i -= (step)) mark((long)(((wide)from - i) / (step)));   \
+    check(#T " down by " #step " from " #first ", " #__VA_ARGS__,                    \
+          from > to ? (long)(((wide)from - to + (step) - 1) / (step)) : 0, threads); \
   }
 /* One construct with constant bounds: gcc has entry points of its own for it. */
-#define COMBINED(T, first, last, step, ...)                                                              \
-  {                                                                                                      \
-    DO(omp parallel for num_threads(threads) schedule(__VA_ARGS__))                                      \
-    for (T i = (first); i < (last); i += (step)) mark((long)((i - (first)) / (step)));                   \
-    check(#T " in one construct, " #__VA_ARGS__, (long)(((last) - (first) + (step)-1) / (step)), threads); \
+#define COMBINED(T, first, last, step, ...)                                                                  \
+  {                                                                                                          \
+    DO(omp parallel for num_threads(threads) schedule(__VA_ARGS__))                                          \
+    for (T i = (first); i < (last); i += (step)) mark((long)((i - (first)) / (step)));                       \
+    check(#T " in one construct, " #__VA_ARGS__, (long)(((last) - (first) + (step) - 1) / (step)), threads); \
   }
-#define SHAPES(...)                                                         \
-  UP(int, 0, 1000, 1, __VA_ARGS__)                                          \
-  UP(int, 5, 5, 1, __VA_ARGS__)                                             \
-  UP(int, 3, 4, 9, __VA_ARGS__)                                             \
-  UP(int, INT_MIN, INT_MIN + 700, 7, __VA_ARGS__)                           \
-  UP(unsigned, UINT_MAX - 2000, UINT_MAX, 2, __VA_ARGS__)                   \
-  UP(long, LONG_MAX - 501, LONG_MAX, 1, __VA_ARGS__)                        \
-  UP(long, -(1L << 40), 1L << 40, 1L << 31, __VA_ARGS__)                    \
-  UP(unsigned long, ULONG_MAX - 3000, ULONG_MAX, 3, __VA_ARGS__)            \
+#define SHAPES(...)                                                             \
+  UP(int, 0, 1000, 1, __VA_ARGS__)                                              \
+  UP(int, 5, 5, 1, __VA_ARGS__)                                                 \
+  UP(int, 3, 4, 9, __VA_ARGS__)                                                 \
+  UP(int, INT_MIN, INT_MIN + 700, 7, __VA_ARGS__)                               \
+  UP(unsigned, UINT_MAX - 2000, UINT_MAX, 2, __VA_ARGS__)                       \
+  UP(long, LONG_MAX - 501, LONG_MAX, 1, __VA_ARGS__)                            \
+  UP(long, -(1L << 40), 1L << 40, 1L << 31, __VA_ARGS__)                        \
+  UP(unsigned long, ULONG_MAX - 3000, ULONG_MAX, 3, __VA_ARGS__)                \
   UP(unsigned long, 0, ULONG_MAX - ULONG_MAX / 16, ULONG_MAX / 16, __VA_ARGS__) \
-  DOWN(int, 1000, 0, 1, __VA_ARGS__)                                        \
-  DOWN(int, 0, 10, 1, __VA_ARGS__)                                          \
-  DOWN(long, LONG_MIN + 4000, LONG_MIN, 4, __VA_ARGS__)                     \
-  DOWN(unsigned long, ULONG_MAX, ULONG_MAX - 999, 9, __VA_ARGS__)           \
-  COMBINED(int, 0, 900, 1, __VA_ARGS__)                                     \
-  COMBINED(long, -30, 3000, 7, __VA_ARGS__)                                 \
+  DOWN(int, 1000, 0, 1, __VA_ARGS__)                                            \
+  DOWN(int, 0, 10, 1, __VA_ARGS__)                                              \
+  DOWN(long, LONG_MIN + 4000, LONG_MIN, 4, __VA_ARGS__)                         \
+  DOWN(unsigned long, ULONG_MAX, ULONG_MAX - 999, 9, __VA_ARGS__)               \
+  COMBINED(int, 0, 900, 1, __VA_ARGS__)                                         \
+  COMBINED(long, -30, 3000, 7, __VA_ARGS__)                                     \
   COMBINED(unsigned long, 10, 1010, 2, __VA_ARGS__)
 
 /* A loop of whoever calls it: its copies have different addresses. */
