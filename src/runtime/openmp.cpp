@@ -175,7 +175,7 @@ void thread_begin(int thread, int team) {
   t_cell = state->activity.cell(thread);
   t_region = state->activity.region();
   if (thread == 0) state->team = team;
-  if (state->cores != nullptr) state->cores->bind_thread(thread);
+  if (state->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) state->cores->bind_thread(thread);
   if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, now_ns());
 }
 
@@ -226,6 +226,11 @@ bool threads_set(int count) {
 
 void put_threads_back() {
   if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
+}
+
+void phases_begin() {
+  if (may_move() && g_limits.reasons[ThreadLimits::phases].empty())
+    fix(ThreadLimits::phases, "the program binds its threads itself, in phases (steelyard/phases.h)");
 }
 
 bool says_nothing(int count) {
