@@ -83,8 +83,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions ask for their thread numbers (omp_get_thread_num), so it may divide work by a count "
-              "that it was told; if it does not, say --thread-numbers=safe");
+            : "the program's regions ask for their thread numbers (omp_get_thread_num; gcc's schedule(static) loops do), so it "
+              "may divide work by a count that it was told; if it does not, say --thread-numbers=safe");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
