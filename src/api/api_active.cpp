@@ -1,5 +1,6 @@
 #include <string>
 
+#include "api/hooks.h"
 #include "api/message.h"
 #include "runtime/runtime.h"
 #include "steelyard/steelyard.h"
@@ -17,6 +18,10 @@ steelyard_status_t steelyard_step(void) {
   }
   steelyard::runtime::step();
   return STEELYARD_SUCCESS;
+}
+
+void steelyard_internal_phases_begin(void) {
+  if (steelyard::runtime::inactive_reason().empty()) steelyard::runtime::phases_begin();
 }
 
 int steelyard_active(void) {

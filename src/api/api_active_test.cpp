@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/api_fake_runtime.h"
+#include "api/hooks.h"
 #include "api/message.h"
 #include "steelyard/steelyard.hpp"
 
@@ -92,4 +93,15 @@ TEST_F(Active, FortranTextIsPaddedOrCutAndNeverOverrun) {
 }
 
 }  // namespace
+TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
+  fake::reason = "";
+  const int before = fake::phases;
+  steelyard_internal_phases_begin();
+  EXPECT_EQ(fake::phases, before + 1);
+  fake::reason = "not between MPI_Init and MPI_Finalize";
+  steelyard_internal_phases_begin();
+  EXPECT_EQ(fake::phases, before + 1);
+  fake::reason = "";
+}
+
 }  // namespace steelyard::api

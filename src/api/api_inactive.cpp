@@ -1,3 +1,4 @@
+#include "api/hooks.h"
 #include "api/message.h"
 #include "steelyard/steelyard.h"
 
@@ -15,6 +16,8 @@ steelyard_status_t steelyard_step(void) {
   steelyard::api::set_message(not_started);
   return STEELYARD_INACTIVE;
 }
+
+void steelyard_internal_phases_begin(void) {}
 
 int steelyard_active(void) {
   steelyard::api::set_message(not_started);

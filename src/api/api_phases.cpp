@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include "api/hooks.h"
 #include "api/message.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
@@ -129,7 +130,9 @@ steelyard_status_t steelyard_node_create_by(const steelyard_meeting_t* meeting, 
           std::abort();
         },
         context);
-    if (made) *node = new steelyard_node{std::move(context)};
+    if (!made) return made;
+    steelyard_internal_phases_begin();
+    *node = new steelyard_node{std::move(context)};
     return made;
   });
 }

@@ -30,7 +30,8 @@ Status override_from_toml(std::string_view text, const std::string& path, Option
   if (!parsed) {
     const auto& error = parsed.error();
     return Status::failure(
-        fmt::format("config file {}, line {}: {}", path, error.source().begin.line, error.description()));
+        fmt::format("config file {}, line {}: {}; values are written as in TOML: numbers, true or false, and \"text\"",
+                    path, error.source().begin.line, error.description()));
   }
   for (const auto& [key, node] : parsed.table()) {
     const auto where = fmt::format("config file {}, line {}", path, key.source().begin.line);

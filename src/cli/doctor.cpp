@@ -108,8 +108,8 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   if (options.thread_numbers == base::ThreadNumbers::automatic &&
       (calls("omp_get_thread_num") || calls("omp_get_num_threads"))) {
     findings.note(
-        "thread counts: asks for thread numbers; regions that do so keep their count, the others are free "
-        "(--thread-numbers=safe if it relies on no count from elsewhere)");
+        "thread counts: asks for thread numbers; regions that do so keep their count, the others are free. gcc has each "
+        "schedule(static) loop ask, which is harmless (--thread-numbers=safe if it relies on no count from elsewhere)");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");

@@ -53,6 +53,8 @@ class Cores {
   void come_back();
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }
+  /// Why no core can be moved or lent here; empty where it can.
+  const std::string& problem() const { return problem_; }
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
   /// Cores whose home is here; where none can be moved, the threads at start.
   int owned() const;

@@ -107,7 +107,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   }
   if (verdict.action == Action::undo) {
     // Without a judgement it is a return to the start, as the loads change faster than moves pay.
-    undo_open_moves();
+    if (!verdict.judged) undo_open_moves();
     after_ = {};
     moved_ = std::any_of(decisions_.begin(), decisions_.end(),
                          [](const auto& decision) { return decision.outcome == observe::Outcome::confirmed; });

@@ -151,7 +151,7 @@ int Policy::State::phases_wanted() const {
 /// The loads have changed: did the last move live long enough?
 void Policy::State::account_for_last_move() {
   if (applied_at < 0) return;
-  const bool paid = phase - applied_at >= kPaysOff * shortest_window();
+  const bool paid = phase - applied_at >= static_cast<long>(kPaysOff) * shortest_window();
   caution = paid ? std::max(kCaution, caution / 2) : std::min(2 * caution, 1024);
   applied_at = -1;
 }

@@ -33,6 +33,10 @@ void sleep_for(std::int64_t ns) {
 
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns) {
   static_assert(sizeof(word) == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
+  if (ns == kForever) {
+    syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
+    return;
+  }
   sharpen_timer();
   const timespec t = to_timespec(ns);
   syscall(SYS_futex, &word, FUTEX_WAIT, seen, &t, nullptr, 0);

@@ -18,6 +18,7 @@ inline void relax() {
 }
 
 /// A 32-bit word in shared memory on which processes sleep. A waiter sleeps while `word` is `seen`, at most `ns`.
+inline constexpr std::int64_t kForever = -1;  // without a timer, which is cheaper
 void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns);
 void wake_all(std::atomic<std::uint32_t>& word);
 

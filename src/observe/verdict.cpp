@@ -236,6 +236,10 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
   if (undone == nullptr) return;
   const std::string which =
       moves.size() == 1 ? "the move" : fmt::format("{} of {} moves; the last of them", undone_count, moves.size());
+  if (undone->measured_gain == 0 && undone->measured_noise == 0) {
+    page.say("undone", which + " before it could be measured, as the loads had changed again", 2);
+    return;
+  }
   page.say("undone",
            fmt::format("{} brought {} +- {} where {} was forecast", which, percent(undone->measured_gain, 1),
                        percent(undone->measured_noise, 1), percent(undone->forecast_gain, 1)),
@@ -324,9 +328,11 @@ std::string core_seconds(std::int64_t ns) {
 }
 
 void say_lending(const Totals& sum, Page& page) {
-  if (sum.lent <= 0 && sum.borrowed <= 0) return;
-  const std::string used =
-      sum.borrowed > 0 ? core_seconds(sum.borrowed) + " of that were used by others" : "nobody needed them";
+  constexpr std::int64_t kNothing = 5'000'000;  // ns: what would be printed as 0.00
+  if (sum.lent < kNothing) return;
+  const std::string used = sum.borrowed >= kNothing
+                               ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by others"
+                               : "nobody needed them";
   page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
 }
 

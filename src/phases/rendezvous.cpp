@@ -19,6 +19,7 @@ constexpr std::int64_t kSpin = 4'000;                // ns: a meeting of process
 constexpr std::int64_t kYield = 100'000;             // ns: and where they have to be scheduled first, by then
 constexpr std::int64_t kLongest = 500'000;           // ns that one wait counts at most
 constexpr std::uint32_t kPeriod = 1024, kTrial = 8;  // meetings: of these, so many are for trying each habit
+constexpr std::uint32_t kWatchers = 2;               // the first to come: if one of them dies, the other sees it
 constexpr std::int64_t kLookAround = 300'000'000;    // ns between two looks for the dead
 
 struct Life {
@@ -70,28 +71,30 @@ Rendezvous::Rendezvous(std::span<Member> members, int me, Lost lost)
       crowded_(static_cast<long>(members.size()) > sysconf(_SC_NPROCESSORS_ONLN)),
       lost_(std::move(lost)) {}
 
-bool Rendezvous::arrive_as_last(Gate& gate) {
+Rendezvous::Arrival Rendezvous::come_to(Gate& gate) {
   auto& meetings = members_[static_cast<std::size_t>(me_)].meetings;
   meetings.store(meetings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != members_.size()) return false;
+  const std::uint32_t before = gate.arrived.fetch_add(1, std::memory_order_acq_rel);
+  if (before + 1 != members_.size()) return before < kWatchers ? Arrival::watches : Arrival::waits;
   gate.arrived.store(0, std::memory_order_relaxed);
   gate.opened_at.store(base::now_ns(), std::memory_order_relaxed);
   gate.opened.fetch_add(1);
   if (gate.sleepers.load() != 0) node::wake_all(gate.opened);
-  return true;
+  return Arrival::opens;
 }
 
-void Rendezvous::arrive(Gate& gate) { arrive_as_last(gate); }
+void Rendezvous::arrive(Gate& gate) { come_to(gate); }
 
 void Rendezvous::meet(Gate& gate, Wait wait) {
   const std::uint32_t seen = gate.opened.load(std::memory_order_acquire);
-  if (arrive_as_last(gate)) return;
-  if (wait == Wait::asleep) return sleep(gate, seen);
+  const Arrival arrival = come_to(gate);
+  if (arrival == Arrival::opens) return;
+  if (wait == Wait::asleep) return sleep(gate, seen, arrival);
   const std::int64_t start = base::now_ns();
   if (!crowded_ && spin(gate, seen, start)) return;
   const Habit habit = habit_at(seen);
   if (habit == yields && yield(gate, seen, start)) return learn(habit, base::now_ns() - start);
-  sleep(gate, seen);
+  sleep(gate, seen, arrival);
   learn(habit, base::now_ns() - start);
 }
 
@@ -128,16 +131,20 @@ void Rendezvous::learn(Habit habit, std::int64_t waited) {
   mean_wait_[habit] += (bounded - mean_wait_[habit]) / 8;
 }
 
-void Rendezvous::sleep(Gate& gate, std::uint32_t seen) {
+// A sleep with a time limit costs a timer, and one or two that look around are enough.
+void Rendezvous::sleep(Gate& gate, std::uint32_t seen, Arrival arrival) {
   gate.sleepers.fetch_add(1);
-  std::int64_t looked = base::now_ns();
-  while (gate.opened.load() == seen) {
-    node::wait_on(gate.opened, seen, kLookAround);
-    const std::int64_t now = base::now_ns();
-    if (gate.opened.load() != seen || now - looked < kLookAround) continue;
-    look_for_the_dead();
-    looked = now;
+  if (arrival == Arrival::watches) {
+    std::int64_t looked = base::now_ns();
+    while (gate.opened.load() == seen) {
+      node::wait_on(gate.opened, seen, kLookAround);
+      const std::int64_t now = base::now_ns();
+      if (gate.opened.load() != seen || now - looked < kLookAround) continue;
+      look_for_the_dead();
+      looked = now;
+    }
   }
+  while (gate.opened.load() == seen) node::wait_on(gate.opened, seen, node::kForever);
   gate.sleepers.fetch_sub(1);
 }
 

@@ -25,13 +25,14 @@ class Rendezvous {
   void meet(Gate& gate, Wait wait);
 
  private:
-  bool arrive_as_last(Gate& gate);
+  enum class Arrival { opens, watches, waits };
+  Arrival come_to(Gate& gate);
   enum Habit { yields, sleeps };
   bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
   bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
   Habit habit_at(std::uint32_t meeting) const;
   void learn(Habit habit, std::int64_t waited);
-  void sleep(Gate& gate, std::uint32_t seen);
+  void sleep(Gate& gate, std::uint32_t seen, Arrival arrival);
   void look_for_the_dead() const;
 
   std::span<Member> members_;

@@ -83,8 +83,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions ask for their thread numbers (omp_get_thread_num), so it may divide work by a count "
-              "that it was told; if it does not, say --thread-numbers=safe");
+            : "the program's regions ask for their thread numbers (omp_get_thread_num; gcc's schedule(static) loops do), so it "
+              "may divide work by a count that it was told; if it does not, say --thread-numbers=safe");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
@@ -175,7 +175,7 @@ void thread_begin(int thread, int team) {
   t_cell = state->activity.cell(thread);
   t_region = state->activity.region();
   if (thread == 0) state->team = team;
-  if (state->cores != nullptr) state->cores->bind_thread(thread);
+  if (state->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) state->cores->bind_thread(thread);
   if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, now_ns());
 }
 
@@ -226,6 +226,11 @@ bool threads_set(int count) {
 
 void put_threads_back() {
   if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
+}
+
+void phases_begin() {
+  if (may_move() && g_limits.reasons[ThreadLimits::phases].empty())
+    fix(ThreadLimits::phases, "the program binds its threads itself, in phases (steelyard/phases.h)");
 }
 
 bool says_nothing(int count) {

@@ -113,13 +113,23 @@ void create_cores(State& state) {
   state.lends = state.cores->lends();
 }
 
+/// Why lending is off where nobody has asked for that.
+std::string no_lending(const State& state) {
+  const base::Options& options = base::options();
+  if (!options.lending) return "";
+  if (options.wait != base::Wait::sleep) return " (--wait=poll)";
+  if (state.count == 1) return " (one rank on the node)";
+  if (state.cores == nullptr) return " (no shared memory)";
+  return fmt::format(" ({})", state.cores->problem());
+}
+
 void print_banner(const State& state) {
   const base::Options& options = base::options();
   const int nodes = state.bootstrap->node_count();
   const std::string cores = options.observe  ? "only observing"
-                            : !options.cores ? "cores off"
+                            : !options.cores ? "cores and lending off"
                             : state.lends    ? "cores on, lending on"
-                                             : "cores on, lending off";
+                                             : "cores on, lending off" + no_lending(state);
   const std::string loops = takes_loops() ? ", loops " + base::text_of(options, *base::find_option("loops")) : "";
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
@@ -164,7 +174,7 @@ std::vector<std::string> seen_at_work(const State& state) {
   std::vector<std::string> seen;
   const observe::Totals& totals = state.activity.totals();
   if (totals.regions > 0) seen.emplace_back("OpenMP regions");
-  if (totals.mpi_calls > 0) seen.push_back("MPI (" + state.language + ")");
+  if (totals.mpi_calls > 0) seen.emplace_back("MPI (" + state.language + ")");
   return seen;
 }
 

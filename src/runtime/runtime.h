@@ -91,6 +91,9 @@ void window_freed();
 
 /// steelyard_step(): the end of a phase, said by the program.
 void step();
+
+/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else does.
+void phases_begin();
 /// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.
 std::string inactive_reason();
 

@@ -29,8 +29,8 @@ struct ThreadLimits {
   int now = 1;      ///< what the OpenMP runtime was last told
   int ceiling = 1;  ///< never more than this
   /// Why the thread count must not change at all, the gravest first. Each cause comes and goes by itself.
-  enum Cause { unseen, data, several_threads, set_by_program, regions };
-  std::array<std::string, 5> reasons;
+  enum Cause { unseen, data, several_threads, phases, set_by_program, regions };
+  std::array<std::string, 6> reasons;
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 

@@ -5,6 +5,7 @@
 using F = MPI_Fint;
 
 // The error is asked for by ourselves: the program may not want it.
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define MAKE(name, parameters, arguments)                                                \
   namespace steelyard::intercept {                                                       \
   template <Name binding>                                                                \
@@ -14,6 +15,7 @@ using F = MPI_Fint;
     set_error(ierror, error);                                                            \
   }                                                                                      \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 MAKE(win_create, (void* base, MPI_Aint* size, F* unit, F* info, F* comm), (base, size, unit, info, comm, window))
 STEELYARD_FORTRAN_BUFFER(win_create, (void* base, MPI_Aint* size, F* unit, F* info, F* comm, F* window, F* ierror),

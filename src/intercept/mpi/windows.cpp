@@ -33,7 +33,7 @@ void forget_windows() {
 bool is_shared_memory(MPI_Win window) {
   int* flavour = nullptr;
   int known = 0;
-  PMPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &flavour, &known);
+  PMPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavour), &known);
   return known != 0 && *flavour == MPI_WIN_FLAVOR_SHARED;
 }
 
