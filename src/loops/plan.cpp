@@ -22,7 +22,7 @@ constexpr double kLeast = 500;
 std::uint64_t part_of(std::uint64_t count, double fraction) {
   if (!(fraction > 0)) return 0;
   if (fraction >= 1) return count;
-  return std::min(count, static_cast<std::uint64_t>(static_cast<long double>(count) * fraction + 0.5L));
+  return std::min(count, static_cast<std::uint64_t>(std::round(static_cast<long double>(count) * fraction)));
 }
 
 double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }

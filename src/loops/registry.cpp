@@ -44,6 +44,7 @@ struct Registry::State {
 std::string site_name(std::uint64_t address) {
   Dl_info found{};
   // The return address may lie behind the end of its function, never in front of the call.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): it is only looked up.
   if (dladdr(reinterpret_cast<void*>(address - 1), &found) == 0 || found.dli_fname == nullptr)
     return fmt::format("{:#x}", address);
   const std::string_view path = found.dli_fname;

@@ -79,7 +79,7 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
   return {};
 }
 
-Context::Context(node::Topology topology, std::unique_ptr<SharedFile> file, int me, int size)
+Context::Context(const node::Topology& topology, std::unique_ptr<SharedFile> file, int me, int size)
     : machine_(topology),
       emulated_(topology.emulated),
       file_(std::move(file)),

@@ -66,7 +66,7 @@ class Context : public std::enable_shared_from_this<Context> {
   bool in_phase = false;  ///< one phase of a context at a time
 
  private:
-  Context(node::Topology topology, std::unique_ptr<SharedFile> file, int me, int size);
+  Context(const node::Topology& topology, std::unique_ptr<SharedFile> file, int me, int size);
 
   Machine machine_;
   bool emulated_;

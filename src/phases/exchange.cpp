@@ -8,7 +8,7 @@ namespace steelyard::phases {
 namespace {
 
 constexpr std::uint64_t kLine = 64;
-constexpr std::uint64_t kLeast = 64 * 1024;
+constexpr std::uint64_t kLeast = std::uint64_t{64} * 1024;
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 

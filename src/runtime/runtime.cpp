@@ -182,7 +182,7 @@ std::vector<std::string> remarks(const State& state) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
   if (state.sleeps && windows_seen()) {
-    list.push_back(
+    list.emplace_back(
         "the program communicates one-sided: while one of its MPI windows lives, ranks that wait poll, and lend no "
         "cores");
   }

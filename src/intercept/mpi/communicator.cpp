@@ -62,7 +62,7 @@ Communicator* remembered(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL || !remembering()) return nullptr;
   void* value = nullptr;
   int found = 0;
-  if (PMPI_Comm_get_attr(handle, g_key, &value, &found) != MPI_SUCCESS) return nullptr;
+  if (PMPI_Comm_get_attr(handle, g_key, static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
   if (found != 0) return static_cast<Communicator*>(value);
   int between_groups = 0;
   PMPI_Comm_test_inter(handle, &between_groups);

@@ -10,6 +10,7 @@ inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
 
 }  // namespace steelyard::intercept
 
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define WEIGH(name, parameters, arguments, flow)                                                  \
   namespace steelyard::intercept {                                                                \
   template <Name binding>                                                                         \
@@ -20,6 +21,7 @@ inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
 #define COLLECTIVE(name, parameters, arguments, flow) \
   WEIGH(name, parameters, arguments, flow)            \
   STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)
+// NOLINTEND(bugprone-macro-parentheses)
 
 WEIGH(barrier, (F * comm, F* ierror), (comm, ierror), barrier())
 STEELYARD_FORTRAN(barrier, (F * comm, F* ierror), (comm, ierror))
