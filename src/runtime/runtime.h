@@ -52,6 +52,7 @@ class BlockingCall {
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
   void await_arrivals(int source);
+  std::int64_t expected_end(std::int64_t now) const;
   void fall_asleep(std::int64_t now);
   void come_back();
 
@@ -61,7 +62,8 @@ class BlockingCall {
   std::int64_t asleep_since_ = 0;
   std::int64_t step_ns_ = 0;
   int waited_for_ = -1;
-  bool short_ = false;  ///< waits at this site are short, by what was seen lately
+  std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
+  bool short_ = false;          ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
   bool everybody_ = false;                  ///< it completes only when the whole group has arrived
