@@ -63,8 +63,8 @@ void Cores::after_region() {
   if (holding_) holding_->give_back_wanted();
 }
 
-void Cores::lend(std::int64_t now, std::int64_t until) {
-  if (lends()) holding_->lend_all(now, until);
+void Cores::lend(std::int64_t now, const Wait& wait) {
+  if (lends()) holding_->lend_all(now, wait);
 }
 
 void Cores::come_back() {

@@ -47,10 +47,10 @@ class Cores {
   void before_call(std::int64_t now) {
     if (holding_ && holding_->borrowed() > 0) holding_->return_borrowed(now);
   }
-  /// For a wait that is expected to last until then (ns). Who wakes up earlier finds its cores taken for the rest of a whole
-  /// region: so only regions that will have ended by then borrow them. And a core lent before the borrower's own last call
-  /// may be that of a rank which this very call wakes.
-  void lend(std::int64_t now, std::int64_t until);
+  /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
+  /// borrows them who is waited for, or whose region will have ended by then. And a core lent before the borrower's own last
+  /// call may be that of a rank which this very call wakes.
+  void lend(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) {
     if (holding_) holding_->expect_wait(until);

@@ -109,12 +109,12 @@ void Holding::give_back_wanted() {
   list();
 }
 
-void Holding::lend_all(std::int64_t now, std::int64_t until) {
+void Holding::lend_all(std::int64_t now, const Wait& wait) {
   for (const int c : kept_) table_.give_up(c);
   kept_.clear();
   return_borrowed(now);
   for (const int c : own_) table_.lend(c, now);
-  table_.begin_wait(until);
+  table_.begin_wait(wait);
   lending_ = true;
 }
 

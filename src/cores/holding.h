@@ -21,9 +21,8 @@ class Holding {
   void give_back_wanted();
   /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first.
   void return_borrowed(std::int64_t now);
-  /// Around a wait that is expected to last until then (ns): leaves everything to others; then comes back for what is
-  /// home.
-  void lend_all(std::int64_t now, std::int64_t until);
+  /// Around a wait: leaves everything to others; then comes back for what is home.
+  void lend_all(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   void come_back();

@@ -36,7 +36,7 @@ struct Node {
 };
 
 using Cores = std::vector<int>;
-constexpr std::int64_t kLong = INT64_MAX;
+constexpr Wait kLong{.until = INT64_MAX};
 
 TEST(Holding, BeginsWithItsHomeCores) {
   Node node(4, 2, {0, 0, 1, 1});
@@ -139,7 +139,7 @@ TEST(Holding, TakesNoCoreOfOneThatItsOwnCallMayJustHaveWoken) {
 
 TEST(Holding, BorrowsOnlyFromThoseWhoWaitUntilItsRegionHasEnded) {
   Node node(3, 2, {0, 1, 1});
-  node.holdings[1]->lend_all(1, 500);
+  node.holdings[1]->lend_all(1, {.until = 500});
   EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 501}));
   EXPECT_TRUE(node.holdings[0]->settle(3, true, {.until = 500}));
   EXPECT_EQ(node.cores(0).size(), 3U);
@@ -152,11 +152,27 @@ TEST(Holding, BorrowsOnlyFromThoseWhoWaitUntilItsRegionHasEnded) {
   EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 600})) << "what is expected later only ever adds";
 }
 
+TEST(Holding, ItsOwnReceiversLendItTheirCoresForAsLongAsItTakes) {
+  Node node(4, 4, {0, 1, 2, 3});
+  node.holdings[1]->lend_all(1, {.source = 0, .until = 2});
+  node.holdings[2]->lend_all(1, {.source = 1, .until = 2});
+  EXPECT_FALSE(node.holdings[3]->settle(4, true, {.until = 2})) << "process 0, for which they wait, would gain nothing";
+  EXPECT_TRUE(node.holdings[0]->settle(4, true, {.until = 1000})) << "they cannot go on before it does";
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+}
+
+TEST(Holding, NothingIsBorrowedFromThoseWhoWaitForEachOther) {
+  Node node(3, 3, {0, 1, 2});
+  node.holdings[1]->lend_all(1, {.source = 2, .until = INT64_MAX});
+  node.holdings[2]->lend_all(1, {.source = 1, .until = INT64_MAX});
+  EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 1}));
+}
+
 TEST(Holding, WhoIsAboutToWakeUpDoesNotWaitLongerAfterAll) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all(1, 500);
+  node.holdings[1]->lend_all(1, {.until = 500});
   node.tables[0]->recall(1);
-  node.holdings[1]->expect_wait(kLong);
+  node.holdings[1]->expect_wait(INT64_MAX);
   EXPECT_FALSE(node.holdings[0]->settle(2, true));
 }
 

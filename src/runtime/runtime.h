@@ -44,7 +44,8 @@ class BlockingCall {
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at this
   /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us.
   void pause();
-  /// The rank in MPI_COMM_WORLD that turned out to be waited for (a point-to-point source), where known; -1 otherwise.
+  /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known; -1
+  /// otherwise.
   void waited_for(int world_rank);
   /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
   void is_step_mark();
@@ -52,6 +53,7 @@ class BlockingCall {
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
   void await_arrivals(int source);
+  int source() const;
   std::int64_t expected_end(std::int64_t now) const;
   void fall_asleep(std::int64_t now);
   void come_back();

@@ -84,6 +84,15 @@ void BlockingCall::is_step_mark() {
   publish_tick(state, observe::TickSource::collective, begin_);
 }
 
+// Node rank of the process without which this call does not go on.
+int BlockingCall::source() const {
+  if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
+  const State& state = *g_state;
+  int process = 0;
+  while (process < state.count && state.processes[process].world_rank != waited_for_) ++process;
+  return process < state.count ? process : cores::Wait::kUnknown;
+}
+
 // Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes as
 // long again as it has taken.
 std::int64_t BlockingCall::expected_end(std::int64_t now) const {
@@ -96,7 +105,7 @@ void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_since_ = now;
   step_ns_ = kFirstStep;
   State& state = *g_state;
-  if (state.lends) state.cores->lend(now, expected_end(now));
+  if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
