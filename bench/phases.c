@@ -1,5 +1,5 @@
 // What the operations of a phase cost, beside QUO's in the same run, and what waiting beside a computing rank costs.
-//   phases --cost=push|distribute|barrier|create [--quo=libquo.so]
+//   phases --cost=push|distribute|barrier|create [--quo=libquo.so]   --once: one batch instead of 15
 //   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II
 //   phases --creations=N                                           so many contexts, one after the other, and nothing else
 //   phases --mixed=PERCENT --threads=T [--under]                   the paper's equation 1, with threads that sleep
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { batches = 15, phases = 10, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
+enum { most_batches = 15, phases = 10, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
 
 static int rank, ranks;
 static steelyard_node_t* node;
@@ -88,6 +88,8 @@ static const struct {
              {"barrier", ours_barrier, quo_barrier, 500},
              {"create", ours_create, quo_create, 5}};
 
+static int batches = most_batches;
+
 static int ascending(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
@@ -102,7 +104,7 @@ static double batch(void (*operation)(void), int repeats) {
 }
 
 static double over_ranks(double* times) {
-  qsort(times, batches, sizeof(double), ascending);
+  qsort(times, (size_t)batches, sizeof(double), ascending);
   double sum = 0;
   MPI_Allreduce(&times[batches / 2], &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   return sum / ranks;
@@ -111,7 +113,7 @@ static double over_ranks(double* times) {
 static void measure_cost(const char* name) {
   for (size_t which = 0; which < sizeof(costs) / sizeof(costs[0]); ++which) {
     if (strcmp(costs[which].name, name) != 0) continue;
-    double ours[batches], theirs[batches];
+    double ours[most_batches], theirs[most_batches];
     for (int i = 0; i < batches; ++i) {
       ours[i] = batch(costs[which].ours, costs[which].repeats);
       if (quo.context != NULL) theirs[i] = batch(costs[which].theirs, costs[which].repeats);
@@ -231,6 +233,8 @@ int main(int argc, char** argv) {
       library = argv[i] + 6;
     } else if (strncmp(argv[i], "--rounds=", 9) == 0) {
       rounds = atol(argv[i] + 9);
+    } else if (strcmp(argv[i], "--once") == 0) {
+      batches = 1;
     } else if (strncmp(argv[i], "--creations=", 12) == 0) {
       creations = atoi(argv[i] + 12);
     } else if (strncmp(argv[i], "--mixed=", 8) == 0) {
@@ -241,7 +245,7 @@ int main(int argc, char** argv) {
       under = 1;
     } else {
       fail(
-          "options: --cost=..., --creations=N, --wait=... or --mixed=..., --quo=libquo.so, --rounds=N, --threads=T, --under");
+          "options: --cost=..., --once, --creations=N, --wait=... or --mixed=..., --quo=libquo.so, --rounds=N, --threads=T, --under");
     }
   }
   for (int i = 0; i < creations; ++i) ours_create();

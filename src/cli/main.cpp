@@ -34,6 +34,17 @@ void warn_of_unknown_variables(const Site& site) {
   for (const auto& sentence : base::unknown_variables(site.environment)) base::say(sentence);
 }
 
+/// `--lending off ./app` would start a program called off. Empty where it is nothing of this kind.
+std::string switch_without_equals_sign(const std::vector<std::string>& words, const std::vector<std::string>& program,
+                                       const Site& site) {
+  if (words.empty() || program.empty() || !words.back().starts_with("--")) return {};
+  if (!locate(program.front(), site.value_of("PATH")).error) return {};
+  const auto* option = base::find_option(std::string_view(words.back()).substr(2));
+  base::Options ignored;
+  if (option == nullptr || !option->is_switch() || !base::assign(ignored, *option, program.front(), "")) return {};
+  return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
+}
+
 /// `run` and `doctor`: options, then the program.
 int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
   const int wrong = run_it ? refused : wrong_usage;
@@ -56,6 +67,7 @@ int main(std::vector<std::string> words) {
   CLI::App app("Steelyard weighs and rebalances running MPI+OpenMP programs.", "steelyard");
   app.set_version_flag("--version", version_text(site));
   app.require_subcommand(0, 1);
+  if (!words.empty() && words[0] == "help") words = {words.size() > 1 ? words[1] : "--help", "--help"};
 
   auto& run_command =
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
@@ -68,6 +80,7 @@ int main(std::vector<std::string> words) {
   std::string record = base::Options().record;
   bool full = false, json = false, manual = false;
   report_command.add_option("record", record, "the run record")->capture_default_str();
+  report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
   options_command.add_flag("--man", manual, "as a section of a man page");
@@ -88,6 +101,8 @@ int main(std::vector<std::string> words) {
     const auto rest = words.begin() + 1 + static_cast<std::ptrdiff_t>(words_before_program(words, 1));
     program.assign(rest, words.end());
     words.erase(rest, words.end());
+    if (const auto sentence = switch_without_equals_sign(words, program, site); !sentence.empty())
+      return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, find_launcher(site.environment));
   }
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
@@ -108,7 +123,17 @@ int main(std::vector<std::string> words) {
   if (run_command.parsed()) return start(true, run_words, program, site);
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);
   if (report_command.parsed()) {
-    return report(record, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
+    if (const auto left = report_command.remaining(); !left.empty()) {
+      const bool option = left[0].starts_with('-');
+      const auto near = option ? base::nearest(left[0], {"--full", "--json", "--help"}) : "";
+      return refuse_to_start(
+          near.empty()
+              ? fmt::format("steelyard report takes one run record; what is {}? See `steelyard report --help`", left[0])
+              : fmt::format("unknown option {}; did you mean {}?", left[0], near),
+          wrong_usage, find_launcher(site.environment));
+    }
+    const bool named = report_command.count("record") > 0;
+    return report(record, named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
   }
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {

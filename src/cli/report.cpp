@@ -14,7 +14,7 @@
 
 namespace steelyard::cli {
 
-int report(const std::string& path, ReportForm form) {
+int report(const std::string& path, bool named, ReportForm form) {
   errno = 0;
   std::ifstream file(path);
   std::ostringstream text;
@@ -30,6 +30,8 @@ int report(const std::string& path, ReportForm form) {
     base::say(fmt::format("{} is not understood: {}", path, status.sentence()));
     return 1;
   }
+  // Which run that was is not clear where the last one was told to write elsewhere, or nothing.
+  if (!named) base::say(fmt::format("{}: {}, started {}", path, fmt::join(record.command, " "), record.started));
   if (form == ReportForm::json) fmt::print("{}\n", observe::to_json(record));
   if (form == ReportForm::full) fmt::print("{}", observe::full_report(record));
   if (form == ReportForm::verdict) fmt::print("{}\n", fmt::join(observe::verdict(record), "\n"));

@@ -5,7 +5,8 @@ namespace steelyard::cli {
 
 enum class ReportForm { verdict, full, json };
 
-/// Prints a run record. Returns the exit status, 1 where the record cannot be read (having said why).
-int report(const std::string& path, ReportForm form);
+/// Prints a run record. `named`: by the user; otherwise it is the one that lies here, and it is said
+/// which run that was. Returns the exit status, 1 where the record cannot be read (having said why).
+int report(const std::string& path, bool named, ReportForm form);
 
 }  // namespace steelyard::cli

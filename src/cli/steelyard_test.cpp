@@ -227,6 +227,13 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   const auto ran = run("rum ./app");
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("steelyard --help")));
+  EXPECT_EQ(run("help").output, run("--help").output);
+  EXPECT_EQ(run("help run").output, run("run --help").output);
+  EXPECT_THAT(run("report --ful").output, HasSubstr("did you mean --full?"));
+  EXPECT_EQ(run("report --ful").status, 2);
+  EXPECT_THAT(run("report a.json b.json").output, HasSubstr("takes one run record; what is b.json?"));
+  EXPECT_EQ(run("run --lending off ./app").status, 125);
+  EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
 }

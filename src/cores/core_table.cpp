@@ -6,15 +6,18 @@ using node::Segment;
 
 std::size_t CoreTable::footprint(int cores, int processes) {
   return Segment::footprint<Header>(1) + Segment::footprint<Core>(cores) +
-         2 * Segment::footprint<std::atomic<std::int32_t>>(processes);
+         2 * Segment::footprint<std::atomic<std::int32_t>>(processes) +
+         Segment::footprint<std::atomic<std::int64_t>>(processes);
 }
 
 CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
     : header_(segment.carve<Header>(1)),
       core_(segment.carve<Core>(cores)),
       asked_(segment.carve<std::atomic<std::int32_t>>(processes)),
-      waits_(segment.carve<std::atomic<std::int32_t>>(processes)),
+      waits_for_(segment.carve<std::atomic<std::int32_t>>(processes)),
+      waits_until_(segment.carve<std::atomic<std::int64_t>>(processes)),
       cores_(cores),
+      processes_(processes),
       me_(me) {}
 
 void CoreTable::settle(const std::vector<int>& home) {
@@ -52,10 +55,34 @@ bool CoreTable::take_home(int core) {
   return false;
 }
 
-bool CoreTable::borrow(int core, std::int64_t lent_after) {
-  if (core_[core].lent_since.load(std::memory_order_relaxed) <= lent_after) return false;
-  const std::int32_t home = core_[core].home.load(std::memory_order_relaxed);
-  if (home >= 0 && waits_[home].load() == 0) return false;
+bool CoreTable::home_waits_until(int core, std::int64_t until) const {
+  std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
+  if (process < 0) return true;
+  for (int steps = 0; steps < processes_; ++steps) {
+    const std::int64_t expected = waits_until_[process].load();
+    if (expected == 0) return false;
+    const std::int32_t source = waits_for_[process].load();
+    if (source == me_) return true;
+    if (source == Wait::kUnknown) return expected >= until;
+    process = source;
+  }
+  return false;  // they wait for each other: messages are on their way
+}
+
+void CoreTable::begin_wait(const Wait& wait) {
+  waits_for_[me_].store(wait.source);
+  waits_until_[me_].store(wait.until);
+}
+
+void CoreTable::expect_wait(std::int64_t until) {
+  std::int64_t expected = waits_until_[me_].load(std::memory_order_relaxed);
+  while (expected != 0 && expected < until && !waits_until_[me_].compare_exchange_weak(expected, until)) {
+  }
+}
+
+bool CoreTable::borrow(int core, const Terms& terms) {
+  if (core_[core].lent_since.load(std::memory_order_relaxed) <= terms.lent_after) return false;
+  if (!home_waits_until(core, terms.until)) return false;
   std::int32_t lent = kLent;
   if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);

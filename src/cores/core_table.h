@@ -7,6 +7,19 @@
 
 namespace steelyard::cores {
 
+/// What a process that waits says of its wait.
+struct Wait {
+  static constexpr int kUnknown = -1;
+  int source = kUnknown;   ///< the process of this node without which it will not go on
+  std::int64_t until = 0;  ///< ns: it is expected to last until then
+};
+
+/// On what terms a process borrows.
+struct Terms {
+  std::int64_t lent_after = 0;  ///< ns: only what was lent after this
+  std::int64_t until = 0;       ///< ns: and only from those who wait until then, or for the borrower itself
+};
+
 /// Whose core is whose, in the node's shared memory. Every core has a home (the process that the plan gave it to) and a user
 /// (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on the same
 /// core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
@@ -43,12 +56,18 @@ class CoreTable {
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
   bool take_home(int core);
-  /// Takes a core of another process that is lent, was lent after `lent_after` (ns), and whose home still waits.
-  bool borrow(int core, std::int64_t lent_after);
-  /// This process begins or ends a wait: its cores may be borrowed in between.
-  void announce_wait(bool waits) { waits_[me_].store(waits ? 1 : 0); }
+  /// Takes a core of another process that is lent, as the terms want it.
+  bool borrow(int core, const Terms& terms);
+  /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and so
+  /// on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.
+  bool home_waits_until(int core, std::int64_t until) const;
+  /// This process begins a wait: its cores may be borrowed for as long.
+  void begin_wait(const Wait& wait);
+  /// It waits longer than it has thought. Nothing where the wait is over, for this process or by recall().
+  void expect_wait(std::int64_t until);
+  void end_wait() { waits_until_[me_].store(0); }
   /// What `process` waits for is there: it will wake up and want its cores, so nobody is to borrow them any more.
-  void recall(int process) { waits_[process].store(0); }
+  void recall(int process) { waits_until_[process].store(0); }
   /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
   void lend(int core, std::int64_t now);
   /// ... or for its home alone.
@@ -70,9 +89,11 @@ class CoreTable {
 
   Header* header_;
   Core* core_;
-  std::atomic<std::int32_t>* asked_;  // by process: somebody wants a core back from it
-  std::atomic<std::int32_t>* waits_;  // by process: it waits, and its cores may be borrowed
+  std::atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
+  std::atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
+  std::atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
   int cores_;
+  int processes_;
   int me_;
 };
 

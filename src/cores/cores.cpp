@@ -41,12 +41,12 @@ void Cores::begin() {
   bind_ = !homes_.masks_overlap && !topology_.emulated;
 }
 
-int Cores::threads_for_region(bool worth_borrowing, std::int64_t lent_after) {
+int Cores::threads_for_region(bool worth_borrowing, const Terms& terms) {
   const node::Process& self = processes_[me_];
   if (!problem_.empty()) return 0;
   const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
-  const bool changed = holding_->settle(most, options_.lend && worth_borrowing && !fixed, lent_after);
+  const bool changed = holding_->settle(most, options_.lend && worth_borrowing && !fixed, terms);
   const bool replanned = generation_ != table_.generation();
   if (changed || replanned) {
     // Unbound processes share their mask peacefully until a plan says which core is whose.
@@ -63,8 +63,8 @@ void Cores::after_region() {
   if (holding_) holding_->give_back_wanted();
 }
 
-void Cores::lend(std::int64_t now) {
-  if (lends()) holding_->lend_all(now);
+void Cores::lend(std::int64_t now, const Wait& wait) {
+  if (lends()) holding_->lend_all(now, wait);
 }
 
 void Cores::come_back() {

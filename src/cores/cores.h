@@ -39,17 +39,22 @@ class Cores {
   void begin();
 
   // --- around regions and waits ---
-  /// Before a region: the threads to run it with; 0 where the count is not ours to choose. `worth_borrowing`: the region is long enough to
-  /// gain by more. Only cores lent after `lent_after` (ns) are borrowed: see lend().
-  int threads_for_region(bool worth_borrowing, std::int64_t lent_after);
+  /// Before a region: the threads to run it with; 0 where the count is not ours to choose. `worth_borrowing`: the region is
+  /// long enough to gain by more, on these terms: see lend().
+  int threads_for_region(bool worth_borrowing, const Terms& terms);
   void after_region();
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
     if (holding_ && holding_->borrowed() > 0) holding_->return_borrowed(now);
   }
-  /// A core lent before the borrower's own last call may be that of a rank which this very call wakes, and which would come
-  /// home to find its core taken for a whole region.
-  void lend(std::int64_t now);
+  /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
+  /// borrows them who is waited for, or whose region will have ended by then. And a core lent before the borrower's own last
+  /// call may be that of a rank which this very call wakes.
+  void lend(std::int64_t now, const Wait& wait);
+  /// The wait goes on for longer.
+  void expect_wait(std::int64_t until) {
+    if (holding_) holding_->expect_wait(until);
+  }
   void come_back();
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }

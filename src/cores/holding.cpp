@@ -53,32 +53,45 @@ void Holding::list() {
   if (shares_) cores_.push_back(home_.front());
 }
 
-void Holding::borrow(int most, std::int64_t lent_after) {
+void Holding::leave(int core, std::int64_t now) {
+  table_.is_wanted(core) ? table_.give_up(core) : table_.lend(core, now);
+}
+
+// Who wakes up in the middle of a region does without his cores until it ends.
+void Holding::give_back_needed(const Terms& terms) {
+  std::erase_if(borrowed_, [&](int c) {
+    if (table_.home_waits_until(c, terms.until)) return false;
+    leave(c, base::now_ns());
+    return true;
+  });
+}
+
+void Holding::borrow(int most, const Terms& terms) {
   const int near = cores_.empty() ? 0 : domain_[cores_.front()];
   const auto in_use = [this] { return own_.size() + kept_.size() + borrowed_.size(); };
   for (const bool neighbours : {true, false}) {
     for (int c = 0; c < table_.cores() && static_cast<int>(in_use()) < most; ++c) {
       if ((domain_[c] == near) != neighbours || table_.is_home(c)) continue;
-      if (table_.borrow(c, lent_after)) borrowed_.push_back(c);
+      if (table_.borrow(c, terms)) borrowed_.push_back(c);
     }
   }
 }
 
 void Holding::return_borrowed(std::int64_t now) {
-  for (const int c : borrowed_) table_.is_wanted(c) ? table_.give_up(c) : table_.lend(c, now);
+  for (const int c : borrowed_) leave(c, now);
   borrowed_.clear();
   list();
 }
 
-bool Holding::settle(int most, bool may_borrow, std::int64_t lent_after) {
+bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
-  if (!replanned && complete() && !room && (may_borrow || borrowed_.empty())) return false;
+  if (!replanned && complete() && !room && borrowed_.empty()) return false;
   const std::vector<int> before = cores_;
   if (replanned) read_homes();
-  if (!may_borrow) return_borrowed(base::now_ns());
+  may_borrow ? give_back_needed(terms) : return_borrowed(base::now_ns());
   if (replanned || !complete()) take_homes();
-  if (room) borrow(most, lent_after);
+  if (room) borrow(most, terms);
   list();
   return cores_ != before;
 }
@@ -96,19 +109,19 @@ void Holding::give_back_wanted() {
   list();
 }
 
-void Holding::lend_all(std::int64_t now) {
+void Holding::lend_all(std::int64_t now, const Wait& wait) {
   for (const int c : kept_) table_.give_up(c);
   kept_.clear();
   return_borrowed(now);
   for (const int c : own_) table_.lend(c, now);
-  table_.announce_wait(true);
+  table_.begin_wait(wait);
   lending_ = true;
 }
 
 void Holding::come_back() {
   if (!lending_) return;
   lending_ = false;
-  table_.announce_wait(false);
+  table_.end_wait();
   if (generation_ != table_.generation()) {
     own_.clear();  // lent, so there is nothing to keep
     read_homes();

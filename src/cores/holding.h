@@ -13,16 +13,18 @@ class Holding {
   /// `domain` by core: neighbours are borrowed first.
   Holding(CoreTable& table, std::vector<int> domain);
 
-  /// Before a region: leaves what the plan gave to others, takes what is home, and borrows up to `most` cores in all where
-  /// `may_borrow`, of those lent after `lent_after`. A few loads where nothing changed. True where the set of cores is
-  /// another than before.
-  bool settle(int most, bool may_borrow, std::int64_t lent_after = 0);
+  /// Before a region: leaves what the plan gave to others, takes what is home, gives back what its home will want before
+  /// the region ends, and borrows up to `most` cores in all where `may_borrow`. A few loads where nothing changed. True
+  /// where the set of cores is another than before.
+  bool settle(int most, bool may_borrow, const Terms& terms = {});
   /// After a region: gives back what its home asked for.
   void give_back_wanted();
   /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first.
   void return_borrowed(std::int64_t now);
   /// Around a wait: leaves everything to others; then comes back for what is home.
-  void lend_all(std::int64_t now);
+  void lend_all(std::int64_t now, const Wait& wait);
+  /// The wait goes on for longer.
+  void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   void come_back();
 
   /// Cores in use, home first. Empty only where there is no home at all: a process whose cores are all out with guests
@@ -37,7 +39,9 @@ class Holding {
   void read_homes();
   void take_homes();
   void keep_meanwhile();
-  void borrow(int most, std::int64_t lent_after);
+  void leave(int core, std::int64_t now);
+  void give_back_needed(const Terms& terms);
+  void borrow(int most, const Terms& terms);
   void list();
   bool complete() const { return own_.size() == home_.size(); }
 

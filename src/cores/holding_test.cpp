@@ -36,6 +36,7 @@ struct Node {
 };
 
 using Cores = std::vector<int>;
+constexpr Wait kLong{.until = INT64_MAX};
 
 TEST(Holding, BeginsWithItsHomeCores) {
   Node node(4, 2, {0, 0, 1, 1});
@@ -72,7 +73,7 @@ TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
 
 TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   node.tables[0]->recall(1);
   EXPECT_FALSE(node.holdings[0]->settle(2, true));
   node.holdings[1]->come_back();
@@ -81,7 +82,7 @@ TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
 
 TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   EXPECT_FALSE(node.holdings[0]->settle(4, false)) << "its regions are not worth it";
   EXPECT_TRUE(node.holdings[0]->settle(3, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
@@ -96,7 +97,7 @@ TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
 
 TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   EXPECT_TRUE(node.holdings[0]->settle(2, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   node.holdings[1]->come_back();
@@ -111,17 +112,17 @@ TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
 
 TEST(Holding, WhatIsBorrowedIsLentOnWhileTheGuestWaitsToo) {
   Node node(3, 3, {0, 1, 2});
-  node.holdings[0]->lend_all(1);
+  node.holdings[0]->lend_all(1, kLong);
   node.holdings[1]->settle(3, true);
   EXPECT_EQ(node.cores(1), (Cores{1, 0}));
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   EXPECT_TRUE(node.holdings[2]->settle(3, true));
   EXPECT_EQ(node.cores(2).size(), 3U);
 }
 
 TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(4, true);
   EXPECT_EQ(node.cores(0).size(), 4U);
   node.holdings[0]->return_borrowed(1);
@@ -131,14 +132,53 @@ TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
 
 TEST(Holding, TakesNoCoreOfOneThatItsOwnCallMayJustHaveWoken) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all(100);
-  EXPECT_FALSE(node.holdings[0]->settle(2, true, 100)) << "lent before its own call ended";
-  EXPECT_TRUE(node.holdings[0]->settle(2, true, 99));
+  node.holdings[1]->lend_all(100, kLong);
+  EXPECT_FALSE(node.holdings[0]->settle(2, true, {.lent_after = 100})) << "lent before its own call ended";
+  EXPECT_TRUE(node.holdings[0]->settle(2, true, {.lent_after = 99}));
+}
+
+TEST(Holding, BorrowsOnlyFromThoseWhoWaitUntilItsRegionHasEnded) {
+  Node node(3, 2, {0, 1, 1});
+  node.holdings[1]->lend_all(1, {.until = 500});
+  EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 501}));
+  EXPECT_TRUE(node.holdings[0]->settle(3, true, {.until = 500}));
+  EXPECT_EQ(node.cores(0).size(), 3U);
+  EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 500})) << "the next region ends in time, too";
+  EXPECT_TRUE(node.holdings[0]->settle(3, true, {.until = 501})) << "the one after that does not";
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  node.holdings[1]->expect_wait(600);
+  EXPECT_TRUE(node.holdings[0]->settle(3, true, {.until = 600}));
+  node.holdings[1]->expect_wait(550);
+  EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 600})) << "what is expected later only ever adds";
+}
+
+TEST(Holding, ItsOwnReceiversLendItTheirCoresForAsLongAsItTakes) {
+  Node node(4, 4, {0, 1, 2, 3});
+  node.holdings[1]->lend_all(1, {.source = 0, .until = 2});
+  node.holdings[2]->lend_all(1, {.source = 1, .until = 2});
+  EXPECT_FALSE(node.holdings[3]->settle(4, true, {.until = 2})) << "process 0, for which they wait, would gain nothing";
+  EXPECT_TRUE(node.holdings[0]->settle(4, true, {.until = 1000})) << "they cannot go on before it does";
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+}
+
+TEST(Holding, NothingIsBorrowedFromThoseWhoWaitForEachOther) {
+  Node node(3, 3, {0, 1, 2});
+  node.holdings[1]->lend_all(1, {.source = 2, .until = INT64_MAX});
+  node.holdings[2]->lend_all(1, {.source = 1, .until = INT64_MAX});
+  EXPECT_FALSE(node.holdings[0]->settle(3, true, {.until = 1}));
+}
+
+TEST(Holding, WhoIsAboutToWakeUpDoesNotWaitLongerAfterAll) {
+  Node node(2, 2, {0, 1});
+  node.holdings[1]->lend_all(1, {.until = 500});
+  node.tables[0]->recall(1);
+  node.holdings[1]->expect_wait(INT64_MAX);
+  EXPECT_FALSE(node.holdings[0]->settle(2, true));
 }
 
 TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   node.tables[0]->rehome({0, 0, 0, 1});
   EXPECT_TRUE(node.holdings[0]->settle(4, false));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
@@ -148,7 +188,7 @@ TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
 
 TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
   Node node(2, 2, {0, 1});
-  node.holdings[1]->lend_all(1);
+  node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(2, true);
   EXPECT_TRUE(node.holdings[0]->settle(2, false));
   EXPECT_EQ(node.cores(0), (Cores{0}));
@@ -179,7 +219,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         ++regions;
         holding.give_back_wanted();
         if (random() % 3 == 0) {
-          holding.lend_all(1);
+          holding.lend_all(1, kLong);
           std::this_thread::yield();
           holding.come_back();
         }

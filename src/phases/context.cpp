@@ -57,10 +57,10 @@ node::Topology shared_topology(Meeting& meeting) {
 }  // namespace
 
 base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
-  node::Topology topology = shared_topology(meeting);
+  const node::Topology topology = shared_topology(meeting);
   std::unique_ptr<SharedFile> file;
   if (base::Status made = SharedFile::create(meeting, head_bytes(meeting.size()), file); !made) return made;
-  context.reset(new Context(std::move(topology), std::move(file), meeting.rank(), meeting.size()));
+  context.reset(new Context(topology, std::move(file), meeting.rank(), meeting.size()));
 
   Context& it = *context;
   Member& mine = it.members_[static_cast<std::size_t>(it.me_)];

@@ -133,9 +133,10 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (state->cores != nullptr) {
     const bool keeps = keeps_count(site);
-    const std::int64_t lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end;
+    const cores::Terms terms{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
+                             .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
-    const int held = state->cores->threads_for_region(may_borrow, lent_after);
+    const int held = state->cores->threads_for_region(may_borrow, terms);
     state->activity.own(state->cores->owned());
     if (!by_clause && openmp().set_threads != nullptr) {
       state->asked_threads = keeps || held == 0 ? g_limits.program : held;

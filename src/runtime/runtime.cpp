@@ -322,7 +322,7 @@ void finish() {
   g_state = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
   state->processes[state->me].finished.store(1);
-  if (state->cores != nullptr) state->cores->lend(now);
+  if (state->cores != nullptr) state->cores->lend(now, {.until = INT64_MAX});
   const std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
   if (state->bootstrap->rank() == 0) conclude(*state, gathered);
   // Threads of the program may still be inside of an event that looks at the state: it is left to the end of the process.

@@ -44,7 +44,8 @@ class BlockingCall {
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at this
   /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us.
   void pause();
-  /// The rank in MPI_COMM_WORLD that turned out to be waited for (a point-to-point source), where known; -1 otherwise.
+  /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known; -1
+  /// otherwise.
   void waited_for(int world_rank);
   /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
   void is_step_mark();
@@ -52,6 +53,8 @@ class BlockingCall {
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
   void await_arrivals(int source);
+  int source() const;
+  std::int64_t expected_end(std::int64_t now) const;
   void fall_asleep(std::int64_t now);
   void come_back();
 
@@ -61,7 +64,8 @@ class BlockingCall {
   std::int64_t asleep_since_ = 0;
   std::int64_t step_ns_ = 0;
   int waited_for_ = -1;
-  bool short_ = false;  ///< waits at this site are short, by what was seen lately
+  std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
+  bool short_ = false;          ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
   bool everybody_ = false;                  ///< it completes only when the whole group has arrived

@@ -52,6 +52,7 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(now_ns(
   if (state.lends) state.cores->before_call(begin_);
   const observe::Site& history = state.waits.at(site_);
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
+  usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
   // Where waits are short, twice their usual length is given before the core is left.
   const std::int64_t spin = base::options().spin * std::int64_t{1000};
   spin_until_ = begin_ + (short_ ? std::max(spin, static_cast<std::int64_t>(2 * history.mean_ns)) : spin);
@@ -85,12 +86,28 @@ void BlockingCall::is_step_mark() {
   publish_tick(state, observe::TickSource::collective, begin_);
 }
 
+// Node rank of the process without which this call does not go on.
+int BlockingCall::source() const {
+  if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
+  const State& state = *g_state;
+  int process = 0;
+  while (process < state.count && state.processes[process].world_rank != waited_for_) ++process;
+  return process < state.count ? process : cores::Wait::kUnknown;
+}
+
+// Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes as
+// long again as it has taken.
+std::int64_t BlockingCall::expected_end(std::int64_t now) const {
+  const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_state->count;
+  return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
+}
+
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
   step_ns_ = kFirstStep;
   State& state = *g_state;
-  if (state.lends) state.cores->lend(now);
+  if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
@@ -104,7 +121,10 @@ void BlockingCall::come_back() {
 void BlockingCall::pause() {
   const std::int64_t now = now_ns();
   if (!may_sleep(*g_state) || now < spin_until_) return node::relax();
-  if (!asleep_) fall_asleep(now);
+  if (!asleep_)
+    fall_asleep(now);
+  else if (g_state->lends)
+    g_state->cores->expect_wait(expected_end(now));
   node::sleep_for(step_ns_);
   step_ns_ = std::min(step_ns_ * 2, kLongestStep);
 }
@@ -203,7 +223,10 @@ void BlockingCall::await_arrivals(int source) {
     } else if (now - nobody_since > kNobodyComputes) {
       return;
     }
-    if (!asleep_) fall_asleep(now);
+    if (!asleep_)
+      fall_asleep(now);
+    else if (state.lends)
+      state.cores->expect_wait(expected_end(now));
     if (now - asleep_since_ > kLongestSleep) {
       unsure_ = true;
       return;

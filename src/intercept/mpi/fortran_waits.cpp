@@ -37,6 +37,7 @@ F source_of(const F* status) {
 // before.
 template <Name binding>
 int receive(Call& call, F* request, F source, const F* comm, F* status) {
+  waited_for(call, source, comm);
   if (source == MPI_ANY_SOURCE) {
     F seen[sizeof(MPI_Status)];
     const int error =
@@ -44,7 +45,7 @@ int receive(Call& call, F* request, F source, const F* comm, F* status) {
     if (error == MPI_SUCCESS) source = source_of(seen);
   }
   const int error = complete<binding>(call, request, status);
-  if (error == MPI_SUCCESS) waited_for(call, source, comm);
+  waited_for(call, error == MPI_SUCCESS ? source : -1, comm);
   return error;
 }
 
@@ -53,6 +54,7 @@ int receive(Call& call, F* request, F source, const F* comm, F* status) {
 template <Name binding, typename Test>
 void find(Call& call, F* source, F* tag, F* comm, F* ierror, Test test) {
   F from = *source;
+  waited_for(call, from, comm);
   const int error = until_done(call, [&](int* found) {
     if (*source != MPI_ANY_SOURCE) return test(source, found);
     F seen[sizeof(MPI_Status)];
@@ -61,7 +63,7 @@ void find(Call& call, F* source, F* tag, F* comm, F* ierror, Test test) {
     from = source_of(seen);
     return test(&from, found);
   });
-  if (error == MPI_SUCCESS) waited_for(call, from, comm);
+  waited_for(call, error == MPI_SUCCESS ? from : -1, comm);
   set_error(ierror, error);
 }
 

@@ -29,7 +29,10 @@ class Seen {
  public:
   explicit Seen(MPI_Status* wanted) : status_(wanted != MPI_STATUS_IGNORE ? wanted : &own_) {}
   MPI_Status* get() { return status_; }
-  void report(Call& call, MPI_Comm comm) const { call.waited_for(world_rank(comm, status_->MPI_SOURCE)); }
+  /// Nobody was waited for where the call has failed.
+  void report(Call& call, int error, MPI_Comm comm) const {
+    call.waited_for(error == MPI_SUCCESS ? world_rank(comm, status_->MPI_SOURCE) : -1);
+  }
 
  private:
   MPI_Status own_;
@@ -51,11 +54,12 @@ int send(Site site, int count, MPI_Datatype type, int destination, MPI_Comm comm
 }
 
 template <typename Test>
-int probe(Site site, MPI_Comm comm, MPI_Status* status, Test test) {
+int probe(Site site, int source, MPI_Comm comm, MPI_Status* status, Test test) {
   Call call(site);
+  call.waited_for(world_rank(comm, source));
   Seen seen(status);
   const int error = until_done(call, [&](int* found) { return test(found, seen.get()); });
-  if (error == MPI_SUCCESS) seen.report(call, comm);
+  seen.report(call, error, comm);
   return error;
 }
 
@@ -72,9 +76,10 @@ int exchange(Call& call, void* to, int count, MPI_Datatype type, int source, int
     return error;
   }
   // One after the other, not by MPI_Testall: the error is to be the message's own.
+  call.waited_for(world_rank(comm, source));
   Seen seen(status);
   const int received = complete(call, requests[0], seen.get());
-  if (received == MPI_SUCCESS) seen.report(call, comm);
+  seen.report(call, received, comm);
   const int sent = complete(call, requests[1], MPI_STATUS_IGNORE);
   return received != MPI_SUCCESS ? received : sent;
 }
@@ -92,9 +97,10 @@ STEELYARD_EXPORT int MPI_Recv(void* to, int count, MPI_Datatype type, int source
   Call call(STEELYARD_SITE);
   MPI_Request request;
   if (const int error = PMPI_Irecv(to, count, type, source, tag, comm, &request); error != MPI_SUCCESS) return error;
+  call.waited_for(world_rank(comm, source));
   Seen seen(status);
   const int error = complete(call, request, seen.get());
-  if (error == MPI_SUCCESS) seen.report(call, comm);
+  seen.report(call, error, comm);
   return error;
 }
 
@@ -158,13 +164,13 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype ty
 
 STEELYARD_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (!weighs() || source == MPI_PROC_NULL) return PMPI_Probe(source, tag, comm, status);
-  return probe(STEELYARD_SITE, comm, status,
+  return probe(STEELYARD_SITE, source, comm, status,
                [&](int* found, MPI_Status* seen) { return PMPI_Iprobe(source, tag, comm, found, seen); });
 }
 
 STEELYARD_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   if (!weighs() || source == MPI_PROC_NULL) return PMPI_Mprobe(source, tag, comm, message, status);
-  return probe(STEELYARD_SITE, comm, status,
+  return probe(STEELYARD_SITE, source, comm, status,
                [&](int* found, MPI_Status* seen) { return PMPI_Improbe(source, tag, comm, found, message, seen); });
 }
 
