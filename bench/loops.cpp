@@ -4,6 +4,7 @@
 //            triangle    iteration i has work i
 //            mandelbrot  rows of an image, whose expensive part moves in mid-run
 //   HOW      static, dynamic, dynamic8, guided   the schedule of the compiler's OpenMP runtime
+//            runtime                              what OMP_SCHEDULE says: an unmodified program
 //            auto, static!, steal, hybrid, ...   a strategy of Steelyard ("static!" is Steelyard's static)
 //   --kib=N (sweep: of both arrays)  --steps=N  --delay=PERCENT (of the last thread)  --fraction=F
 //   --noise=N: each N-th step another thread is delayed instead
@@ -50,6 +51,9 @@ void divide(const std::string& how, steelyard_loop_t* loop, long rows, const Row
     for (long i = 0; i < rows; ++i) run_row(row, i);
   } else if (how == "guided") {
 #pragma omp parallel for schedule(guided)
+    for (long i = 0; i < rows; ++i) run_row(row, i);
+  } else if (how == "runtime") {
+#pragma omp parallel for schedule(runtime)
     for (long i = 0; i < rows; ++i) run_row(row, i);
   } else {
 #pragma omp parallel
@@ -166,7 +170,8 @@ int main(int argc, char** argv) {
   }
   const std::string strategy = settings.how == "static!" ? "static" : settings.how;
   steelyard_loop_t* loop = nullptr;
-  if (settings.how != "static" && settings.how.compare(0, 7, "dynamic") != 0 && settings.how != "guided") {
+  if (settings.how != "static" && settings.how.compare(0, 7, "dynamic") != 0 && settings.how != "guided" &&
+      settings.how != "runtime") {
     const steelyard_loop_options_t options = {strategy.c_str(), settings.fraction, 0};
     if (steelyard_loop_create("kernel", &options, &loop) != STEELYARD_SUCCESS) {
       std::fprintf(stderr, "loops: %s\n", steelyard_message());

@@ -55,6 +55,23 @@ def cell(name: str, kernel: list[str], compiler: str, fixed: list[str]):
     return measured
 
 
+def binary(name: str, kernel: list[str], compiler: str):
+    """The same program with schedule(runtime): under `steelyard run` against the best that OMP_SCHEDULE can do."""
+    def measured(session: Session) -> list[Figure]:
+        words = [session.program(f"bench/loops.{compiler}"), kernel[0], "runtime", *kernel[1:]]
+        words += ["--steps=20"] if session.quick else []
+        cases = [Case(schedule, words, environment() | {"OMP_SCHEDULE": schedule})
+                 for schedule in ("static", "dynamic", "dynamic,8", "guided")]
+        cases.append(Case("steelyard", [*session.steelyard(f"{name}-{compiler}"), *words], environment()))
+        times = session.interleaved(cases, 1 if session.quick else 7)
+        medians = {how: statistics.median(values) for how, values in times.items()}
+        best = min((how for how in medians if how != "steelyard"), key=medians.get)
+        ratios = [a / b for a, b in zip(times["steelyard"], times[best])]
+        return [figure(f"{name}-binary-{compiler}", "real", ratios, "of the best OMP_SCHEDULE", Target("<=", 1.0),
+                       cases[-1].shell(), {how: value / medians[best] for how, value in medians.items()})]
+    return measured
+
+
 def measurements(quick: bool) -> list[Measurement]:
     all_of_them = [Measurement("chunk-2-threads", 5 if quick else 30, chunk)]
     weathers = {"calm": [], "delay5": ["--delay=5"], "delay10": ["--delay=10"], "transient": ["--delay=10", "--noise=7"]}
@@ -69,6 +86,10 @@ def measurements(quick: bool) -> list[Measurement]:
         for kernel in ("triangle", "mandelbrot"):
             all_of_them.append(Measurement(f"{kernel}-{RUNTIMES[compiler]}", 60, cell(
                 kernel, [kernel, "--steps=500"], compiler, ours)))
+        for name, kernel in (("triangle", ["triangle"]), ("mandelbrot", ["mandelbrot"]),
+                             ("sweep-4096KiB", ["sweep", "--kib=4096"])):
+            kernel += ["--steps=500"]
+            all_of_them.append(Measurement(f"{name}-binary-{compiler}", 30, binary(name, kernel, compiler)))
     return all_of_them
 
 

@@ -134,6 +134,7 @@ std::vector<Option> make_table() {
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
   internal.on_off("internal-blocktime-set", &Options::blocktime_set, "KMP_BLOCKTIME is Steelyard's, not the user's");
+  internal.text("internal-mask", &Options::mask, "CPUS", "where GNU's OpenMP runtime is not used: the CPUs at start");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
   return table;
 }

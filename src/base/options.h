@@ -71,6 +71,7 @@ struct Options {
   bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
   long thread_local_bytes = 0;  ///< thread-local data of the executable
   bool blocktime_set = false;   ///< KMP_BLOCKTIME is ours, not the user's
+  std::string mask;             ///< CPUs at start, where GNU's OpenMP runtime is not used
   std::string command;          ///< program and arguments, separated by \x1f
 
   std::vector<std::string> command_line() const;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/launcher.h"
 #include "cli/refusal.h"
+#include "node/binding.h"
 
 namespace steelyard::cli {
 namespace {
@@ -43,6 +44,8 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.command = joined_command(program);
+  if (!exchanged_openmp(binary, options, site).empty())
+    options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
 }
 
 void set_environment(const Options& options) {

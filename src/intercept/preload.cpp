@@ -1,14 +1,29 @@
-// What the preload library does on being loaded: the program's own children are to start as if Steelyard were not there.
+// What the preload library does on being loaded.
+#include <charconv>
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include "base/options.h"
+#include "node/binding.h"
 
 namespace steelyard::intercept {
 namespace {
 
-__attribute__((constructor)) void spare_the_children() {
-  const base::Options& options = base::options();
-  if (!options.launched) return;  // preloaded by hand: the variable is the user's
+/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded, and LLVM's, which takes
+/// its place, would put all its threads there.
+void unbind_from_unused_runtime(std::string_view mask) {
+  std::vector<int> cpus;
+  for (const char* at = mask.data(); at < mask.data() + mask.size(); ++at) {
+    int cpu = 0;
+    at = std::from_chars(at, mask.data() + mask.size(), cpu).ptr;
+    cpus.push_back(cpu);
+  }
+  if (!cpus.empty() && node::affinity_mask() != cpus) node::bind_this_thread(cpus);
+}
+
+/// The program's own children are to start as if Steelyard were not there.
+void spare_the_children(const base::Options& options) {
   for (const base::Option& option : base::option_table()) {
     if (option.internal) unsetenv(option.variable().c_str());
   }
@@ -17,6 +32,14 @@ __attribute__((constructor)) void spare_the_children() {
   } else {
     setenv("LD_PRELOAD", options.preload.c_str(), 1);
   }
+}
+
+__attribute__((constructor)) void begin() {
+  const base::Options& options = base::options();
+  if (!options.launched) return;  // preloaded by hand: the variables are the user's
+  unbind_from_unused_runtime(options.mask);
+  node::mask_at_start();
+  spare_the_children(options);
 }
 
 }  // namespace

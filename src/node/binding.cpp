@@ -30,6 +30,11 @@ std::vector<int> affinity_mask() {
   return cpus;
 }
 
+const std::vector<int>& mask_at_start() {
+  static const std::vector<int> mask = affinity_mask();
+  return mask;
+}
+
 bool bind_this_thread(int os_index) { return bind_this_thread(std::vector<int>{os_index}); }
 
 bool bind_this_thread(const std::vector<int>& os_indices) {

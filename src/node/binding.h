@@ -3,8 +3,10 @@
 
 namespace steelyard::node {
 
-/// The CPUs (os_index) of this thread's affinity mask; the mask that the launcher gave, when asked before anybody changes it.
+/// The CPUs (os_index) of this thread's affinity mask.
 std::vector<int> affinity_mask();
+/// The same when this was called first, which is to be before an OpenMP runtime binds the thread: what the launcher gave.
+const std::vector<int>& mask_at_start();
 
 /// Binds the calling thread to one CPU. False where the kernel refuses: the thread stays where it was.
 bool bind_this_thread(int os_index);

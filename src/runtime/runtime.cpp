@@ -71,7 +71,7 @@ void introduce(State& state) {
   self.world_rank = state.bootstrap->rank();
   self.threads_at_start = limits().program;
   self.threads_chosen = base::options().counts_set;
-  node::set_mask(self, node::affinity_mask());
+  node::set_mask(self, node::mask_at_start());
   self.thread_ceiling.store(limits().ceiling);
   self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
   self.in_mpi.store(1);  // until start() returns
@@ -85,7 +85,7 @@ void weigh_alone(State& state) {
   state.processes = &state.alone;
   state.me = 0;
   state.count = 1;
-  state.node_cores = static_cast<int>(std::max<std::size_t>(1, node::affinity_mask().size()));
+  state.node_cores = static_cast<int>(std::max<std::size_t>(1, node::mask_at_start().size()));
   introduce(state);
 }
 

@@ -105,6 +105,14 @@ def test_ranks_that_the_launcher_bound_apart_borrow_too(mpi):
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.verdict
 
 
+@pytest.mark.parametrize("how", [{"OMP_PROC_BIND": "close"}, {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores"},
+                                 {"GOMP_CPU_AFFINITY": "0"}])
+def test_gnu_s_openmp_binds_nobody_where_it_is_not_used(mpi, how):
+    result = mpi.run(1, "unbalanced.gcc", "--steps=3", "--work=4", OMP_NUM_THREADS="2", **how)
+    check_weighed(result)
+    assert result.record["nodes"][0]["cores"] == len(os.sched_getaffinity(0))
+
+
 def test_gnu_s_openmp_is_kept_where_the_user_says_so(mpi):
     result = mpi.run(2, "unbalanced.gcc", "--steps=5", "--work=4", options=("--openmp=keep",))
     check_weighed(result)
