@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "base/options.h"
 #include "intercept/clause.h"
@@ -72,6 +74,12 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
 
 std::string g_version;
 
+/// LLVM's says "LLVM OMP version: 5.0.20140926" whichever release it is.
+std::string name_of(std::string_view version) {
+  constexpr std::string_view llvm = "LLVM OMP version";
+  return std::string(version.starts_with(llvm) ? "LLVM OpenMP" : version);
+}
+
 template <class F>
 F* real_function(const char* name) {
   return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
@@ -103,6 +111,6 @@ void on_first_region(void (*call)()) { g_first_region = call; }
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int,
                                                                                             const char* version) {
   static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
-  steelyard::intercept::g_version = version != nullptr ? version : "";
+  steelyard::intercept::g_version = version != nullptr ? steelyard::intercept::name_of(version) : "";
   return &result;
 }

@@ -94,7 +94,7 @@ struct RunRecord {
   std::vector<std::string> command;
   std::map<std::string, std::string> options;
   std::string mpi;                       ///< "Open MPI 4.1.4"
-  std::string openmp;                    ///< "LLVM OMP version: 5.0.20140926", empty where none was loaded
+  std::string openmp;                    ///< "LLVM OpenMP", empty where none was loaded
   std::string instrument = "real";       ///< "real", "emulated" or "simulated"
   std::vector<std::string> intercepted;  ///< what was seen at work: "OpenMP regions", "MPI (C)", "MPI (Fortran)"
   std::vector<std::string> remarks;      ///< sentences for the user: what was left alone and why

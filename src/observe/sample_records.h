@@ -54,7 +54,7 @@ inline RunRecord sample_run() {
   record.command = {"./miniFE.x", "nx=264", "ny=256"};
   record.options = {{"cores", "on"}};
   record.mpi = "Open MPI 4.1.4";
-  record.openmp = "LLVM OMP version: 5.0.20140926";
+  record.openmp = "LLVM OpenMP";
   record.instrument = "real";
   record.intercepted = {"OpenMP regions", "MPI (C)"};
   return record;
