@@ -17,6 +17,7 @@ enum class ThreadLocal { automatic, safe, unsafe };
 enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
 enum class OpenMp { automatic, llvm, keep };
+enum class BroadcastTree { automatic, sort, swap, binomial, library };
 enum class Loops { automatic, even, hybrid, tuned, slack, staggered, combined, guided, factoring, steal, adaptive };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
@@ -24,6 +25,7 @@ struct Options {
   bool observe = false;
   bool cores = true;
   bool lending = true;
+  bool collectives = true;
 
   long balance_every = 0;
   long balance_at = 0;
@@ -39,12 +41,17 @@ struct Options {
   std::string learn;
   std::string replay;
 
+  BroadcastTree broadcast_tree = BroadcastTree::automatic;
+  long broadcast_every = 16;
+  long broadcast_threshold = 50;
+
   Wait wait = Wait::sleep;
   long spin = 20;
   long blocktime = 100;
 
   OpenMp openmp = OpenMp::automatic;
   std::string emulate;
+  long node_ranks = 0;
   std::string config;
 
   std::string record = "steelyard-run.json";

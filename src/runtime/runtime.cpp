@@ -52,13 +52,17 @@ base::Status share_memory(State& state) {
   // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
+  const bool broadcasts = state.bootstrap->all_agree(base::options().collectives && !base::options().observe);
   const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
                             node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
-                            cores::Cores::footprint(sizes[1], state.count);
-  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, state.segment); !status) return status;
+                            cores::Cores::footprint(sizes[1], state.count) +
+                            (broadcasts ? collectives::Boards::footprint(state.count) : 0);
+  const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
+  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status) return status;
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
+  if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
   if (!state.bootstrap->all_agree(sizes[1] == pus)) {
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
   }

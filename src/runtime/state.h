@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/options.h"
+#include "collectives/board.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
@@ -44,6 +45,7 @@ struct State {
   int count = 1;
   bool leader = false;  // plans for the node and speaks for it
   std::unique_ptr<node::Arrivals> arrivals;
+  std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<cores::Cores> cores;
   node::Topology topology;
