@@ -54,11 +54,16 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
   const int nodes = static_cast<int>(leaders_.size());
   table_ = collectives::VirtualRanks(nodes);
   optimiser_ = collectives::Optimiser(nodes, settings);
+  reports_.assign(node_of_.size(), 0);
   compare_clocks();
 }
 
 Tree::~Tree() {
-  if (reporting_ != MPI_REQUEST_NULL) PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
+  // A message that nobody has received might be taken for one of the next communicator.
+  int sent = 0;
+  PMPI_Reduce_scatter_block(reports_.data(), &sent, 1, MPI_INT, MPI_SUM, comm_);
+  while (heard_ < sent) hear_report();
+  PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
   PMPI_Comm_free(&comm_);
 }
 
@@ -185,6 +190,7 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   if (done == 0) return;  // the next will be told
   report_[0] = node_;
   report_[1] = reporter_.value();
+  ++reports_[static_cast<std::size_t>(root)];
   PMPI_Isend(report_, 2, MPI_INT64_T, root, kReport, comm_, &reporting_);
 }
 
@@ -193,10 +199,15 @@ void Tree::hear_reports() {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, kReport, comm_, &found, MPI_STATUS_IGNORE);
     if (found == 0) return;
-    std::int64_t report[2];
-    PMPI_Recv(report, 2, MPI_INT64_T, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
-    optimiser_.told(static_cast<int>(report[0]), report[1]);
+    hear_report();
   }
+}
+
+void Tree::hear_report() {
+  std::int64_t report[2];
+  PMPI_Recv(report, 2, MPI_INT64_T, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
+  optimiser_.told(static_cast<int>(report[0]), report[1]);
+  ++heard_;
 }
 
 }  // namespace steelyard::intercept

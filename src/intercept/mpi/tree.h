@@ -21,6 +21,7 @@ class Tree {
   /// Collective over `comm`. `node`: of this rank; `ready`: it can take part. The messages go over a communicator of their
   /// own.
   Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& settings, bool may_leave_to_library);
+  /// Collective, as freeing a communicator is.
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -67,6 +68,7 @@ class Tree {
   void compare_clocks();
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since);
   void hear_reports();
+  void hear_report();
   int parent(int root) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
@@ -90,6 +92,8 @@ class Tree {
   std::vector<char> packet_;
   std::vector<MPI_Request> sends_;
   std::int64_t report_[2] = {};
+  std::vector<int> reports_;  // by rank: sent to it
+  int heard_ = 0;
   MPI_Request reporting_ = MPI_REQUEST_NULL;
 };
 
