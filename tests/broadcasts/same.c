@@ -1,5 +1,6 @@
-/* Broadcasts at random, each once through MPI_Bcast, which Steelyard may have taken over, and once through the library's own
- * PMPI_Bcast: every byte of both buffers must be the same, gaps included. All ranks draw the same numbers. */
+/* Broadcasts at random through MPI_Bcast, which Steelyard may have taken over. Every byte must be as the library's own
+ * PMPI_Bcast leaves it, gaps included. As that is slow where ranks outnumber cores, it is asked in one of ten cases; in the
+ * others each rank works out by itself what it must get. All ranks draw the same numbers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,40 +63,65 @@ static void fill(unsigned char* buffer, size_t bytes, unsigned seed) {
 
 static int failures = 0;
 
+/* As if by a broadcast: the root's elements by the root's layout, into `buffer` by this rank's. */
+static void work_out(unsigned char* buffer, layout_t mine, layout_t roots, int count, size_t roots_span, unsigned seed) {
+  static unsigned char from[ROOM], row[ROOM];
+  int position = 0;
+  fill(from, roots_span, seed);
+  MPI_Pack(from, count, roots.type, row, ROOM, &position, MPI_COMM_SELF);
+  position = 0;
+  MPI_Unpack(row, ROOM, &position, buffer, count, mine.type, MPI_COMM_SELF);
+}
+
+static size_t span_of(layout_t layout, int count) {
+  MPI_Aint low, extent;
+  MPI_Type_get_extent(layout.type, &low, &extent);
+  const size_t span = (size_t)extent * (size_t)count + 64;
+  if (span > ROOM) abort();
+  return span;
+}
+
+static void drop(layout_t layout) {
+  if (layout.made) MPI_Type_free(&layout.type);
+}
+
 static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int case_number, int longest) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const int family = (int)draw(FAMILIES), root = (int)draw((unsigned)size);
-  const unsigned ways = draw(1 << 16), late = draw(40), who = draw((unsigned)size), absolute = draw(8);
+  const unsigned ways = draw(1 << 16), late = draw(40), who = draw((unsigned)size), absolute = draw(1 << 16);
   static const int counts[] = {0, 1, 2, 3, 17, 100, 250, 1000, 4000, 20000};
   const int count = counts[draw((unsigned)longest)];
   const layout_t layout = layout_of(family, (int)((ways >> (2 * (rank % 8))) % 4));
-  MPI_Aint low, extent;
-  MPI_Type_get_extent(layout.type, &low, &extent);
-  const size_t span = (size_t)extent * (size_t)count + 64;
-  if (span > ROOM) abort();
+  const layout_t roots = layout_of(family, (int)((ways >> (2 * (root % 8))) % 4));
+  const size_t span = span_of(layout, count);
   fill(ours, span, (unsigned)(case_number * 31 + rank));
   memcpy(theirs, ours, span);
   if (late == 0 && who == (unsigned)rank) usleep(300);
   int error;
-  if (absolute == 0) { /* from MPI_BOTTOM, by addresses */
+  if ((absolute >> rank % 8) % 8 == 0) { /* by addresses, from MPI_BOTTOM */
     MPI_Datatype at;
     MPI_Aint place;
     MPI_Get_address(ours, &place);
-    MPI_Type_create_hindexed(1, &(int){count}, &place, layout.type, &at);
+    MPI_Type_create_hindexed(1, (int[]){1}, &place, layout.type, &at);
     MPI_Type_commit(&at);
-    error = MPI_Bcast(MPI_BOTTOM, 1, at, root, comm);
+    error = MPI_Bcast(MPI_BOTTOM, count, at, root, comm);
     MPI_Type_free(&at);
   } else {
     error = MPI_Bcast(ours, count, layout.type, root, comm);
   }
-  error |= PMPI_Bcast(theirs, count, layout.type, root, comm);
-  if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0) && failures++ < 3) {
-    printf("case %d: rank %d of %d, root %d, family %d, ways %x, count %d: differs\n", case_number, rank, size, root,
-           family, ways, count);
+  if (case_number % 10 == 0) {
+    error |= PMPI_Bcast(theirs, count, layout.type, root, comm);
+  } else if (rank != root) {
+    work_out(theirs, layout, roots, count, span_of(roots, count), (unsigned)(case_number * 31 + root));
   }
-  if (layout.made) MPI_Type_free((MPI_Datatype*)&layout.type);
+  if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0) && failures++ < 3) {
+    printf("case %d: rank %d of %d, root %d, family %d, ways %x, count %d, absolute %x, error %d: differs\n", case_number,
+           rank, size, root, family, ways, count, absolute, error);
+  }
+  drop(layout);
+  drop(roots);
 }
 
 /* The program's own messages, with any tag and source, are in flight around broadcasts. */

@@ -10,6 +10,11 @@ namespace {
 // Refusals of the library are looked at here, before the program's error handler hears of them.
 MPI_Comm g_quiet = MPI_COMM_NULL;
 
+/// What MPI_Pack and MPI_Unpack do, for MPI_BOTTOM: MPICH's take it for a null pointer.
+bool through_itself(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type) {
+  return PMPI_Sendrecv(from, count, type, 0, 0, to, to_count, to_type, 0, 0, g_quiet, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
 struct Known {
   MPI_Datatype type;
   std::size_t size;
@@ -60,6 +65,7 @@ bool Layout::give(const void* buffer, char* row, std::size_t from, std::size_t b
     return true;
   }
   if (bytes_ > INT_MAX) return false;
+  if (buffer == MPI_BOTTOM) return through_itself(buffer, count_, type_, row, static_cast<int>(bytes_), MPI_PACKED);
   int position = 0;
   const int error = PMPI_Pack(buffer, count_, type_, row, static_cast<int>(bytes_), &position, g_quiet);
   return error == MPI_SUCCESS && static_cast<std::size_t>(position) == bytes_;
@@ -70,8 +76,11 @@ bool Layout::take(const char* row, void* buffer, std::size_t from, std::size_t b
     std::memcpy(static_cast<char*>(buffer) + from, row + from, bytes);
     return true;
   }
-  int position = 0;
   const int whole = static_cast<int>(bytes / size_);
+  if (buffer == MPI_BOTTOM) {
+    return through_itself(row, static_cast<int>(static_cast<std::size_t>(whole) * size_), MPI_PACKED, buffer, whole, type_);
+  }
+  int position = 0;
   return PMPI_Unpack(row, static_cast<int>(bytes), &position, buffer, whole, type_, g_quiet) == MPI_SUCCESS;
 }
 
