@@ -17,6 +17,7 @@ enum class ThreadLocal { automatic, safe, unsafe };
 enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
 enum class OpenMp { automatic, llvm, keep };
+enum class Collectives { off, called, on };
 enum class BroadcastTree { automatic, sort, swap, binomial, library };
 enum class Loops { automatic, even, hybrid, tuned, slack, staggered, combined, guided, factoring, steal, adaptive };
 
@@ -25,7 +26,7 @@ struct Options {
   bool observe = false;
   bool cores = true;
   bool lending = true;
-  bool collectives = true;
+  Collectives collectives = Collectives::on;
 
   long balance_every = 0;
   long balance_at = 0;

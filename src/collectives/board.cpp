@@ -61,13 +61,14 @@ char* Board::place(std::size_t bytes) {
   return at;
 }
 
-void Board::put_up(Path path, std::size_t bytes, std::size_t ready, std::size_t note_bytes) {
+void Board::put_up(Path path, std::size_t bytes, std::int64_t now, std::size_t ready, std::size_t note_bytes) {
   Notice& notice = slot();
   if (path == Path::board && cell_ >= 0) {
     last_use_[cell_] = number_;
     ++used_;
   }
   notice.bytes = bytes;
+  notice.since = now;
   notice.root = me_;
   notice.path = path;
   notice.cell = cell_;

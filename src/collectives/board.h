@@ -26,6 +26,7 @@ struct alignas(64) Notice {
   std::atomic<std::uint64_t> claimed;  ///< number of the broadcast whose root writes here
   std::atomic<std::uint64_t> number;   ///< of the broadcast that it is about, from 1: valid from then on
   std::uint64_t bytes;
+  std::int64_t since;  ///< when it was put up, ns
   std::int32_t root;  ///< node rank
   Path path;
   std::int32_t cell;                 ///< where the data is; -1: in `small`
@@ -63,7 +64,7 @@ class Board {
   /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
-  void put_up(Path path, std::size_t bytes, std::size_t ready, std::size_t note = 0);
+  void put_up(Path path, std::size_t bytes, std::int64_t now, std::size_t ready, std::size_t note = 0);
   /// So many bytes are in place by now.
   void more(std::size_t ready);
 

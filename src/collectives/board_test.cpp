@@ -43,7 +43,7 @@ void give(Board& board, const std::string& text) {
   char* const to = board.place(text.size());
   ASSERT_NE(to, nullptr);
   std::memcpy(to, text.data(), text.size());
-  board.put_up(Path::board, text.size(), text.size());
+  board.put_up(Path::board, text.size(), 0, text.size());
 }
 
 std::string taken(Board& board) {

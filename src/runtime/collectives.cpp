@@ -1,6 +1,7 @@
 // What broadcasts need to know of the node and of the options.
 #include <algorithm>
 
+#include "base/clock.h"
 #include "runtime/runtime.h"
 #include "runtime/state.h"
 
@@ -38,6 +39,19 @@ Broadcasting broadcasting() {
   chosen.settings.threshold = options.broadcast_threshold * std::int64_t{1000};
   chosen.may_leave_to_library = options.broadcast_tree == BroadcastTree::automatic;
   return chosen;
+}
+
+bool takes_every_broadcast() { return g_state != nullptr && g_state->takes_every_broadcast; }
+
+void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
+  constexpr std::int64_t kNoise = 50'000;
+  if (g_state == nullptr) return;
+  observe::Broadcasts& noted = g_state->broadcasts;
+  ++noted.calls;
+  ++(by_library ? noted.library : by_tree ? noted.tree : noted.shared);
+  if (late <= kNoise) return;
+  ++noted.late;
+  noted.behind += base::seconds(late);
 }
 
 }  // namespace steelyard::runtime

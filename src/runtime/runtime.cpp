@@ -52,7 +52,10 @@ base::Status share_memory(State& state) {
   // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
-  const bool broadcasts = state.bootstrap->all_agree(base::options().collectives && !base::options().observe);
+  const base::Collectives asked =
+      base::options().observe ? base::Collectives::off : base::options().collectives;
+  const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
+  state.takes_every_broadcast = state.bootstrap->all_agree(asked == base::Collectives::on);
   const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
                             node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
                             cores::Cores::footprint(sizes[1], state.count) +
@@ -218,6 +221,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = state.waited_for;
   rank.timeline = state.timeline->samples();
+  rank.broadcasts = state.broadcasts;
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
   if (!state.leader) return part;
@@ -297,7 +301,9 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
     introduce(*state);
     state->bootstrap->barrier_in_node();
     create_cores(*state);
-    state->sleeps = options.wait == base::Wait::sleep && !options.observe && state->count > 1;
+    // The ranks of an emulated node share their cores with those of the others.
+    const bool shared = state->count > 1 || options.node_ranks > 0;
+    state->sleeps = options.wait == base::Wait::sleep && !options.observe && shared;
   } else {
     state->segment_problem = status.sentence();
     if (state->bootstrap->rank() == 0) base::warn(state->segment_problem);

@@ -88,6 +88,10 @@ struct Broadcasting {
   bool may_leave_to_library = true;  ///< those that find nobody late
 };
 Broadcasting broadcasting();
+/// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
+bool takes_every_broadcast();
+/// For the record. `late`: ns from when the data were there to when this rank came; negative where it came first.
+void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at

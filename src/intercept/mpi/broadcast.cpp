@@ -47,6 +47,7 @@ class Delivery {
   Call* call_;
   Layout layout_;
   Turns turns_;
+  std::int64_t late_ = 0;
 };
 
 void Delivery::arrive(const Flow& flow) {
@@ -95,6 +96,7 @@ std::optional<int> Delivery::run() {
     code = lead();
   }
   if (board != nullptr) board->pass();
+  runtime::note_broadcast(!code, tree != nullptr, late_);
   return code;
 }
 
@@ -109,10 +111,10 @@ std::optional<int> Delivery::give() {
   char* const row = board.place(bytes);
   const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
   if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
-    board.put_up(Path::library, bytes, 0);
+    board.put_up(Path::library, bytes, base::now_ns(), 0);
     return by_library(false);
   }
-  board.put_up(Path::board, bytes, first);
+  board.put_up(Path::board, bytes, base::now_ns(), first);
   arrive_with_data();
   for (std::size_t done = first; done < bytes;) {
     const std::size_t piece = std::min(bytes - done, kPiece);
@@ -125,6 +127,7 @@ std::optional<int> Delivery::give() {
 
 std::optional<int> Delivery::take(int from) {
   Board& board = *communicator_.board;
+  const std::int64_t came = base::now_ns();
   arrive({runtime::Dependence::root, from});
   const int root = board.member(from);
   const Notice* notice = board.notice();
@@ -135,6 +138,7 @@ std::optional<int> Delivery::take(int from) {
   }
   if (notice->root != root) return refused(MPI_ERR_ROOT);
   if (notice->path == Path::library) return std::nullopt;
+  late_ = came - notice->since;
   const std::size_t bytes = notice->bytes;
   if (notice->path == Path::message) {
     std::vector<char> row(bytes + notice->note);
@@ -183,7 +187,7 @@ int Delivery::lead() {
   } else {
     return refused(MPI_ERR_TYPE);
   }
-  if (claimed) board->put_up(path, head.bytes, head.total(), head.note);
+  if (claimed) board->put_up(path, head.bytes, base::now_ns(), head.total(), head.note);
   arrive_with_data();
   tree.send(head, b_.root, row);
   const int code = root() ? MPI_SUCCESS : hand_out(row, head.bytes);

@@ -22,12 +22,13 @@ bool takes_over(const Broadcast& broadcast, Communicator& communicator);
 /// where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
 std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call);
 
-/// The whole wrapper. `native()` calls the library, `answer(code)` returns what was done without it.
+/// The whole wrapper. `called`: by its own name, not as MPI_Bcast. `native()` calls the library, `answer(code)` returns what was done without it.
 template <typename Native, typename Answer>
-auto broadcast(Site site, const Broadcast& b, Native native, Answer answer) {
+auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer answer) {
   if (!remembering()) return native();
   Communicator* communicator = at_collective(b.comm);
-  if (communicator == nullptr || !takes_over(b, *communicator)) {
+  const bool asked = called || runtime::takes_every_broadcast();
+  if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
     return collective(site, b.comm, root_to_all(b.root, b.count, b.type), native);
   }
   if (!weighs()) {

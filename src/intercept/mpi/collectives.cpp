@@ -13,7 +13,7 @@ STEELYARD_EXPORT int MPI_Barrier(MPI_Comm comm) { COLLECTIVE(comm, barrier(), PM
 
 STEELYARD_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   return broadcast(
-      STEELYARD_SITE, {buffer, count, type, root, comm}, [&] { return PMPI_Bcast(buffer, count, type, root, comm); },
+      STEELYARD_SITE, {buffer, count, type, root, comm}, false, [&] { return PMPI_Bcast(buffer, count, type, root, comm); },
       [](int error) { return error; });
 }
 

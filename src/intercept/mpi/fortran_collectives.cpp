@@ -24,7 +24,7 @@ inline void* c_buffer(void* buffer) {
 template <Name binding>
 void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F* ierror) {
   broadcast(
-      site, {c_buffer(buffer), *count, c(type), *root, PMPI_Comm_f2c(*comm)},
+      site, {c_buffer(buffer), *count, c(type), *root, PMPI_Comm_f2c(*comm)}, false,
       [&] { next<"mpi_bcast", binding>(buffer, count, type, root, comm, ierror); },
       [&](int error) { set_error(ierror, error); });
 }
