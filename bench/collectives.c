@@ -166,7 +166,8 @@ int main(int argc, char** argv) {
   const int is_latency = argc >= 4 && strcmp(argv[1], "latency") == 0;
   const int is_wait = argc >= 6 && strcmp(argv[1], "wait") == 0;
   if (!is_latency && !is_wait) {
-    if (rank == 0) fprintf(stderr, "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]\n");
+    if (rank == 0)
+      fprintf(stderr, "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const int bytes = atoi(argv[is_latency ? 2 : 3]);

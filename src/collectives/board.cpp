@@ -122,7 +122,8 @@ void Boards::clear(int slot) {
     notice.claimed.store(0);
     notice.number.store(0);
   }
-  for (int process = 0; process < processes_; ++process) passed(slot)[static_cast<std::size_t>(process) * kLine].store(0);
+  for (int process = 0; process < processes_; ++process)
+    passed(slot)[static_cast<std::size_t>(process) * kLine].store(0);
 }
 
 }  // namespace steelyard::collectives

@@ -27,7 +27,7 @@ struct alignas(64) Notice {
   std::atomic<std::uint64_t> number;   ///< of the broadcast that it is about, from 1: valid from then on
   std::uint64_t bytes;
   std::int64_t since;  ///< when it was put up, ns
-  std::int32_t root;  ///< node rank
+  std::int32_t root;   ///< node rank
   Path path;
   std::int32_t cell;                 ///< where the data is; -1: in `small`
   std::uint32_t cells;               ///< cells that were used so far, this one included
@@ -89,11 +89,11 @@ class Board {
   std::vector<int> members_;
   int me_;
   std::uint64_t number_ = 0;
-  std::uint64_t seen_passed_ = 0;            // by every member, when last looked
-  std::uint32_t used_ = 0;                   // cells so far
-  int cell_ = -1;                            // the one that place() gave
-  std::uint64_t last_use_[kCells] = {};      // broadcast that each cell was last used for
-  std::size_t there_[kCells] = {};           // bytes of each that are known to be there
+  std::uint64_t seen_passed_ = 0;        // by every member, when last looked
+  std::uint32_t used_ = 0;               // cells so far
+  int cell_ = -1;                        // the one that place() gave
+  std::uint64_t last_use_[kCells] = {};  // broadcast that each cell was last used for
+  std::size_t there_[kCells] = {};       // bytes of each that are known to be there
 };
 
 /// Room for some communicators on a node, in its shared memory.

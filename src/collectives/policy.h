@@ -11,7 +11,7 @@ enum class Policy { swap, sort, binomial };
 
 struct Settings {
   Policy policy = Policy::sort;
-  int every = 16;                 ///< N: broadcasts from one plan to the next, to begin with
+  int every = 16;                   ///< N: broadcasts from one plan to the next, to begin with
   std::int64_t threshold = 50'000;  ///< ns: changes of a wait, and latenesses, below it are noise
 };
 

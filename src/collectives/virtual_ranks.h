@@ -6,9 +6,9 @@ namespace steelyard::collectives {
 /// A binomial tree over positions 0 (the root) to size - 1, as MPI libraries build it: position p receives from p without
 /// its lowest bit, and sends to p + 2^k for all 2^k below that bit, the largest subtree first.
 namespace tree {
-int parent(int position);                            ///< of 0: -1
-std::vector<int> children(int position, int size);   ///< in the order in which they are sent to
-int subtree(int position, int size);                 ///< positions that get the data through this one, itself included
+int parent(int position);                           ///< of 0: -1
+std::vector<int> children(int position, int size);  ///< in the order in which they are sent to
+int subtree(int position, int size);                ///< positions that get the data through this one, itself included
 /// All positions, those first through which most others get the data; among equals those that get it earlier.
 std::vector<int> by_importance(int size);
 }  // namespace tree

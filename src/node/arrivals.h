@@ -58,8 +58,8 @@ class Arrivals {
 
  private:
   struct Slot {
-    std::uint64_t key;                    // 0 where free; under the lock, as the next
-    int members_left;                     // members that have not called forget()
+    std::uint64_t key;  // 0 where free; under the lock, as the next
+    int members_left;   // members that have not called forget()
     bool sure;
     std::atomic<std::uint32_t> arrivals;  // futex word: arrivals so far
     std::atomic<std::uint32_t> sleepers;

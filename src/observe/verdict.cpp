@@ -395,7 +395,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     const std::vector<Moves> moves = moves_by_node(record);
     say_efficiency(record, sum, page);
     say_waits(record, page);
-  say_broadcasts(record, page);
+    say_broadcasts(record, page);
     if (!moves.empty()) {
       say_moves(record, moves, page);
       say_gain(moves, page);

@@ -52,8 +52,7 @@ base::Status share_memory(State& state) {
   // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
-  const base::Collectives asked =
-      base::options().observe ? base::Collectives::off : base::options().collectives;
+  const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
   const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
   state.takes_every_broadcast = state.bootstrap->all_agree(asked == base::Collectives::on);
   const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
@@ -61,7 +60,8 @@ base::Status share_memory(State& state) {
                             cores::Cores::footprint(sizes[1], state.count) +
                             (broadcasts ? collectives::Boards::footprint(state.count) : 0);
   const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
-  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status) return status;
+  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
+    return status;
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);

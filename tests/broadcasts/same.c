@@ -47,7 +47,7 @@ static layout_t layout_of(int family, int way) {
       }
       return (layout_t){committed(type), 1};
     case PAIRS: return (layout_t){MPI_DOUBLE_INT, 0}; /* predefined, with a gap */
-    default: { /* a char, two ints, a double */
+    default: {                                        /* a char, two ints, a double */
       static const int lengths[] = {1, 2, 1};
       static const MPI_Datatype types[] = {MPI_CHAR, MPI_INT, MPI_DOUBLE};
       static const MPI_Aint places[4][3] = {{0, 4, 16}, {0, 1, 9}, {24, 8, 0}, {3, 32, 16}};
@@ -64,7 +64,8 @@ static void fill(unsigned char* buffer, size_t bytes, unsigned seed) {
 static int failures = 0;
 
 /* As if by a broadcast: the root's elements by the root's layout, into `buffer` by this rank's. */
-static void work_out(unsigned char* buffer, layout_t mine, layout_t roots, int count, size_t roots_span, unsigned seed) {
+static void work_out(unsigned char* buffer, layout_t mine, layout_t roots, int count, size_t roots_span,
+                     unsigned seed) {
   static unsigned char from[ROOM], row[ROOM];
   int position = 0;
   fill(from, roots_span, seed);
@@ -117,8 +118,8 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
     work_out(theirs, layout, roots, count, span_of(roots, count), (unsigned)(case_number * 31 + root));
   }
   if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0) && failures++ < 3) {
-    printf("case %d: rank %d of %d, root %d, family %d, ways %x, count %d, absolute %x, error %d: differs\n", case_number,
-           rank, size, root, family, ways, count, absolute, error);
+    printf("case %d: rank %d of %d, root %d, family %d, ways %x, count %d, absolute %x, error %d: differs\n",
+           case_number, rank, size, root, family, ways, count, absolute, error);
   }
   drop(layout);
   drop(roots);

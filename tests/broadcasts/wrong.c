@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
   /* The root runs ahead of a rank that is late, over more broadcasts than can be kept, with all that they hold. */
   comm = fresh(MPI_ERRORS_RETURN);
   for (int i = 0; i < 500; ++i) {
-    if (rank == size - 1 && i % 100 == 0) MPI_Sendrecv(&i, 1, MPI_INT, rank, 0, data, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE);
+    if (rank == size - 1 && i % 100 == 0)
+      MPI_Sendrecv(&i, 1, MPI_INT, rank, 0, data, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE);
     for (int j = 0; j < 2000; ++j) data[j] = rank == 0 ? i + j : -1;
     MPI_Bcast(data, i % 3 == 0 ? 2000 : 3, MPI_INT, 0, comm);
     expect(data[0] == i && data[2] == i + 2 && data[1999] == (i % 3 == 0 || rank == 0 ? i + 1999 : -1), "overtaken");

@@ -167,8 +167,7 @@ int Delivery::lead() {
   Board* const board = communicator_.board.get();
   const std::int64_t came = base::now_ns();
   std::vector<int> note;
-  const Tree::Head head =
-      root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
+  const Tree::Head head = root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
   const bool claimed = board != nullptr && board->claim();
   if (claimed) {
     while (!board->vacant(head.total())) turns_.next();

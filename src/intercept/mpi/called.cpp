@@ -8,8 +8,8 @@ namespace {
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   return broadcast(
-      STEELYARD_SITE, {buffer, count, type, root, comm}, true, [&] { return PMPI_Bcast(buffer, count, type, root, comm); },
-      [](int error) { return error; });
+      STEELYARD_SITE, {buffer, count, type, root, comm}, true,
+      [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
 }
 
 }  // namespace

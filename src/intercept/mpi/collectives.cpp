@@ -13,8 +13,8 @@ STEELYARD_EXPORT int MPI_Barrier(MPI_Comm comm) { COLLECTIVE(comm, barrier(), PM
 
 STEELYARD_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   return broadcast(
-      STEELYARD_SITE, {buffer, count, type, root, comm}, false, [&] { return PMPI_Bcast(buffer, count, type, root, comm); },
-      [](int error) { return error; });
+      STEELYARD_SITE, {buffer, count, type, root, comm}, false,
+      [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
 }
 
 STEELYARD_EXPORT int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,

@@ -15,9 +15,9 @@ inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
 
 /// Fortran's MPI_BOTTOM is a variable of the library's, under one of these names.
 inline void* c_buffer(void* buffer) {
-  static void* const bottoms[] = {
-      dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"), dlsym(RTLD_DEFAULT, "mpi_fortran_bottom"),
-      dlsym(RTLD_DEFAULT, "mpi_fortran_bottom__"), dlsym(RTLD_DEFAULT, "MPI_FORTRAN_BOTTOM")};
+  static void* const bottoms[] = {dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"), dlsym(RTLD_DEFAULT, "mpi_fortran_bottom"),
+                                  dlsym(RTLD_DEFAULT, "mpi_fortran_bottom__"),
+                                  dlsym(RTLD_DEFAULT, "MPI_FORTRAN_BOTTOM")};
   return std::ranges::count(bottoms, buffer) != 0 ? MPI_BOTTOM : buffer;
 }
 

@@ -78,7 +78,8 @@ bool Layout::take(const char* row, void* buffer, std::size_t from, std::size_t b
   }
   const int whole = static_cast<int>(bytes / size_);
   if (buffer == MPI_BOTTOM) {
-    return through_itself(row, static_cast<int>(static_cast<std::size_t>(whole) * size_), MPI_PACKED, buffer, whole, type_);
+    return through_itself(row, static_cast<int>(static_cast<std::size_t>(whole) * size_), MPI_PACKED, buffer, whole,
+                          type_);
   }
   int position = 0;
   return PMPI_Unpack(row, static_cast<int>(bytes), &position, buffer, whole, type_, g_quiet) == MPI_SUCCESS;

@@ -73,9 +73,9 @@ class Tree {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
-  int node_ = 0;                  // among the communicator's
-  std::vector<int> node_of_;      // by rank
-  std::vector<int> leaders_;      // by node: its lowest rank
+  int node_ = 0;              // among the communicator's
+  std::vector<int> node_of_;  // by rank
+  std::vector<int> leaders_;  // by node: its lowest rank
   std::vector<int> local_;
   bool usable_ = false;
   bool may_leave_to_library_;
@@ -84,9 +84,9 @@ class Tree {
   collectives::VirtualRanks table_;
   collectives::Optimiser optimiser_;
   collectives::Reporter reporter_;
-  std::int64_t number_ = 0;     // broadcasts over the tree so far
-  std::int64_t plan_at_;        // number at which the root plans
-  int left_to_library_ = 0;     // the next so many are
+  std::int64_t number_ = 0;          // broadcasts over the tree so far
+  std::int64_t plan_at_;             // number at which the root plans
+  int left_to_library_ = 0;          // the next so many are
   std::vector<std::int64_t> ahead_;  // by rank: how much later than its clock ours reads, at least
 
   std::vector<char> packet_;

@@ -1,5 +1,5 @@
 ! Broadcasts from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM, with and without ierror.
-program bindings
+program broadcasts
 #ifdef USE_MPI_F08
   use mpi_f08
 #define OF(kind) type(kind)
