@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     }
     one(comms[draw(5)], ours, theirs, i, draw(20) == 0 ? 10 : 8);
   }
-  among_messages(comms[3], 50);
+  among_messages(comms[3], cases / 20 + 2);
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%d broadcasts on %d ranks, %d differ\n", cases, size, all);
