@@ -45,7 +45,7 @@ class Run:
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; regions and mpi_calls are
         counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
         totals = _properties("totals")
-        columns = {k: v for k, v in _properties("rank").items() if k not in ("totals_ns", "waited_for", "timeline")}
+        columns = {k: v for k, v in _properties("rank").items() if k not in ("totals_ns", "waited_for", "timeline", "broadcasts")}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
         rows = [
             {**{k: v for k, v in rank.items() if k in columns}}

@@ -1,5 +1,7 @@
 #include "api/hooks.h"
 #include "api/message.h"
+#define STEELYARD_WITHOUT_MPI
+#include "steelyard/collectives.h"
 #include "steelyard/steelyard.h"
 
 // libsteelyard: what a program gets that was not started under `steelyard run`.
@@ -18,6 +20,8 @@ steelyard_status_t steelyard_step(void) {
 }
 
 void steelyard_internal_phases_begin(void) {}
+
+steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
 
 int steelyard_active(void) {
   steelyard::api::set_message(not_started);

@@ -66,6 +66,10 @@ std::vector<Option> make_table() {
   what.on_off("cores", &Options::cores, "move cores from processes that wait to processes that are waited for");
   what.on_off("lending", &Options::lending,
               "lend the cores of a process that sits in a blocking MPI call for as long as it sits there");
+  what.choice(
+      "collectives", choice_of<&Options::collectives>(), {"off", "called", "on"},
+      "broadcasts in which a late rank holds up no other of its node: on takes over every MPI_Bcast, called only "
+      "those that the program makes as steelyard_bcast(), off none");
 
   Group when(table, "When and where cores move");
   when.integer("balance-every", &Options::balance_every, 0, 1'000'000'000, "phases",
@@ -104,6 +108,16 @@ std::vector<Option> make_table() {
       "replay", &Options::replay, "PATH",
       "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
 
+  Group broadcasts(table, "How broadcasts go between nodes");
+  broadcasts.choice(
+      "broadcast-tree", choice_of<&Options::broadcast_tree>(), {"auto", "sort", "swap", "binomial", "library"},
+      "sort makes late nodes the leaves of the tree, swap exchanges two at a time as the paper does, binomial "
+      "never changes, library leaves all to the MPI library; auto is sort where somebody is late");
+  broadcasts.integer("broadcast-every", &Options::broadcast_every, 1, 1'000'000, "broadcasts",
+                     "the least number of broadcasts from one change of the tree to the next");
+  broadcasts.integer("broadcast-threshold", &Options::broadcast_threshold, 0, 1'000'000'000, "us",
+                     "how late a node must be, or how much its wait must change, to count");
+
   Group waiting(table, "How ranks and threads wait");
   waiting.choice("wait", choice_of<&Options::wait>(), {"sleep", "poll"},
                  "what a rank does in a blocking MPI call: sleep leaves the core to others, poll is what MPI does");
@@ -118,6 +132,10 @@ std::vector<Option> make_table() {
                "leaves GNU's, whose threads can be neither weighed nor moved");
   start.text("emulate", &Options::emulate, "TOPOLOGY",
              "pretend to run on a node of this synthetic hwloc topology, such as \"package:2 core:24 pu:1\"");
+  start.integer(
+      "node-ranks", &Options::node_ranks, 0, 1'000'000, "ranks",
+      "pretend that so many ranks of a node are a node of their own, to see on one what happens between them; 0 "
+      "takes nodes as they are");
   start.text("config", &Options::config, "PATH", "a TOML file of options, one `name = value` a line");
 
   Group output(table, "What is written");

@@ -31,12 +31,15 @@ enum class Loops {
   adaptive,
   off
 };
+enum class Collectives { off, called, on };
+enum class BroadcastTree { automatic, sort, swap, binomial, library };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
 struct Options {
   bool observe = false;
   bool cores = true;
   bool lending = true;
+  Collectives collectives = Collectives::on;
 
   long balance_every = 0;
   long balance_at = 0;
@@ -52,12 +55,17 @@ struct Options {
   std::string learn;
   std::string replay;
 
+  BroadcastTree broadcast_tree = BroadcastTree::automatic;
+  long broadcast_every = 16;
+  long broadcast_threshold = 50;
+
   Wait wait = Wait::sleep;
   long spin = 20;
   long blocktime = 100;
 
   OpenMp openmp = OpenMp::automatic;
   std::string emulate;
+  long node_ranks = 0;
   std::string config;
 
   std::string record = "steelyard-run.json";

@@ -18,12 +18,13 @@ std::uint64_t mix(std::uint64_t value) {
 }  // namespace
 
 std::size_t Arrivals::footprint(int processes) {
-  return Segment::footprint<std::atomic<std::uint32_t>>(1) + Segment::footprint<Slot>(kGroups) +
+  return 2 * Segment::footprint<std::atomic<std::uint32_t>>(1) + Segment::footprint<Slot>(kGroups) +
          Segment::footprint<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes);
 }
 
 Arrivals::Arrivals(Segment& segment, int processes, int me)
     : lock_(segment.carve<std::atomic<std::uint32_t>>(1)),
+      full_(segment.carve<std::atomic<std::uint32_t>>(1)),
       slots_(segment.carve<Slot>(kGroups)),
       counts_(segment.carve<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes)),
       stride_(processes),
@@ -31,9 +32,10 @@ Arrivals::Arrivals(Segment& segment, int processes, int me)
 
 std::atomic<std::uint32_t>& Arrivals::count(int slot, int member) const { return counts_[slot * stride_ + member]; }
 
-// Rare (once a communicator), so a lock is good enough; a holder that died makes the communicator go unfollowed.
+// Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
+// unfollowed.
 bool Arrivals::lock() {
-  for (int attempt = 0; attempt < 100'000; ++attempt) {
+  for (int attempt = 0; attempt < 1'000'000; ++attempt) {
     if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
     sleep_for(10'000);
   }
@@ -43,8 +45,8 @@ bool Arrivals::lock() {
 void Arrivals::unlock() { lock_->store(0, std::memory_order_release); }
 
 // All members hold the same key: whoever comes first takes a free slot for it, the others find it.
-int Arrivals::claim(std::uint64_t key, int members) {
-  if (!lock()) return -1;
+Arrivals::Claim Arrivals::claim(std::uint64_t key, int members) {
+  if (!lock()) return {-1, false};
   int found = -1;
   int free = -1;
   for (int slot = 0; slot < kGroups && found < 0; ++slot) {
@@ -55,27 +57,32 @@ int Arrivals::claim(std::uint64_t key, int members) {
     found = free;
     slots_[found].key = key;
     slots_[found].members_left = members;
+    slots_[found].sure = full_->load() == 0;
   }
+  if (found < 0) full_->store(1);
+  const bool sure = found >= 0 && slots_[found].sure;
   unlock();
-  return found;
+  return {found, sure};
 }
 
 Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> members,
                                   std::vector<int> member_of_rank) {
   const std::uint64_t generation = generations_[members_hash]++;
   const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
-  const int slot = claim(key, static_cast<int>(members.size()));
+  const auto [slot, sure] = claim(key, static_cast<int>(members.size()));
   if (slot < 0) return nullptr;
-  groups_.push_back(std::make_unique<Group>(Group{slot, key, true, 0, std::move(members), std::move(member_of_rank)}));
+  groups_.push_back(
+      std::make_unique<Group>(Group{slot, key, true, 0, std::move(members), std::move(member_of_rank), sure}));
   return groups_.back().get();
 }
 
-void Arrivals::forget(Group* group) {
+void Arrivals::forget(Group* group, const std::function<void(int)>& vacated) {
   if (!lock()) return;
   Slot& slot = slots_[group->slot];
   if (--slot.members_left == 0) {
     for (const int member : group->members) count(group->slot, member).store(0);
     for (auto& last : slot.last) last.store(0);
+    if (vacated) vacated(group->slot);
     slot.key = 0;
   }
   unlock();

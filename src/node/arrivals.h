@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -28,13 +29,16 @@ class Arrivals {
     std::uint32_t count = 0;          ///< collectives of this process on it
     std::vector<int> members;         ///< node ranks, this process included
     std::vector<int> member_of_rank;  ///< node rank by communicator rank; -1 for other nodes
+    bool sure = false;                ///< every member follows it, or will
   };
 
   /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full. Owned
   /// here.
+  /// Once the table was full, what one member follows another may have been refused: groups are no longer `sure`.
   Group* follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank);
-  /// Called by every local member that got a group.
-  void forget(Group* group);
+  /// Called by every local member that got a group. `vacated`, if given, is called with the slot by the last one, before
+  /// anybody can have it again.
+  void forget(Group* group, const std::function<void(int)>& vacated = {});
 
   /// Counts this process in at its next collective of the group. True where all the others were there already.
   bool arrive(Group& group);
@@ -54,8 +58,9 @@ class Arrivals {
 
  private:
   struct Slot {
-    std::uint64_t key;                    // 0 where free; under the lock, as the next
-    int members_left;                     // members that have not called forget()
+    std::uint64_t key;  // 0 where free; under the lock, as the next
+    int members_left;   // members that have not called forget()
+    bool sure;
     std::atomic<std::uint32_t> arrivals;  // futex word: arrivals so far
     std::atomic<std::uint32_t> sleepers;
     std::atomic<std::uint64_t> last[kRemembered];  // count and node rank of who completed a collective, by count
@@ -64,9 +69,14 @@ class Arrivals {
   std::atomic<std::uint32_t>& count(int slot, int member) const;
   bool lock();
   void unlock();
-  int claim(std::uint64_t key, int members);
+  struct Claim {
+    int slot;
+    bool sure;
+  };
+  Claim claim(std::uint64_t key, int members);
 
   std::atomic<std::uint32_t>* lock_;
+  std::atomic<std::uint32_t>* full_;  // it has been
   Slot* slots_;
   std::atomic<std::uint32_t>* counts_;  // by slot and node rank
   int stride_;

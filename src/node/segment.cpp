@@ -24,7 +24,7 @@ void* map_shared(int fd, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void* create_as_leader(std::size_t bytes, Invitation& invitation) {
+void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation) {
   std::random_device entropy;
   const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
   std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
@@ -33,8 +33,12 @@ void* create_as_leader(std::size_t bytes, Invitation& invitation) {
     invitation.error = errno;
     return nullptr;
   }
-  invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  void* memory = invitation.error == 0 ? map_shared(fd, bytes) : nullptr;
+  if (ftruncate(fd, static_cast<off_t>(bytes + spare)) != 0) {
+    invitation.error = errno;
+  } else {
+    invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  }
+  void* memory = invitation.error == 0 ? map_shared(fd, bytes + spare) : nullptr;
   if (memory == nullptr && invitation.error == 0) invitation.error = errno;
   close(fd);
   if (memory == nullptr) shm_unlink(invitation.name);
@@ -51,33 +55,46 @@ void* attach(std::size_t bytes, Invitation& invitation) {
 
 }  // namespace
 
-base::Status Segment::create(Bootstrap& bootstrap, std::size_t bytes, std::unique_ptr<Segment>& segment) {
+base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t spare,
+                             std::unique_ptr<Segment>& segment) {
+  const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = (size + page - 1) / page * page;  // what is spare begins on a page
   const bool leader = bootstrap.node_rank() == 0;
   Invitation invitation;
-  void* memory = leader ? create_as_leader(bytes, invitation) : nullptr;
+  void* memory = leader ? create_as_leader(bytes, spare, invitation) : nullptr;
   bootstrap.broadcast_in_node(&invitation, sizeof(invitation));
-  if (!leader && invitation.error == 0) memory = attach(bytes, invitation);
+  if (!leader && invitation.error == 0) memory = attach(bytes + spare, invitation);
   bootstrap.barrier_in_node();
   if (leader && memory != nullptr) shm_unlink(invitation.name);
   // One process that could not attach makes all step aside: half a node cannot be balanced.
   const bool everybody = bootstrap.all_agree(memory != nullptr);
   if (!everybody) {
-    if (memory != nullptr) munmap(memory, bytes);
+    if (memory != nullptr) munmap(memory, bytes + spare);
     return base::Status::failure(fmt::format(
         "shared memory of {} KiB could not be created in /dev/shm ({}): cores cannot move on this run; free "
         "space there (df /dev/shm) or give the container a larger one",
         bytes / 1024, invitation.error != 0 ? std::strerror(invitation.error) : "failed on another rank"));
   }
-  segment.reset(new Segment(memory, bytes, true));
+  segment.reset(new Segment(memory, bytes, bytes + spare));
   return {};
 }
 
 std::unique_ptr<Segment> Segment::over(void* memory, std::size_t bytes) {
-  return std::unique_ptr<Segment>(new Segment(memory, bytes, false));
+  return std::unique_ptr<Segment>(new Segment(memory, bytes, 0));
 }
 
 Segment::~Segment() {
-  if (mapped_) munmap(memory_, bytes_);
+  if (mapped_ != 0) munmap(memory_, mapped_);
+}
+
+// Writing to a page for which there is no memory would be a signal; asking is not.
+bool Segment::commit(char* from, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  return madvise(from, bytes, MADV_POPULATE_WRITE) == 0;
+#else
+  constexpr int kPopulateWrite = 23;  // of Linux, where the C library does not know it
+  return madvise(from, bytes, kPopulateWrite) == 0;
+#endif
 }
 
 void* Segment::take(std::size_t bytes) {

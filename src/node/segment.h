@@ -11,8 +11,10 @@ namespace steelyard::node {
 /// behind. Zero-filled at start, and really there: a full /dev/shm is an error at creation, not a signal later.
 class Segment {
  public:
-  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same size.
-  static base::Status create(Bootstrap& bootstrap, std::size_t bytes, std::unique_ptr<Segment>& segment);
+  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same sizes.
+  /// `spare` bytes more have addresses, but only what is commit()ted of them is there.
+  static base::Status create(Bootstrap& bootstrap, std::size_t bytes, std::size_t spare,
+                             std::unique_ptr<Segment>& segment);
   /// A segment over zero-filled memory of the caller: one view a process, or a thread that plays one in a test.
   static std::unique_ptr<Segment> over(void* memory, std::size_t bytes);
   ~Segment();
@@ -32,16 +34,22 @@ class Segment {
     return (count * sizeof(T) + kLine - 1) / kLine * kLine;
   }
 
+  /// The start of the spare bytes.
+  char* spare() const { return memory_ + bytes_; }
+  /// Makes sure that these spare bytes are there. False where the node has no memory left for them, or its kernel cannot tell
+  /// (Linux before 5.14).
+  static bool commit(char* from, std::size_t bytes);
+
  private:
   static constexpr std::size_t kLine = 64;
-  Segment(void* memory, std::size_t bytes, bool mapped)
+  Segment(void* memory, std::size_t bytes, std::size_t mapped)
       : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped) {}
   void* take(std::size_t bytes);
 
   char* memory_;
   std::size_t bytes_;
   std::size_t used_ = 0;
-  bool mapped_;
+  std::size_t mapped_;  // bytes to unmap; 0: the memory is another's
 };
 
 }  // namespace steelyard::node

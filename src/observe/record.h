@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/totals.h"
 
@@ -33,6 +34,7 @@ struct RankRecord {
   Totals totals;
   std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
   std::vector<Sample> timeline;
+  Broadcasts broadcasts;  ///< left out of the file where there were none
 };
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.

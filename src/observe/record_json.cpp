@@ -43,6 +43,15 @@ void fields(auto& io, Is<Sample> auto& s) {
   io("threads", s.threads);
 }
 
+void fields(auto& io, Is<Broadcasts> auto& b) {
+  io("calls", b.calls);
+  io("shared", b.shared);
+  io("tree", b.tree);
+  io("library", b.library);
+  io("late", b.late);
+  io("behind", b.behind);
+}
+
 void fields(auto& io, Is<RankRecord> auto& r) {
   io("rank", r.rank);
   io("node", r.node);
@@ -55,6 +64,7 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io("totals_ns", r.totals);
   io("waited_for", r.waited_for);
   io("timeline", r.timeline);
+  io.optional("broadcasts", r.broadcasts, r.broadcasts.calls > 0);
 }
 
 void fields(auto& io, Is<DecisionRecord> auto& d) {
@@ -143,6 +153,11 @@ struct Writer {
   }
 
   template <class T>
+  void optional(const char* name, const T& value, bool present) {
+    if (present) operator()(name, value);
+  }
+
+  template <class T>
   static Json json(const T& record) {
     Writer writer;
     fields(writer, record);
@@ -200,6 +215,10 @@ struct Reader {
     const std::string where = path.empty() ? name : path + "." + name;
     if (member == object.end()) throw Problem{where + ": missing"};
     read(*member, where, value);
+  }
+  template <class T>
+  void optional(const char* name, T& value, bool /*present*/) {
+    if (object.contains(name)) operator()(name, value);
   }
 
   /// A member that older records lack.

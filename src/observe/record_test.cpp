@@ -41,6 +41,17 @@ TEST(RecordJson, ComesBackAsItWas) {
   EXPECT_EQ(back.options.at("cores"), "on");
 }
 
+TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
+  RunRecord record = rich_run(), back;
+  EXPECT_EQ(to_json(record).find("broadcasts"), std::string::npos);
+  record.ranks[1].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  ASSERT_TRUE(from_json(to_json(record), back));
+  EXPECT_EQ(to_json(back), to_json(record));
+  EXPECT_EQ(back.ranks[1].broadcasts.tree, 2);
+  EXPECT_EQ(back.ranks[1].broadcasts.behind, 0.5);
+  EXPECT_EQ(back.ranks[0].broadcasts.calls, 0);
+}
+
 TEST(RecordJson, EmptyRunIsARecord) {
   RunRecord back = rich_run();
   ASSERT_TRUE(from_json(to_json(RunRecord{}), back));
@@ -223,7 +234,9 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 
 // The Python tests hold these files against the published schema.
 TEST(RecordFiles, ForTheSchema) {
-  std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich_run());
+  RunRecord rich = rich_run();
+  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);
   RunRecord empty = sample_run();
   empty.command.clear();
   empty.mpi.clear();

@@ -168,6 +168,34 @@ void say_waits(const RunRecord& record, Page& page) {
            2);
 }
 
+/// What Steelyard did with broadcasts, and for whom nobody waited because of it.
+void say_broadcasts(const RunRecord& record, Page& page) {
+  long calls = 0;
+  double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
+  std::vector<int> late;
+  for (const RankRecord& rank : record.ranks) {
+    const Broadcasts& b = rank.broadcasts;
+    calls = std::max(calls, b.calls);
+    shared += static_cast<double>(b.shared);
+    tree += static_cast<double>(b.tree);
+    library += static_cast<double>(b.library);
+    if (b.late <= 0 || b.late < b.calls / 2) continue;
+    late.push_back(rank.rank);
+    late_calls += static_cast<double>(b.late);
+    behind += b.behind;
+  }
+  const double all = shared + tree + library;
+  if (!(all > 0)) return;
+  std::string text = fmt::format("{} of {} through shared memory", percent(shared / all), plural(calls, "broadcast"));
+  if (tree > 0) text += fmt::format(", {} along a tree between nodes", percent(tree / all));
+  if (library > 0) text += fmt::format(", {} by the MPI library", percent(library / all));
+  if (!late.empty()) {
+    text += fmt::format("; {} came {} after the data on average, and no other rank of the node waited for that",
+                        rank_list(late), duration(behind / late_calls));
+  }
+  page.say("bcast", text, 2);
+}
+
 struct Moves {
   const NodeRecord* node = nullptr;
   std::vector<const DecisionRecord*> list;
@@ -385,6 +413,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     const std::vector<Moves> moves = moves_by_node(record);
     say_efficiency(record, sum, page);
     say_waits(record, page);
+    say_broadcasts(record, page);
     if (!moves.empty()) {
       say_moves(record, moves, page);
       say_gain(moves, page);

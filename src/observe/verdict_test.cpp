@@ -306,6 +306,17 @@ TEST(Verdict, RegionsWithoutMpiAreAWarning) {
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "one rank need not call MPI";
 }
 
+TEST(Verdict, SaysWhoCameLateToBroadcasts) {
+  RunRecord record = balanced();
+  EXPECT_THAT(text(record), Not(HasSubstr("bcast")));
+  for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 980, 0, 20, 0, 0};
+  EXPECT_THAT(text(record),
+              HasSubstr("bcast    98 % of 1000 broadcasts through shared memory, 2 % by the MPI library\n"));
+  record.ranks[2].broadcasts.late = 900;
+  record.ranks[2].broadcasts.behind = 9;
+  EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n           ms after the data"));
+}
+
 /// Anything that a record may hold, edited by hand or damaged.
 RunRecord any_record(std::mt19937_64& random) {
   const auto number = [&]() -> double {
@@ -326,6 +337,7 @@ RunRecord any_record(std::mt19937_64& random) {
     RankRecord rank = sample_rank(any_int(), any_int(), any_int() % 1000, any_int() % 10000, any_int() % 10000);
     rank.waited_for = {{any_int(), number()}, {any_int(), number()}};
     rank.fixed_reason = random() % 3 == 0 ? words() : "";
+    rank.broadcasts = {any_int(), any_int(), any_int(), any_int(), any_int(), number()};
     for (const TotalsField& field : kTotalsFields) {
       if (random() % 9 == 0) rank.totals.*field.value = any_int();
     }

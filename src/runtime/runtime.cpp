@@ -53,13 +53,20 @@ base::Status share_memory(State& state) {
   // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
+  const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
+  const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
+  state.takes_every_broadcast = state.bootstrap->all_agree(asked == base::Collectives::on);
   const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
                             node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
-                            cores::Cores::footprint(sizes[1], state.count);
-  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, state.segment); !status) return status;
+                            cores::Cores::footprint(sizes[1], state.count) +
+                            (broadcasts ? collectives::Boards::footprint(state.count) : 0);
+  const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
+  if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
+    return status;
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
+  if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
   if (!state.bootstrap->all_agree(sizes[1] == pus)) {
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
   }
@@ -217,6 +224,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.waited_for = state.waited_for;
   rank.timeline = state.timeline->samples();
   part.loops = loop_records();
+  rank.broadcasts = state.broadcasts;
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
   if (!state.leader) return part;
@@ -297,7 +305,9 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
     introduce(*state);
     state->bootstrap->barrier_in_node();
     create_cores(*state);
-    state->sleeps = options.wait == base::Wait::sleep && !options.observe && state->count > 1;
+    // The ranks of an emulated node share their cores with those of the others.
+    const bool shared = state->count > 1 || options.node_ranks > 0;
+    state->sleeps = options.wait == base::Wait::sleep && !options.observe && shared;
   } else {
     state->segment_problem = status.sentence();
     if (state->bootstrap->rank() == 0) base::warn(state->segment_problem);

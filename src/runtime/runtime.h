@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include "collectives/board.h"
+#include "collectives/policy.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
 
@@ -77,6 +79,23 @@ class BlockingCall {
 /// be followed (table full, one local member, several threads): then arrive() must not be called for it.
 CommunicatorOnNode* attach_communicator(const int* members, int count);
 void detach_communicator(CommunicatorOnNode* communicator);
+/// Its board, where broadcasts go over one: all members get one, or none does. Not after detach_communicator().
+std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator);
+/// How many of these, by their world ranks, are on this node.
+int local_members(const int* members, int count);
+
+/// How broadcasts between nodes are to go.
+struct Broadcasting {
+  bool on = false;  ///< at all ranks of MPI_COMM_WORLD
+  int node = 0;     ///< index of this rank's
+  collectives::Settings settings;
+  bool may_leave_to_library = true;  ///< those that find nobody late
+};
+Broadcasting broadcasting();
+/// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
+bool takes_every_broadcast();
+/// For the record. `late`: ns from when the data were there to when this rank came; negative where it came first.
+void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at

@@ -7,12 +7,14 @@
 #include <string>
 
 #include "base/options.h"
+#include "collectives/board.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
+#include "observe/broadcasts.h"
 #include "observe/phases.h"
 #include "observe/sites.h"
 #include "observe/ticks.h"
@@ -44,6 +46,9 @@ struct State {
   int count = 1;
   bool leader = false;  // plans for the node and speaks for it
   std::unique_ptr<node::Arrivals> arrivals;
+  std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
+  bool takes_every_broadcast = false;
+  observe::Broadcasts broadcasts;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<cores::Cores> cores;
   node::Topology topology;

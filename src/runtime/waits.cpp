@@ -155,7 +155,10 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
 
 void detach_communicator(CommunicatorOnNode* communicator) {
   State* state = g_state;
-  if (state != nullptr) state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator));
+  if (state == nullptr) return;
+  state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator), [&](int slot) {
+    if (state->boards != nullptr) state->boards->clear(slot);
+  });
 }
 
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/options.h"
+
 namespace steelyard::intercept {
 
 namespace {
@@ -19,6 +21,12 @@ MpiBootstrap::MpiBootstrap() {
   PMPI_Comm_size(world_, &size_);
   PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
   PMPI_Comm_rank(node_, &node_rank_);
+  if (const long ranks = base::options().node_ranks; ranks > 0) {
+    MPI_Comm machine = node_;
+    PMPI_Comm_split(machine, static_cast<int>(node_rank_ / ranks), rank_, &node_);
+    PMPI_Comm_free(&machine);
+    PMPI_Comm_rank(node_, &node_rank_);
+  }
   PMPI_Comm_size(node_, &node_size_);
 
   // The lowest rank of each node speaks for it; among themselves they are in the order of the nodes.

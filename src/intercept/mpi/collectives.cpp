@@ -1,4 +1,5 @@
 // Blocking collectives from C (and, with MPICH, from most of its Fortran bindings).
+#include "intercept/mpi/broadcast.h"
 #include "intercept/mpi/collective.h"
 
 using namespace steelyard::intercept;
@@ -11,7 +12,9 @@ extern "C" {
 STEELYARD_EXPORT int MPI_Barrier(MPI_Comm comm) { COLLECTIVE(comm, barrier(), PMPI_Barrier(comm)); }
 
 STEELYARD_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  COLLECTIVE(comm, root_to_all(root, count, type), PMPI_Bcast(buffer, count, type, root, comm));
+  return broadcast(
+      STEELYARD_SITE, {buffer, count, type, root, comm}, false,
+      [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
 }
 
 STEELYARD_EXPORT int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,

@@ -53,6 +53,8 @@ void remember_communicators(bool several_threads) {
 }
 
 void forget_communicators() {
+  // It is never freed, and what hangs on it has messages of its own.
+  if (remembering()) PMPI_Comm_delete_attr(MPI_COMM_WORLD, g_key);
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
 }
 
@@ -78,6 +80,9 @@ Communicator* at_collective(MPI_Comm handle) {
   const std::vector<int>& ranks = communicator->world_ranks;
   if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
     communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
+    if (communicator->on_node != nullptr) communicator->board = runtime::open_board(communicator->on_node);
+    communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
+    communicator->between_nodes = runtime::broadcasting().on && communicator->local_members < communicator->size;
   }
   return communicator;
 }

@@ -1,8 +1,11 @@
 #pragma once
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
+#include "collectives/board.h"
+#include "intercept/mpi/tree.h"
 #include "runtime/runtime.h"
 
 namespace steelyard::intercept {
@@ -15,6 +18,11 @@ struct Communicator {
   std::vector<int> world_ranks;                    ///< MPI_UNDEFINED for processes that were spawned
   bool asked = false;                              ///< on_node says what the runtime answered
   runtime::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
+  bool between_nodes = false;  ///< its broadcasts are to be taken over, and it has members elsewhere
+  int local_members = 1;
+  int broadcasts = 0;                         ///< of those, until there is a tree
+  std::unique_ptr<collectives::Board> board;  ///< shared by its members on this node: all have one, or none has
+  std::unique_ptr<Tree> tree;                 ///< all its members have one, or none has
 };
 
 /// Between these two, communicators are remembered. `several_threads`: MPI_THREAD_MULTIPLE was provided.

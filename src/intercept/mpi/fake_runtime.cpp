@@ -114,6 +114,12 @@ void detach_communicator(CommunicatorOnNode* communicator) {
   delete communicator;
 }
 
+std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode*) { return nullptr; }
+int local_members(const int*, int count) { return count; }
+Broadcasting broadcasting() { return {}; }
+bool takes_every_broadcast() { return false; }
+void note_broadcast(bool, bool, std::int64_t) {}
+
 void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
   count(*communicator);

@@ -1,4 +1,9 @@
 // Blocking collectives from Fortran.
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "intercept/mpi/broadcast.h"
 #include "intercept/mpi/collective.h"
 #include "intercept/mpi/fortran.h"
 
@@ -7,6 +12,22 @@ using F = MPI_Fint;
 namespace steelyard::intercept {
 
 inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
+
+/// Fortran's MPI_BOTTOM is a variable of the library's, under one of these names.
+inline void* c_buffer(void* buffer) {
+  static void* const bottoms[] = {dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"), dlsym(RTLD_DEFAULT, "mpi_fortran_bottom"),
+                                  dlsym(RTLD_DEFAULT, "mpi_fortran_bottom__"),
+                                  dlsym(RTLD_DEFAULT, "MPI_FORTRAN_BOTTOM")};
+  return std::ranges::count(bottoms, buffer) != 0 ? MPI_BOTTOM : buffer;
+}
+
+template <Name binding>
+void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F* ierror) {
+  broadcast(
+      site, {c_buffer(buffer), *count, c(type), *root, PMPI_Comm_f2c(*comm)}, false,
+      [&] { next<"mpi_bcast", binding>(buffer, count, type, root, comm, ierror); },
+      [&](int error) { set_error(ierror, error); });
+}
 
 }  // namespace steelyard::intercept
 
@@ -26,8 +47,8 @@ inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
 WEIGH(barrier, (F * comm, F* ierror), (comm, ierror), barrier())
 STEELYARD_FORTRAN(barrier, (F * comm, F* ierror), (comm, ierror))
 
-COLLECTIVE(bcast, (void* buffer, F* count, F* type, F* root, F* comm, F* ierror),
-           (buffer, count, type, root, comm, ierror), root_to_all(*root, *count, c(type)))
+STEELYARD_FORTRAN_BUFFER(bcast, (void* buffer, F* count, F* type, F* root, F* comm, F* ierror),
+                         (buffer, count, type, root, comm, ierror))
 
 COLLECTIVE(reduce, (void* from, void* to, F* count, F* type, F* op, F* root, F* comm, F* ierror),
            (from, to, count, type, op, root, comm, ierror), all_to_root(*root, *count, c(type)))

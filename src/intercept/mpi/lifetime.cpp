@@ -6,6 +6,7 @@
 #include "intercept/mpi/bootstrap.h"
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
+#include "intercept/mpi/layout.h"
 #include "intercept/mpi/windows.h"
 
 namespace steelyard::intercept {
@@ -24,6 +25,7 @@ void initialised(const char* language) {
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
   runtime::start(std::make_unique<MpiBootstrap>(), language);
+  prepare_layouts();
   remember_communicators(provided == MPI_THREAD_MULTIPLE);
   remember_windows();
 }
@@ -31,6 +33,7 @@ void initialised(const char* language) {
 void finalising() {
   forget_windows();
   forget_communicators();
+  end_layouts();
   runtime::finish();
 }
 

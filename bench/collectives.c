@@ -1,0 +1,184 @@
+/* Broadcasts among ranks that come late, and among ranks that do not.
+ *
+ *   collectives latency BYTES ROUNDS [binomial]
+ *     Blocks of broadcasts through MPI_Bcast and through the library's own PMPI_Bcast in turn, all ranks coming at once:
+ *     prints the mean time in the call of either (us) and their ratio, medians over the blocks.
+ *   collectives wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]
+ *     Before each broadcast ranks are given a load by PATTERN, which they sleep: prints the mean time in the broadcast by
+ *     rank and call (us), for MPI_Bcast or for a plain binomial tree of messages.
+ *       none        nobody
+ *       first       the root's first receiver in a binomial tree, as Soga et al.
+ *       persistent  each rank its own, at random, always
+ *       transient   each rank another one each time
+ *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes until
+ *                   the time is down to within a quarter of what it settles to
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum { BLOCK = 50 };
+static int rank, size;
+static MPI_Comm own;
+
+static void sleep_us(double us) {
+  const struct timespec t = {(time_t)(us / 1e6), (long)(us * 1e3) % 1000000000L};
+  if (us > 0) nanosleep(&t, NULL);
+}
+
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof *values, compare);
+  return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+/* As MPI libraries do it: the largest subtree first. */
+static void binomial(void* data, int bytes) {
+  int bit = 1;
+  for (; bit < size; bit <<= 1) {
+    if (rank & bit) {
+      MPI_Recv(data, bytes, MPI_BYTE, rank - bit, 0, own, MPI_STATUS_IGNORE);
+      break;
+    }
+  }
+  for (bit >>= 1; bit > 0; bit >>= 1) {
+    if (rank + bit < size) MPI_Send(data, bytes, MPI_BYTE, rank + bit, 0, own);
+  }
+}
+
+/* Leaves the cores to those who are still loaded. */
+static void meet(void) {
+  MPI_Request request;
+  PMPI_Ibarrier(own, &request);
+  for (int done = 0; !done; sleep_us(20)) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+static double mean_of_all(double mine) {
+  double sum = 0;
+  PMPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, own);
+  return sum / size;
+}
+
+static void check(const unsigned char* data, int bytes, int round) {
+  if (bytes > 0 && (data[0] != (unsigned char)round || data[bytes - 1] != (unsigned char)round)) {
+    fprintf(stderr, "rank %d: wrong data in round %d\n", rank, round);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+static double block_of(int native, unsigned char* data, int bytes) {
+  double spent = 0;
+  for (int i = 0; i < BLOCK; ++i) {
+    if (rank == 0) data[0] = data[bytes - 1] = (unsigned char)i;
+    PMPI_Barrier(own);
+    const double start = MPI_Wtime();
+    if (native) {
+      PMPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    } else {
+      MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    spent += MPI_Wtime() - start;
+    check(data, bytes, i);
+  }
+  return mean_of_all(spent / BLOCK * 1e6);
+}
+
+static void latency(unsigned char* data, int bytes, int blocks) {
+  double* ours = malloc((size_t)blocks * 3 * sizeof(double));
+  double *theirs = ours + blocks, *ratios = theirs + blocks;
+  for (int i = -1; i < blocks; ++i) { /* the first warms up */
+    const int at = i < 0 ? 0 : i;
+    for (int turn = 0; turn < 2; ++turn) {
+      const int native = (turn + at) % 2;
+      (native ? theirs : ours)[at] = block_of(native, data, bytes);
+    }
+    ratios[at] = ours[at] / theirs[at];
+  }
+  if (rank == 0) {
+    printf("bytes %d\nratio %.4f\n", bytes, median(ratios, blocks));
+    printf("ours %.3f\nnative %.3f\n", median(ours, blocks), median(theirs, blocks));
+  }
+  free(ours);
+}
+
+static unsigned hash(unsigned a, unsigned b) {
+  unsigned x = a * 2654435761U ^ (b + 1) * 2246822519U;
+  x ^= x >> 15;
+  x *= 2654435761U;
+  return x ^ x >> 13;
+}
+
+static double load(const char* pattern, int round, int rounds, double us) {
+  int first = 1;
+  while (first * 2 < size) first *= 2;
+  if (strcmp(pattern, "first") == 0) return rank == first ? us : 0;
+  if (strcmp(pattern, "moving") == 0) return rank == (round < rounds / 2 ? first : first / 2) ? us : 0;
+  if (strcmp(pattern, "persistent") == 0) return us * (hash((unsigned)rank, 0) % 1000) / 1000;
+  if (strcmp(pattern, "transient") == 0) return us * (hash((unsigned)rank, (unsigned)round + 1) % 1000) / 1000;
+  return 0;
+}
+
+static void waits(const char* pattern, unsigned char* data, int bytes, int rounds, double us, int plain) {
+  const int warm = strcmp(pattern, "moving") == 0 ? 0 : rounds / 2; /* what adapts may */
+  double* spent = calloc((size_t)rounds, sizeof(double));
+  double sum = 0;
+  for (int i = 0; i < rounds; ++i) {
+    if (rank == 0) data[0] = data[bytes - 1] = (unsigned char)i;
+    meet();
+    sleep_us(load(pattern, i, rounds, us));
+    const double start = MPI_Wtime();
+    if (plain) {
+      binomial(data, bytes);
+    } else {
+      MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    spent[i] = MPI_Wtime() - start;
+    check(data, bytes, i);
+    if (i >= warm) sum += spent[i];
+  }
+  for (int i = 0; i < rounds; ++i) spent[i] = mean_of_all(spent[i] * 1e6);
+  const double mean = mean_of_all(sum / (rounds - warm) * 1e6);
+  if (rank == 0) printf("wait %.1f\n", mean);
+  if (rank == 0 && warm == 0) {
+    const double settled = median(spent + rounds * 3 / 4, rounds - rounds * 3 / 4);
+    int last = rounds / 2;
+    for (int i = rounds / 2; i < rounds * 3 / 4; ++i) {
+      if (spent[i] > settled * 1.25 + 100 && (i + 1 == rounds || spent[i + 1] > settled * 1.25 + 100)) last = i + 1;
+    }
+    printf("adapted %d\n", last - rounds / 2);
+  }
+  free(spent);
+}
+
+int main(int argc, char** argv) {
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  const int is_latency = argc >= 4 && strcmp(argv[1], "latency") == 0;
+  const int is_wait = argc >= 6 && strcmp(argv[1], "wait") == 0;
+  if (!is_latency && !is_wait) {
+    if (rank == 0)
+      fprintf(stderr, "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  const int bytes = atoi(argv[is_latency ? 2 : 3]);
+  unsigned char* data = calloc((size_t)bytes + 1, 1);
+  if (is_latency) {
+    latency(data, bytes, atoi(argv[3]));
+  } else {
+    waits(argv[2], data, bytes, atoi(argv[4]), atof(argv[5]), argc > 6);
+  }
+  free(data);
+  MPI_Comm_free(&own);
+  MPI_Finalize();
+  return 0;
+}

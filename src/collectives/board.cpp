@@ -1,0 +1,129 @@
+#include "collectives/board.h"
+
+#include <algorithm>
+
+namespace steelyard::collectives {
+namespace {
+
+constexpr std::size_t kLine = 64 / sizeof(std::atomic<std::uint64_t>);  // words of a cache line
+
+}  // namespace
+
+struct Board::Shared {
+  Notice notices[kNotices];
+};
+
+Board::Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me)
+    : shared_(&shared), cells_(cells), passed_(passed), members_(std::move(members)), me_(me) {}
+
+Notice& Board::slot() const { return shared_->notices[number_ % kNotices]; }
+
+void Board::pass() { passed_[static_cast<std::size_t>(me_) * kLine].store(number_, std::memory_order_release); }
+
+bool Board::has_passed(int node_rank) const {
+  return passed_[static_cast<std::size_t>(node_rank) * kLine].load(std::memory_order_acquire) >= number_;
+}
+
+// Members only ever go on, so what was seen stays true.
+bool Board::all_passed(std::uint64_t number) {
+  if (number <= seen_passed_) return true;
+  std::uint64_t least = number_;
+  for (const int member : members_) {
+    if (member == me_ || member < 0) continue;
+    least = std::min(least, passed_[static_cast<std::size_t>(member) * kLine].load(std::memory_order_acquire));
+  }
+  seen_passed_ = least;
+  return number <= seen_passed_;
+}
+
+bool Board::claim() {
+  std::atomic<std::uint64_t>& claimed = slot().claimed;
+  std::uint64_t before = claimed.load(std::memory_order_relaxed);
+  return before < number_ && claimed.compare_exchange_strong(before, number_);
+}
+
+bool Board::vacant(std::size_t bytes) {
+  if (number_ > kNotices && !all_passed(number_ - kNotices)) return false;
+  return bytes <= Notice::kSmall || all_passed(last_use_[used_ % kCells]);
+}
+
+char* Board::place(std::size_t bytes) {
+  cell_ = -1;
+  if (bytes <= Notice::kSmall) return slot().small;
+  if (bytes > kCellBytes) return nullptr;
+  const std::uint32_t cell = used_ % kCells;
+  char* const at = cells_ + cell * kCellBytes;
+  if (there_[cell] < bytes) {
+    if (!node::Segment::commit(at, bytes)) return nullptr;
+    there_[cell] = bytes;
+  }
+  cell_ = static_cast<int>(cell);
+  return at;
+}
+
+void Board::put_up(Path path, std::size_t bytes, std::int64_t now, std::size_t ready, std::size_t note_bytes) {
+  Notice& notice = slot();
+  if (path == Path::board && cell_ >= 0) {
+    last_use_[cell_] = number_;
+    ++used_;
+  }
+  notice.bytes = bytes;
+  notice.since = now;
+  notice.root = me_;
+  notice.path = path;
+  notice.cell = cell_;
+  notice.cells = used_;
+  notice.note = static_cast<std::uint32_t>(note_bytes);
+  notice.ready.store(ready, std::memory_order_relaxed);
+  notice.number.store(number_, std::memory_order_release);
+}
+
+void Board::more(std::size_t ready) { slot().ready.store(ready, std::memory_order_release); }
+
+const Notice* Board::notice() {
+  const Notice& notice = slot();
+  if (notice.number.load(std::memory_order_acquire) != number_) return nullptr;
+  if (notice.cells != used_) {
+    used_ = notice.cells;
+    if (notice.cell >= 0) last_use_[notice.cell] = number_;
+  }
+  return &notice;
+}
+
+const char* Board::data(const Notice& notice) const {
+  return notice.cell < 0 ? notice.small : cells_ + static_cast<std::size_t>(notice.cell) * kCellBytes;
+}
+
+std::size_t Boards::footprint(int processes) {
+  return node::Segment::footprint<Board::Shared>(kBoards) +
+         node::Segment::footprint<std::atomic<std::uint64_t>>(kBoards * kLine * static_cast<std::size_t>(processes));
+}
+
+Boards::Boards(node::Segment& segment, int processes, int me)
+    : boards_(segment.carve<Board::Shared>(kBoards)),
+      passed_(segment.carve<std::atomic<std::uint64_t>>(kBoards * kLine * static_cast<std::size_t>(processes))),
+      cells_(segment.spare()),
+      processes_(processes),
+      me_(me) {}
+
+std::atomic<std::uint64_t>* Boards::passed(int slot) const {
+  return passed_ + static_cast<std::size_t>(slot) * static_cast<std::size_t>(processes_) * kLine;
+}
+
+std::unique_ptr<Board> Boards::open(int slot, const std::vector<int>& members) {
+  if (slot < 0 || slot >= kBoards) return nullptr;
+  char* const cells = cells_ + static_cast<std::size_t>(slot) * Board::kCells * Board::kCellBytes;
+  return std::unique_ptr<Board>(new Board(boards_[slot], cells, passed(slot), members, me_));
+}
+
+void Boards::clear(int slot) {
+  if (slot < 0 || slot >= kBoards) return;
+  for (Notice& notice : boards_[slot].notices) {
+    notice.claimed.store(0);
+    notice.number.store(0);
+  }
+  for (int process = 0; process < processes_; ++process)
+    passed(slot)[static_cast<std::size_t>(process) * kLine].store(0);
+}
+
+}  // namespace steelyard::collectives

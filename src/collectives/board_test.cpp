@@ -1,0 +1,168 @@
+#include "collectives/board.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+namespace steelyard::collectives {
+namespace {
+
+/// A node whose processes are threads.
+struct Node {
+  explicit Node(int processes) : count(processes) {
+    const std::size_t page = 4096;
+    const std::size_t bytes = (Boards::footprint(processes) + page - 1) / page * page;
+    size = bytes + Boards::spare();
+    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (int p = 0; p < processes; ++p) {
+      segments.push_back(node::Segment::over(memory, bytes));
+      boards.push_back(std::make_unique<Boards>(*segments.back(), processes, p));
+    }
+  }
+  ~Node() { munmap(memory, size); }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  std::vector<std::unique_ptr<Board>> open(int slot, const std::vector<int>& members) {
+    std::vector<std::unique_ptr<Board>> result;
+    for (const int member : members) result.push_back(boards[static_cast<std::size_t>(member)]->open(slot, members));
+    return result;
+  }
+
+  int count;
+  std::size_t size;
+  void* memory;
+  std::vector<std::unique_ptr<node::Segment>> segments;
+  std::vector<std::unique_ptr<Boards>> boards;
+};
+
+void give(Board& board, const std::string& text) {
+  char* const to = board.place(text.size());
+  ASSERT_NE(to, nullptr);
+  std::memcpy(to, text.data(), text.size());
+  board.put_up(Path::board, text.size(), 0, text.size());
+}
+
+std::string taken(Board& board) {
+  const Notice* const notice = board.notice();
+  return notice == nullptr ? "nothing" : std::string(board.data(*notice), notice->bytes);
+}
+
+TEST(Board, TheRootGoesOnAndALateOneStillGetsItsData) {
+  Node node(3);
+  const auto boards = node.open(0, {2, 0, 1});
+  EXPECT_EQ(boards[0]->member(0), 2);
+  for (int i = 0; i < Board::kNotices; ++i) {
+    boards[0]->next();
+    ASSERT_TRUE(boards[0]->vacant(5));
+    ASSERT_TRUE(boards[0]->claim());
+    give(*boards[0], std::to_string(i));
+    boards[0]->pass();
+  }
+  boards[0]->next();
+  EXPECT_FALSE(boards[0]->vacant(5)) << "both others have taken nothing";
+  for (int i = 0; i < Board::kNotices; ++i) {
+    for (const int late : {1, 2}) {
+      boards[late]->next();
+      EXPECT_EQ(taken(*boards[late]), std::to_string(i));
+      boards[late]->pass();
+    }
+    EXPECT_TRUE(boards[0]->vacant(5));
+  }
+  boards[1]->next();
+  EXPECT_EQ(boards[1]->notice(), nullptr) << "an old one is not taken for the next";
+}
+
+TEST(Board, LongMessagesWaitForTheirCellAlone) {
+  Node node(2);
+  const auto boards = node.open(3, {0, 1});
+  const std::string text(100'000, 'x');
+  for (int i = 0; i < Board::kCells; ++i) {
+    boards[0]->next();
+    ASSERT_TRUE(boards[0]->vacant(text.size()));
+    give(*boards[0], text);
+    boards[0]->pass();
+  }
+  boards[0]->next();
+  EXPECT_FALSE(boards[0]->vacant(text.size()));
+  EXPECT_TRUE(boards[0]->vacant(Notice::kSmall));
+  boards[1]->next();
+  EXPECT_EQ(taken(*boards[1]), text);
+  boards[1]->pass();
+  EXPECT_TRUE(boards[0]->vacant(text.size()));
+  EXPECT_EQ(boards[0]->place(Board::kCellBytes + 1), nullptr);
+}
+
+TEST(Board, TwoThatCallThemselvesRootDoNotMeet) {
+  Node node(3);
+  const auto boards = node.open(0, {0, 1, 2});
+  for (const auto& board : boards) board->next();
+  ASSERT_TRUE(boards[0]->claim());
+  EXPECT_FALSE(boards[1]->claim());
+  give(*boards[0], "a");
+  EXPECT_EQ(boards[2]->notice()->root, 0);
+  EXPECT_FALSE(boards[2]->has_passed(1));
+  boards[1]->pass();
+  EXPECT_TRUE(boards[2]->has_passed(1));
+}
+
+TEST(Board, ASlotThatWasClearedStartsAgain) {
+  Node node(2);
+  {
+    const auto boards = node.open(5, {0, 1});
+    boards[0]->next();
+    boards[0]->claim();
+    give(*boards[0], "old");
+    boards[0]->pass();
+  }
+  node.boards[1]->clear(5);
+  const auto boards = node.open(5, {1, 0});
+  for (const auto& board : boards) board->next();
+  EXPECT_EQ(boards[1]->notice(), nullptr);
+  EXPECT_FALSE(boards[1]->has_passed(0));
+  EXPECT_TRUE(boards[0]->claim());
+  EXPECT_EQ(node.boards[0]->open(Boards::kBoards, {0, 1}), nullptr);
+}
+
+// Roots, lengths and delays at random; every process checks all that it takes.
+TEST(Board, EachGetsEachBroadcastOnceInOrder) {
+  constexpr int kRounds = 4000;
+  for (const int count : {1, 2, 3, 5}) {
+    Node node(count);
+    std::vector<int> members;
+    for (int p = 0; p < count; ++p) members.push_back(p);
+    std::atomic<int> wrong{0};
+    const auto boards = node.open(1, members);
+    std::vector<std::thread> processes;
+    for (int me = 0; me < count; ++me) {
+      processes.emplace_back([&, me] {
+        std::mt19937 same(7), own(static_cast<unsigned>(me));
+        Board& board = *boards[static_cast<std::size_t>(me)];
+        for (int i = 0; i < kRounds; ++i) {
+          const int root = static_cast<int>(same() % static_cast<unsigned>(count));
+          const std::size_t lengths[] = {1, 100, Notice::kSmall, Notice::kSmall + 1, 5000};
+          const std::string text(lengths[same() % 5], static_cast<char>('a' + i % 26));
+          if (own() % 500 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+          board.next();
+          if (me == root) {
+            if (!board.claim()) ++wrong;
+            while (!board.vacant(text.size())) std::this_thread::yield();
+            give(board, text);
+          } else {
+            while (board.notice() == nullptr) std::this_thread::yield();
+            if (taken(board) != text || board.notice()->root != root) ++wrong;
+          }
+          board.pass();
+        }
+      });
+    }
+    for (auto& process : processes) process.join();
+    EXPECT_EQ(wrong.load(), 0) << count;
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::collectives

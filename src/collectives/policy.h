@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "collectives/virtual_ranks.h"
+
+// From measured waits to a virtual rank table: pure functions, without clock, messages or environment.
+namespace steelyard::collectives {
+
+enum class Policy { swap, sort, binomial };
+
+struct Settings {
+  Policy policy = Policy::sort;
+  int every = 16;                   ///< N: broadcasts from one plan to the next, to begin with
+  std::int64_t threshold = 50'000;  ///< ns: changes of a wait, and latenesses, below it are noise
+};
+
+/// What a rank measures in a broadcast, in ns. Both are 0 at the root.
+struct Measured {
+  std::int64_t wait = 0;  ///< from its call to the data: long for who comes early
+  std::int64_t late = 0;  ///< its call after the data could have been there; negative where it came earlier
+};
+
+/// At a rank: whether a measurement is told to the optimiser.
+class Reporter {
+ public:
+  explicit Reporter(const Settings& settings) : settings_(settings) {}
+  /// Takes one broadcast in. True where what counts for the policy has changed by more than the threshold since it was last
+  /// told: `value()` is to be told now.
+  bool tells(const Measured& measured);
+  /// `swap`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
+  std::int64_t value() const { return value_; }
+
+ private:
+  Settings settings_;
+  std::int64_t value_ = 0;
+  std::int64_t told_ = 0;
+};
+
+/// The next table, and in how many broadcasts to look again.
+struct Plan {
+  bool changed = false;
+  std::vector<int> ranks;  ///< by position, where changed
+  int next = 1;
+};
+
+/// At the rank that optimises: what it has been told, and what follows from it.
+class Optimiser {
+ public:
+  Optimiser(int size, const Settings& settings);
+  void told(int rank, std::int64_t value);
+  /// By what has been told, some rank is late. Means nothing for Policy::swap.
+  bool anybody_late() const;
+  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed.
+  Plan plan(const VirtualRanks& table, int root);
+
+ private:
+  bool exchange(VirtualRanks& table, int root) const;  // Soga et al.: the longest waiter for the shortest
+  bool sort(VirtualRanks& table, int root) const;
+
+  Settings settings_;
+  int next_;
+  std::vector<std::int64_t> known_;  // by rank
+};
+
+}  // namespace steelyard::collectives

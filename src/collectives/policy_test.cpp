@@ -1,0 +1,142 @@
+#include "collectives/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace steelyard::collectives {
+namespace {
+
+std::vector<int> upto(int size) {
+  std::vector<int> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+TEST(Tree, ReachesEachPositionOnceThroughItsParent) {
+  for (int size = 1; size <= 130; ++size) {
+    std::vector<int> reached(static_cast<std::size_t>(size));
+    for (int position = 0; position < size; ++position) {
+      int below = 1;
+      for (const int child : tree::children(position, size)) {
+        ++reached[static_cast<std::size_t>(child)];
+        EXPECT_EQ(tree::parent(child), position);
+        below += tree::subtree(child, size);
+      }
+      EXPECT_EQ(tree::subtree(position, size), below) << position << " of " << size;
+    }
+    EXPECT_EQ(std::accumulate(reached.begin(), reached.end(), 0), size - 1);
+    EXPECT_EQ(tree::by_importance(size).front(), 0);
+  }
+}
+
+TEST(VirtualRanks, StayAPermutationForAnyRootWhateverIsExchanged) {
+  std::mt19937 random(1);
+  for (int size = 1; size <= 40; ++size) {
+    VirtualRanks table(size);
+    for (int round = 0; round < 20; ++round) {
+      const auto some = [&] { return static_cast<int>(random() % static_cast<unsigned>(size)); };
+      table.exchange(some(), some());
+      const int root = some();
+      std::set<int> positions;
+      for (int rank = 0; rank < size; ++rank) {
+        positions.insert(table.position(rank, root));
+        EXPECT_EQ(table.rank(table.position(rank, root), root), rank);
+      }
+      EXPECT_EQ(static_cast<int>(positions.size()), size);
+      EXPECT_EQ(*positions.rbegin(), size - 1);
+      EXPECT_EQ(table.position(root, root), 0);
+    }
+  }
+}
+
+TEST(VirtualRanks, RefuseWhatIsNoPermutation) {
+  VirtualRanks table(3);
+  for (const std::vector<int>& bad : {std::vector<int>{0, 1}, {0, 1, 1}, {0, 1, 3}, {-1, 0, 1}, {0, 1, 2, 3}}) {
+    EXPECT_FALSE(table.assign(bad));
+  }
+  EXPECT_EQ(table.ranks(), upto(3));
+  EXPECT_TRUE(table.assign({2, 0, 1}));
+}
+
+Settings with(Policy policy) {
+  Settings settings;
+  settings.policy = policy;
+  settings.every = 4;
+  settings.threshold = 1000;
+  return settings;
+}
+
+TEST(Optimiser, ChangesNothingWithoutLoads) {
+  for (const Policy policy : {Policy::swap, Policy::sort, Policy::binomial}) {
+    for (int size = 1; size <= 33; ++size) {
+      Optimiser optimiser(size, with(policy));
+      VirtualRanks table(size);
+      int period = 4;
+      for (int round = 0; round < 6; ++round) {
+        for (int rank = 0; rank < size; ++rank) optimiser.told(rank, rank * 1000 / size);  // noise below the threshold
+        const Plan plan = optimiser.plan(table, round % size);
+        EXPECT_FALSE(plan.changed);
+        EXPECT_GE(plan.next, period);  // and looks less and less often
+        period = plan.next;
+      }
+      EXPECT_EQ(period, 32);
+    }
+  }
+}
+
+TEST(Optimiser, SortMakesLateRanksLeavesAtOnceAndKeepsTheOrderOfTheOthers) {
+  std::mt19937 random(2);
+  for (int size = 2; size <= 40; ++size) {
+    for (int root = 0; root < size; root += 3) {
+      Optimiser optimiser(size, with(Policy::sort));
+      VirtualRanks table(size);
+      std::set<int> late;
+      while (static_cast<int>(late.size()) < size / 4) {
+        const int rank = static_cast<int>(random() % static_cast<unsigned>(size));
+        if (rank != root && late.insert(rank).second) optimiser.told(rank, 5000 + rank);
+      }
+      const Plan plan = optimiser.plan(table, root);
+      if (plan.changed) {
+        ASSERT_TRUE(table.assign(plan.ranks));
+      }
+      for (const int rank : late) EXPECT_EQ(tree::subtree(table.position(rank, root), size), 1);
+      EXPECT_FALSE(optimiser.plan(table, root).changed) << "it has settled";
+    }
+  }
+}
+
+TEST(Optimiser, SwapExchangesTheLongestWaiterForTheShortestOncePerPlan) {
+  Optimiser optimiser(8, with(Policy::swap));
+  VirtualRanks table(8);
+  for (int rank = 1; rank < 8; ++rank) optimiser.told(rank, 10'000 + rank);
+  optimiser.told(4, 0);  // the root's first receiver is late: others wait for it, and it does not
+  const Plan plan = optimiser.plan(table, 0);
+  ASSERT_TRUE(plan.changed);
+  EXPECT_EQ(plan.ranks, (std::vector<int>{0, 1, 2, 3, 7, 5, 6, 4}));
+  EXPECT_EQ(plan.next, 4);
+  ASSERT_TRUE(table.assign(plan.ranks));
+  EXPECT_FALSE(optimiser.plan(table, 0).changed) << "the longest waiter already stands higher";
+}
+
+TEST(Reporter, TellsChangesAboveTheThreshold) {
+  Reporter swap(with(Policy::swap));
+  EXPECT_FALSE(swap.tells({900, 0}));
+  EXPECT_TRUE(swap.tells({5000, 0}));
+  EXPECT_FALSE(swap.tells({5900, 0}));
+  EXPECT_TRUE(swap.tells({0, 0}));
+  Reporter sort(with(Policy::sort));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(sort.tells({1'000'000, -1'000'000})) << "early is not late";
+  EXPECT_TRUE(sort.tells({0, 10'000}));
+  bool told_back = false;
+  for (int i = 0; i < 20; ++i) told_back |= sort.tells({0, 0});
+  EXPECT_TRUE(told_back);
+  EXPECT_LT(sort.value(), 1000);
+  EXPECT_FALSE(Reporter(with(Policy::binomial)).tells({1'000'000, 1'000'000}));
+}
+
+}  // namespace
+}  // namespace steelyard::collectives

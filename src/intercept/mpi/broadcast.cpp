@@ -1,0 +1,230 @@
+#include "intercept/mpi/broadcast.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/clock.h"
+#include "intercept/mpi/layout.h"
+#include "intercept/mpi/turns.h"
+
+namespace steelyard::intercept {
+namespace {
+
+using collectives::Board;
+using collectives::Notice;
+using collectives::Path;
+
+// Long messages are put up and taken in pieces, so that the two overlap, and stay in a core's own cache.
+constexpr std::size_t kPiece = 128U << 10;
+// A tree is made at this broadcast of a communicator: making one costs a few collectives.
+constexpr int kTreeFrom = 3;
+
+/// One broadcast on a communicator, at this rank.
+class Delivery {
+ public:
+  Delivery(const Broadcast& broadcast, Communicator& communicator, Call* call)
+      : b_(broadcast), communicator_(communicator), call_(call), layout_(b_.type, b_.count), turns_(call) {}
+
+  std::optional<int> run();
+
+ private:
+  bool root() const { return communicator_.rank == b_.root; }
+  std::optional<int> by_library(bool after_root);
+  std::optional<int> give();
+  std::optional<int> take(int from);
+  int lead();
+
+  /// This rank is at the collective, whoever weighs it.
+  void arrive(const Flow& flow);
+  /// A leader's or root's: those who sleep wake up to data.
+  void arrive_with_data() { arrive({runtime::Dependence::nobody, b_.root}); }
+  int refused(int code);
+  /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
+  int hand_out(const char* row, std::size_t bytes);
+
+  const Broadcast& b_;
+  Communicator& communicator_;
+  Call* call_;
+  Layout layout_;
+  Turns turns_;
+  std::int64_t late_ = 0;
+};
+
+void Delivery::arrive(const Flow& flow) {
+  if (communicator_.on_node == nullptr) return;
+  if (call_ == nullptr) return announce(communicator_);
+  runtime::arrive(*call_, communicator_.on_node, flow.dependence, flow.root);
+}
+
+int Delivery::refused(int code) {
+  PMPI_Comm_call_errhandler(b_.comm, code);
+  return code;
+}
+
+int Delivery::hand_out(const char* row, std::size_t bytes) {
+  if (!layout_.take(row, b_.buffer, 0, std::min(bytes, layout_.bytes()))) return refused(MPI_ERR_TYPE);
+  return bytes > layout_.bytes() ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS;
+}
+
+std::optional<int> Delivery::by_library(bool after_root) {
+  const bool waits = after_root && !root();
+  arrive({waits ? runtime::Dependence::root : runtime::Dependence::nobody, b_.root});
+  return std::nullopt;
+}
+
+std::optional<int> Delivery::run() {
+  Board* const board = communicator_.board.get();
+  Tree* const tree = communicator_.tree.get();
+  if (board != nullptr) board->next();
+  std::optional<int> code;
+  if (b_.count == 0) {
+    code = by_library(false);
+  } else if (layout_.bytes() == 0) {
+    // Some libraries send a message of nothing here, which a rank that says "no elements" would not receive.
+    arrive_with_data();
+    code = MPI_SUCCESS;
+  } else if (b_.buffer == MPI_BOTTOM && layout_.contiguous()) {
+    arrive_with_data();
+    code = refused(MPI_ERR_BUFFER);
+  } else if (tree == nullptr) {
+    code = root() ? give() : take(b_.root);
+  } else if (!tree->next(layout_.bytes())) {
+    code = by_library(true);
+  } else if (const int leader = tree->leader(b_.root); leader != communicator_.rank) {
+    code = take(leader);
+  } else {
+    code = lead();
+  }
+  if (board != nullptr) board->pass();
+  runtime::note_broadcast(!code, tree != nullptr, late_);
+  return code;
+}
+
+std::optional<int> Delivery::give() {
+  Board& board = *communicator_.board;
+  const std::size_t bytes = layout_.bytes();
+  if (!board.claim()) {
+    arrive_with_data();
+    return refused(MPI_ERR_ROOT);
+  }
+  while (!board.vacant(bytes)) turns_.next();
+  char* const row = board.place(bytes);
+  const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
+  if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
+    board.put_up(Path::library, bytes, base::now_ns(), 0);
+    return by_library(false);
+  }
+  board.put_up(Path::board, bytes, base::now_ns(), first);
+  arrive_with_data();
+  for (std::size_t done = first; done < bytes;) {
+    const std::size_t piece = std::min(bytes - done, kPiece);
+    layout_.give(b_.buffer, row, done, piece);
+    done += piece;
+    board.more(done);
+  }
+  return MPI_SUCCESS;
+}
+
+std::optional<int> Delivery::take(int from) {
+  Board& board = *communicator_.board;
+  const std::int64_t came = base::now_ns();
+  arrive({runtime::Dependence::root, from});
+  const int root = board.member(from);
+  const Notice* notice = board.notice();
+  for (; notice == nullptr; notice = board.notice()) {
+    // That rank did not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
+    if (board.has_passed(root) && board.notice() == nullptr) return refused(MPI_ERR_ROOT);
+    turns_.next();
+  }
+  if (notice->root != root) return refused(MPI_ERR_ROOT);
+  if (notice->path == Path::library) return std::nullopt;
+  late_ = came - notice->since;
+  const std::size_t bytes = notice->bytes;
+  if (notice->path == Path::message) {
+    std::vector<char> row(bytes + notice->note);
+    communicator_.tree->be_handed(from, row.data(), row.size(), turns_);
+    communicator_.tree->learn(row.data() + bytes, notice->note);
+    return hand_out(row.data(), bytes);
+  }
+  const char* const row = board.data(*notice);
+  const std::size_t wanted = std::min(bytes, layout_.bytes());
+  for (std::size_t done = 0; done < wanted;) {
+    const std::size_t ready = std::min<std::size_t>(notice->ready.load(std::memory_order_acquire), wanted);
+    if (ready == done || (ready < wanted && !layout_.contiguous())) {
+      turns_.next();
+      continue;
+    }
+    if (layout_.contiguous()) layout_.take(row, b_.buffer, done, ready - done);
+    done = ready;
+  }
+  if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
+  if (!layout_.contiguous()) return hand_out(row, bytes);
+  return bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS;
+}
+
+int Delivery::lead() {
+  Tree& tree = *communicator_.tree;
+  Board* const board = communicator_.board.get();
+  const std::int64_t came = base::now_ns();
+  std::vector<int> note;
+  const Tree::Head head = root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
+  const bool claimed = board != nullptr && board->claim();
+  if (claimed) {
+    while (!board->vacant(head.total())) turns_.next();
+  }
+  char* row = claimed ? board->place(head.total()) : nullptr;
+  std::vector<char> own;
+  const Path path = row != nullptr ? Path::board : Path::message;
+  if (row == nullptr) {
+    own.resize(head.total());
+    row = own.data();
+  }
+  if (!root()) {
+    tree.receive_row(head, b_.root, row, turns_);
+  } else if (layout_.give(b_.buffer, row, 0, layout_.bytes())) {
+    std::copy_n(reinterpret_cast<const char*>(note.data()), head.note, row + head.bytes);
+  } else {
+    return refused(MPI_ERR_TYPE);
+  }
+  if (claimed) board->put_up(path, head.bytes, base::now_ns(), head.total(), head.note);
+  arrive_with_data();
+  tree.send(head, b_.root, row);
+  const int code = root() ? MPI_SUCCESS : hand_out(row, head.bytes);
+  if (claimed && path == Path::message) {
+    for (const int rank : tree.local()) {
+      if (rank != communicator_.rank) tree.hand_over(rank, row, head.total(), turns_);
+    }
+  }
+  tree.finish(turns_);
+  tree.learn(row + head.bytes, head.note);
+  return code;
+}
+
+}  // namespace
+
+namespace {
+
+/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone.
+bool is_valid(const Broadcast& b, const Communicator& communicator) {
+  return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.type != MPI_DATATYPE_NULL;
+}
+
+}  // namespace
+
+bool takes_over(const Broadcast& b, Communicator& communicator) {
+  if (!is_valid(b, communicator)) return false;
+  if (!communicator.between_nodes) return communicator.board != nullptr;
+  if (communicator.broadcasts < kTreeFrom && ++communicator.broadcasts == kTreeFrom) {
+    const runtime::Broadcasting chosen = runtime::broadcasting();
+    const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
+    communicator.tree = std::make_unique<Tree>(b.comm, chosen.node, alone || communicator.board != nullptr,
+                                               chosen.settings, chosen.may_leave_to_library);
+  }
+  return communicator.tree != nullptr && communicator.tree->usable();
+}
+
+std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call) {
+  return Delivery(broadcast, communicator, call).run();
+}
+
+}  // namespace steelyard::intercept

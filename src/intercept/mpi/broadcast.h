@@ -1,0 +1,44 @@
+#pragma once
+#include <optional>
+
+#include "intercept/mpi/collective.h"
+
+// MPI_Bcast by Steelyard: over a board inside a node (collectives/board.h), along a tree between nodes (tree.h).
+namespace steelyard::intercept {
+
+/// The arguments of the call, as C has them.
+struct Broadcast {
+  void* buffer;
+  int count;
+  MPI_Datatype type;
+  int root;
+  MPI_Comm comm;
+};
+
+/// At each broadcast on the communicator: whether deliver() is for it. The same at all ranks.
+bool takes_over(const Broadcast& broadcast, Communicator& communicator);
+
+/// Gives or takes the data. The error code of the call, of which the communicator's error handler has been told; nothing
+/// where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
+std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call);
+
+/// The whole wrapper. `called`: by its own name, not as MPI_Bcast. `native()` calls the library, `answer(code)` returns what was done without it.
+template <typename Native, typename Answer>
+auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer answer) {
+  if (!remembering()) return native();
+  Communicator* communicator = at_collective(b.comm);
+  const bool asked = called || runtime::takes_every_broadcast();
+  if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
+    return collective(site, b.comm, root_to_all(b.root, b.count, b.type), native);
+  }
+  if (!weighs()) {
+    const std::optional<int> code = deliver(b, *communicator, nullptr);
+    return code ? answer(*code) : native();
+  }
+  Call call(site);
+  if (communicator->spans_world) call.is_step_mark();
+  const std::optional<int> code = deliver(b, *communicator, &call);
+  return code ? answer(*code) : native();
+}
+
+}  // namespace steelyard::intercept

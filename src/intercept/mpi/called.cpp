@@ -1,0 +1,17 @@
+// steelyard_bcast(), where the program was started under `steelyard run`.
+#include "intercept/mpi/broadcast.h"
+#include "steelyard/collectives.h"
+
+using namespace steelyard::intercept;
+
+namespace {
+
+int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return broadcast(
+      STEELYARD_SITE, {buffer, count, type, root, comm}, true,
+      [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
+}
+
+}  // namespace
+
+extern "C" steelyard_function_t steelyard_internal_bcast(void) { return reinterpret_cast<steelyard_function_t>(bcast); }

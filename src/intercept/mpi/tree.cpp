@@ -1,0 +1,213 @@
+#include "intercept/mpi/tree.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "base/clock.h"
+
+namespace steelyard::intercept {
+namespace {
+
+enum Tag { kHead = 1, kRow, kReport, kLocal };
+
+// Of the broadcasts that find nobody late, so many are left to the library for one that looks again.
+constexpr int kLibraryShare = 15;
+
+}  // namespace
+
+/// A head, and the row where it is short.
+struct Tree::Packet {
+  static constexpr std::size_t kSize = 2048;
+  Head head;
+  char row[kSize - sizeof(Head)];
+};
+
+Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& settings, bool may_leave_to_library)
+    : may_leave_to_library_(may_leave_to_library),
+      settings_(settings),
+      table_(1),
+      optimiser_(1, settings),
+      reporter_(settings),
+      plan_at_(settings.every),
+      packet_(sizeof(Packet)) {
+  PMPI_Comm_rank(comm, &rank_);
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_split(comm, 0, rank_, &comm_);  // a duplicate would copy the program's attributes
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
+  const int mine[2] = {node, ready ? 1 : 0};
+  std::vector<int> all(static_cast<std::size_t>(size) * 2);
+  PMPI_Allgather(mine, 2, MPI_INT, all.data(), 2, MPI_INT, comm_);
+  std::map<int, int> index;
+  usable_ = true;
+  for (int rank = 0; rank < size; ++rank) {
+    const int of = all[static_cast<std::size_t>(rank) * 2];
+    usable_ = usable_ && all[static_cast<std::size_t>(rank) * 2 + 1] != 0;
+    const auto [found, is_new] = index.emplace(of, static_cast<int>(index.size()));
+    if (is_new) leaders_.push_back(rank);
+    node_of_.push_back(found->second);
+    if (of == node) local_.push_back(rank);
+  }
+  node_ = node_of_[static_cast<std::size_t>(rank_)];
+  const int nodes = static_cast<int>(leaders_.size());
+  table_ = collectives::VirtualRanks(nodes);
+  optimiser_ = collectives::Optimiser(nodes, settings);
+  reports_.assign(node_of_.size(), 0);
+  compare_clocks();
+}
+
+Tree::~Tree() {
+  // A message that nobody has received might be taken for one of the next communicator.
+  int sent = 0;
+  PMPI_Reduce_scatter_block(reports_.data(), &sent, 1, MPI_INT, MPI_SUM, comm_);
+  while (heard_ < sent) hear_report();
+  PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
+  PMPI_Comm_free(&comm_);
+}
+
+// All leave a barrier at nearly the same time. What is estimated too high is put right by the first message that is faster.
+void Tree::compare_clocks() {
+  ahead_.assign(node_of_.size(), std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int64_t> clocks(node_of_.size());
+  for (int round = 0; round < 3; ++round) {
+    PMPI_Barrier(comm_);
+    const std::int64_t now = base::now_ns();
+    PMPI_Allgather(&now, 1, MPI_INT64_T, clocks.data(), 1, MPI_INT64_T, comm_);
+    for (std::size_t rank = 0; rank < clocks.size(); ++rank) ahead_[rank] = std::min(ahead_[rank], now - clocks[rank]);
+  }
+}
+
+bool Tree::next(std::size_t bytes) {
+  if (bytes > kMostBytes) return false;
+  if (left_to_library_ > 0) {
+    --left_to_library_;
+    return false;
+  }
+  ++number_;
+  return true;
+}
+
+int Tree::leader(int root) const {
+  return node_of_[static_cast<std::size_t>(root)] == node_ ? root : leaders_[static_cast<std::size_t>(node_)];
+}
+
+int Tree::parent(int root) const {
+  const int root_node = node_of_[static_cast<std::size_t>(root)];
+  const int node = table_.rank(collectives::tree::parent(table_.position(node_, root_node)), root_node);
+  return node == root_node ? root : leaders_[static_cast<std::size_t>(node)];
+}
+
+Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, std::vector<int>& note) {
+  note.clear();
+  if (number_ >= plan_at_) {
+    hear_reports();
+    const collectives::Plan plan = optimiser_.plan(table_, node_);
+    const bool idle = may_leave_to_library_ && !optimiser_.anybody_late();
+    note = {idle ? 1 : plan.next, idle ? kLibraryShare : 0};
+    note.insert(note.end(), plan.ranks.begin(), plan.ranks.end());
+  }
+  return {bytes, static_cast<std::uint32_t>(note.size() * sizeof(int)), now};
+}
+
+Tree::Head Tree::receive(int root, std::int64_t came, Turns& turns) {
+  MPI_Request request;
+  PMPI_Irecv(packet_.data(), static_cast<int>(sizeof(Packet)), MPI_BYTE, parent(root), kHead, comm_, &request);
+  wait(request, turns);
+  Head head;
+  std::memcpy(&head, packet_.data(), sizeof head);
+  measure(root, came, base::now_ns(), head.since);
+  return head;
+}
+
+void Tree::receive_row(const Head& head, int root, char* row, Turns& turns) {
+  if (head.total() <= sizeof(Packet::row)) {
+    std::memcpy(row, packet_.data() + offsetof(Packet, row), head.total());
+    return;
+  }
+  MPI_Request request;
+  PMPI_Irecv(row, static_cast<int>(head.total()), MPI_BYTE, parent(root), kRow, comm_, &request);
+  wait(request, turns);
+}
+
+// The table is that of before the note, at all ranks.
+void Tree::send(const Head& head, int root, const char* row) {
+  const int root_node = node_of_[static_cast<std::size_t>(root)];
+  const bool is_short = head.total() <= sizeof(Packet::row);
+  std::memcpy(packet_.data(), &head, sizeof head);
+  if (is_short) std::memcpy(packet_.data() + offsetof(Packet, row), row, head.total());
+  const std::size_t bytes = offsetof(Packet, row) + (is_short ? head.total() : 0);
+  for (const int child : collectives::tree::children(table_.position(node_, root_node), table_.size())) {
+    const int to = leaders_[static_cast<std::size_t>(table_.rank(child, root_node))];
+    PMPI_Isend(packet_.data(), static_cast<int>(bytes), MPI_BYTE, to, kHead, comm_, &sends_.emplace_back());
+    if (is_short) continue;
+    PMPI_Isend(row, static_cast<int>(head.total()), MPI_BYTE, to, kRow, comm_, &sends_.emplace_back());
+  }
+}
+
+void Tree::finish(Turns& turns) {
+  for (MPI_Request& request : sends_) wait(request, turns);
+  sends_.clear();
+}
+
+void Tree::learn(const char* note, std::size_t bytes) {
+  if (bytes < 2 * sizeof(int)) return;
+  std::vector<int> words(bytes / sizeof(int));
+  std::memcpy(words.data(), note, words.size() * sizeof(int));
+  plan_at_ = number_ + words[0];
+  left_to_library_ = words[1];
+  if (words.size() > 2) table_.assign({words.begin() + 2, words.end()});
+}
+
+void Tree::hand_over(int rank, const char* row, std::size_t bytes, Turns& turns) {
+  MPI_Request request;
+  PMPI_Isend(row, static_cast<int>(bytes), MPI_BYTE, rank, kLocal, comm_, &request);
+  wait(request, turns);
+}
+
+void Tree::be_handed(int leader, char* row, std::size_t bytes, Turns& turns) {
+  MPI_Request request;
+  PMPI_Irecv(row, static_cast<int>(bytes), MPI_BYTE, leader, kLocal, comm_, &request);
+  wait(request, turns);
+}
+
+void Tree::wait(MPI_Request& request, Turns& turns) {
+  for (int done = 0;;) {
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    turns.next();
+  }
+}
+
+// The data could have been here when the root had sent them: that is when it came, by our clock.
+void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since) {
+  std::int64_t& ahead = ahead_[static_cast<std::size_t>(root)];
+  ahead = std::min(ahead, got - since);
+  if (!reporter_.tells({got - came, came - since - ahead})) return;
+  int done = 1;
+  if (reporting_ != MPI_REQUEST_NULL) PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
+  if (done == 0) return;  // the next will be told
+  report_[0] = node_;
+  report_[1] = reporter_.value();
+  ++reports_[static_cast<std::size_t>(root)];
+  PMPI_Isend(report_, 2, MPI_INT64_T, root, kReport, comm_, &reporting_);
+}
+
+void Tree::hear_reports() {
+  for (;;) {
+    int found = 0;
+    PMPI_Iprobe(MPI_ANY_SOURCE, kReport, comm_, &found, MPI_STATUS_IGNORE);
+    if (found == 0) return;
+    hear_report();
+  }
+}
+
+void Tree::hear_report() {
+  std::int64_t report[2];
+  PMPI_Recv(report, 2, MPI_INT64_T, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
+  optimiser_.told(static_cast<int>(report[0]), report[1]);
+  ++heard_;
+}
+
+}  // namespace steelyard::intercept

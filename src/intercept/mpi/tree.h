@@ -1,0 +1,100 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/policy.h"
+#include "intercept/mpi/turns.h"
+
+namespace steelyard::intercept {
+
+/// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
+/// virtual rank table says who stands where. The root leads its own node. What changes, changes by a note that travels
+/// behind the data, so that all ranks of the communicator change at the same broadcast.
+class Tree {
+ public:
+  /// Longer messages are left to the MPI library.
+  static constexpr std::size_t kMostBytes = 1U << 20;
+
+  /// Collective over `comm`. `node`: of this rank; `ready`: it can take part. The messages go over a communicator of their
+  /// own.
+  Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& settings, bool may_leave_to_library);
+  /// Collective, as freeing a communicator is.
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  /// Every rank takes part; otherwise nothing else may be asked.
+  bool usable() const { return usable_; }
+  /// Counts a broadcast of so many bytes. False where it is the library's.
+  bool next(std::size_t bytes);
+  /// Rank that leads this rank's node in a broadcast from `root`.
+  int leader(int root) const;
+  /// Ranks of this node.
+  const std::vector<int>& local() const { return local_; }
+
+  /// What goes in front of a message.
+  struct Head {
+    std::uint64_t bytes = 0;
+    std::uint32_t note = 0;  ///< bytes of it, behind the data
+    std::int64_t since = 0;  ///< when the root came, by its clock
+    std::size_t total() const { return bytes + note; }
+  };
+
+  // Leaders, in this order.
+
+  /// The root's head, and the note that is to travel with it.
+  Head begin(std::size_t bytes, std::int64_t now, std::vector<int>& note);
+  /// The others': waits for it. `came`: when this rank did.
+  Head receive(int root, std::int64_t came, Turns& turns);
+  /// Then the row of `head.total()` bytes, for all but the root.
+  void receive_row(const Head& head, int root, char* row, Turns& turns);
+  void send(const Head& head, int root, const char* row);
+  /// Waits until `row` may be written again.
+  void finish(Turns& turns);
+
+  /// Every rank, with the note of a broadcast, if it had one.
+  void learn(const char* note, std::size_t bytes);
+
+  /// To and from a rank of this node, where shared memory ran out.
+  void hand_over(int rank, const char* row, std::size_t bytes, Turns& turns);
+  void be_handed(int leader, char* row, std::size_t bytes, Turns& turns);
+
+ private:
+  struct Packet;
+  void wait(MPI_Request& request, Turns& turns);
+  void compare_clocks();
+  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since);
+  void hear_reports();
+  void hear_report();
+  int parent(int root) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int node_ = 0;              // among the communicator's
+  std::vector<int> node_of_;  // by rank
+  std::vector<int> leaders_;  // by node: its lowest rank
+  std::vector<int> local_;
+  bool usable_ = false;
+  bool may_leave_to_library_;
+
+  collectives::Settings settings_;
+  collectives::VirtualRanks table_;
+  collectives::Optimiser optimiser_;
+  collectives::Reporter reporter_;
+  std::int64_t number_ = 0;          // broadcasts over the tree so far
+  std::int64_t plan_at_;             // number at which the root plans
+  int left_to_library_ = 0;          // the next so many are
+  std::vector<std::int64_t> ahead_;  // by rank: how much later than its clock ours reads, at least
+
+  std::vector<char> packet_;
+  std::vector<MPI_Request> sends_;
+  std::int64_t report_[2] = {};
+  std::vector<int> reports_;  // by rank: sent to it
+  int heard_ = 0;
+  MPI_Request reporting_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,19 @@
+#pragma once
+#include "intercept/mpi/call.h"
+
+namespace steelyard::intercept {
+
+/// Between two looks at what a broadcast waits for. Leaves the core to others, as its call is told to. The MPI library is let
+/// go on with what is under way: others may wait for that.
+class Turns {
+ public:
+  /// `call` is null where it is not weighed.
+  explicit Turns(Call* call) : call_(call) {}
+  void next();
+
+ private:
+  Call* call_;
+  int turns_ = 0;
+};
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,99 @@
+/* What a program gets wrong must end no worse than with the MPI library alone: with an error, or with data, and never in a
+ * wait for ever. Each mistake is made on a communicator of its own. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int rank, size, failures = 0;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  printf("rank %d: %s\n", rank, what);
+}
+
+static int class_of(int code) {
+  int error_class = 0;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+static int handled = 0;
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  ++handled;
+}
+
+static MPI_Comm fresh(MPI_Errhandler handler) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, handler);
+  return comm;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Errhandler counting;
+  MPI_Comm_create_errhandler(on_error, &counting);
+  int data[2000];
+
+  /* Too small a buffer: what fits arrives, the rest is an error, through the handler and not only as a code. */
+  MPI_Comm comm = fresh(counting);
+  for (int i = 0; i < 2000; ++i) data[i] = rank == 0 ? i : -1;
+  int code = MPI_Bcast(data, rank == 0 ? 2000 : 1000, MPI_INT, 0, comm);
+  if (rank > 0) expect(class_of(code) == MPI_ERR_TRUNCATE && handled == 1, "a short buffer was no error");
+  if (rank > 0) expect(data[999] == 999 && data[1000] == -1, "a short buffer was not filled, or overrun");
+  /* Too large a one: what there is arrives. */
+  memset(data, -1, sizeof data);
+  if (rank == 0) data[0] = 5;
+  MPI_Bcast(data, rank == 0 ? 1 : 2000, MPI_INT, 0, comm);
+  if (rank > 0) expect(data[0] == 5 && data[1] == -1, "too large a buffer was not filled, or overrun");
+  MPI_Comm_free(&comm);
+
+  /* Two call themselves root, another believes in one of them. */
+  comm = fresh(MPI_ERRORS_RETURN);
+  code = MPI_Bcast(data, 10, MPI_INT, rank < 2 ? rank : 0, comm);
+  (void)code; /* which of the two came first is open */
+  MPI_Comm_free(&comm);
+
+  /* Only the root believes that there is nothing to send; then it is the other way round. */
+  comm = fresh(MPI_ERRORS_RETURN);
+  code = MPI_Bcast(data, rank == 0 ? 0 : 10, MPI_INT, 0, comm);
+  expect(rank == 0 ? code == MPI_SUCCESS : class_of(code) == MPI_ERR_ROOT, "an empty root was no error");
+  expect(MPI_Bcast(data, rank == 0 ? 10 : 0, MPI_INT, 0, comm) == MPI_SUCCESS, "an unread broadcast was an error");
+  data[0] = rank == 0 ? 7 : -1;
+  MPI_Bcast(data, 1, MPI_INT, 0, comm);
+  expect(data[0] == 7, "what came after a mistake was wrong");
+  /* Refused at one rank, which is not counted: the others know nothing of it. */
+  if (rank == 0) {
+    expect(MPI_Bcast(data, 1, MPI_INT, size + 5, comm) != MPI_SUCCESS, "a root that does not exist");
+    expect(MPI_Bcast(data, -1, MPI_INT, 0, comm) != MPI_SUCCESS, "a negative count");
+    expect(MPI_Bcast(data, 1, MPI_DATATYPE_NULL, 0, comm) != MPI_SUCCESS, "no type");
+  }
+  expect(class_of(MPI_Bcast(NULL, 1, MPI_INT, rank, comm)) == MPI_ERR_BUFFER, "a null buffer");
+  data[0] = rank == 0 ? 8 : -1;
+  MPI_Bcast(data, 1, MPI_INT, 0, comm);
+  expect(data[0] == 8, "what came after refusals was wrong");
+  MPI_Comm_free(&comm);
+
+  /* The root runs ahead of a rank that is late, over more broadcasts than can be kept, with all that they hold. */
+  comm = fresh(MPI_ERRORS_RETURN);
+  for (int i = 0; i < 500; ++i) {
+    if (rank == size - 1 && i % 100 == 0)
+      MPI_Sendrecv(&i, 1, MPI_INT, rank, 0, data, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE);
+    for (int j = 0; j < 2000; ++j) data[j] = rank == 0 ? i + j : -1;
+    MPI_Bcast(data, i % 3 == 0 ? 2000 : 3, MPI_INT, 0, comm);
+    expect(data[0] == i && data[2] == i + 2 && data[1999] == (i % 3 == 0 || rank == 0 ? i + 1999 : -1), "overtaken");
+  }
+  MPI_Comm_free(&comm);
+
+  MPI_Errhandler_free(&counting);
+  int all = 0;
+  MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d ranks, %d wrong\n", size, all);
+  MPI_Finalize();
+  return 0;
+}
