@@ -186,8 +186,8 @@ typedef struct steelyard_mail {
   void (*receive)(void* self, void* bytes, size_t size);
   void (*pause)(void* self, int64_t ns);
   int64_t (*clock)(void* self); /* ns */
-  int (*open)(void* self);      /* 1: messages can still be sent */
-  void (*close)(void* self);    /* the last call */
+  int (*open)(void* self);              /* 1: messages can still be sent */
+  void (*close)(void* self, int clean); /* the last call. 0: messages may still be under way */
 } steelyard_mail_t;
 /* `mail` is copied, and closed by steelyard_tasks_free(), or at once where this fails. */
 STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail,
@@ -249,9 +249,10 @@ static inline int steelyard_mpi_mail_open(void* self) {
   MPI_Finalized(&finalized);
   return !finalized;
 }
-static inline void steelyard_mpi_mail_close(void* self) {
+/* A communicator that is freed is soon used again under another handle, which then gets what is still under way. */
+static inline void steelyard_mpi_mail_close(void* self, int clean) {
   steelyard_mpi_mail_t* mail = (steelyard_mpi_mail_t*)self;
-  if (steelyard_mpi_mail_open(self)) {
+  if (clean && steelyard_mpi_mail_open(self)) {
     MPI_Comm_free(&mail->here);
     MPI_Comm_free(&mail->all);
   }

@@ -39,7 +39,7 @@ steelyard_status_t guarded(const char* name, const void* handle, Call&& call) tr
 class CalledMail final : public Mail {
  public:
   explicit CalledMail(const steelyard_mail_t& by) : by_(by) {}
-  ~CalledMail() override { by_.close(by_.self); }
+  ~CalledMail() override { by_.close(by_.self, clean_ ? 1 : 0); }
   int rank() const override { return by_.rank; }
   int size() const override { return by_.size; }
   int node_rank() const override { return by_.node_rank; }
@@ -66,8 +66,10 @@ class CalledMail final : public Mail {
     return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns();
   }
   bool open() const override { return by_.open(by_.self) != 0; }
+  void abandon() override { clean_ = false; }
 
  private:
+  bool clean_ = true;
   const steelyard_mail_t by_;
 };
 

@@ -39,6 +39,8 @@ class Mail {
   virtual std::int64_t now() const = 0;
   /// Messages can still be sent.
   virtual bool open() const = 0;
+  /// Messages may be under way when this is destroyed.
+  virtual void abandon() = 0;
 };
 
 /// Where ranks are: which node, and which of its processes.

@@ -113,6 +113,7 @@ base::Status Pool::run(Consumer consumer) {
   totals_.inside += base::seconds(now() - start);
   if (verdict != Waves::Verdict::torn) return {};
   broken_ = true;
+  mail_->abandon();
   return leaving_ ? base::Status()
                   : base::Status::failure(
                         "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
