@@ -108,7 +108,7 @@ STEELYARD_API steelyard_status_t steelyard_tasks_spawn(steelyard_tasks_t* pool, 
 typedef struct steelyard_result {
   uint64_t tag; /* of its task */
   int type;
-  const void* bytes;   /* aligned to 8 bytes */
+  const void* bytes; /* aligned to 8 bytes */
   size_t size;
   const char* message; /* NULL: it went well. Otherwise why it failed; there are no bytes then */
 } steelyard_result_t;
@@ -150,16 +150,16 @@ STEELYARD_API void steelyard_task_yield(steelyard_task_t* task);
 /* Of this process, since the pool was made. */
 typedef struct steelyard_tasks_statistics {
   uint64_t spawned, executed;
-  uint64_t stolen_here;       /* tasks that it took from others of its node */
-  uint64_t stolen_far;        /* from other nodes */
-  uint64_t results_sent;      /* to other processes */
-  uint64_t hops;              /* the transfers that these took */
-  uint64_t messages;          /* to other nodes */
-  int connections;            /* processes of other nodes that it has talked to */
-  int degree;                 /* those that it may talk to */
-  uint64_t runs, waves;       /* waves: rounds of looking whether all is over */
-  double busy;                /* s in tasks, over all threads */
-  double inside;              /* s in steelyard_tasks_run() */
+  uint64_t stolen_here;  /* tasks that it took from others of its node */
+  uint64_t stolen_far;   /* from other nodes */
+  uint64_t results_sent; /* to other processes */
+  uint64_t hops;         /* the transfers that these took */
+  uint64_t messages;     /* to other nodes */
+  int connections;       /* processes of other nodes that it has talked to */
+  int degree;            /* those that it may talk to */
+  uint64_t runs, waves;  /* waves: rounds of looking whether all is over */
+  double busy;           /* s in tasks, over all threads */
+  double inside;         /* s in steelyard_tasks_run() */
 } steelyard_tasks_statistics_t;
 STEELYARD_API steelyard_status_t steelyard_tasks_inspect(const steelyard_tasks_t* pool,
                                                          steelyard_tasks_statistics_t* statistics);
@@ -175,7 +175,8 @@ typedef struct steelyard_mail {
   int rank, size;
   int node_rank, node_size; /* among those that share memory */
   int ranks_a_node;         /* of the first node */
-  const int* nodes;   /* by rank, its node, by lowest rank; NULL where nodes have `ranks_a_node` consecutive ranks each, the
+  const int*
+      nodes; /* by rank, its node, by lowest rank; NULL where nodes have `ranks_a_node` consecutive ranks each, the
                          last one maybe fewer */
   const char* problem; /* why there is nobody to speak with: becomes the error of the call. Else NULL */
   void (*broadcast)(void* self, void* bytes, size_t size, int in_node); /* collective: those of rank 0 to all */
@@ -185,7 +186,7 @@ typedef struct steelyard_mail {
   int (*arrived)(void* self, int* from, size_t* bytes);                 /* 1: there is a message, to be received next */
   void (*receive)(void* self, void* bytes, size_t size);
   void (*pause)(void* self, int64_t ns);
-  int64_t (*clock)(void* self); /* ns */
+  int64_t (*clock)(void* self);         /* ns */
   int (*open)(void* self);              /* 1: messages can still be sent */
   void (*close)(void* self, int clean); /* the last call. 0: messages may still be under way */
 } steelyard_mail_t;
@@ -306,9 +307,24 @@ static inline void steelyard_mpi_mail_places(steelyard_mpi_mail_t* self, int ran
 static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, const steelyard_task_type_t* types,
                                                         int count, const steelyard_tasks_options_t* options,
                                                         steelyard_tasks_t** pool) {
-  steelyard_mail_t mail = {NULL, 0, 1, 0, 1, 1, NULL, NULL, steelyard_mpi_mail_broadcast, steelyard_mpi_mail_all_agree,
-                           steelyard_mpi_mail_send, steelyard_mpi_mail_sent, steelyard_mpi_mail_arrived,
-                           steelyard_mpi_mail_receive, NULL, NULL, steelyard_mpi_mail_open, steelyard_mpi_mail_close};
+  steelyard_mail_t mail = {NULL,
+                           0,
+                           1,
+                           0,
+                           1,
+                           1,
+                           NULL,
+                           NULL,
+                           steelyard_mpi_mail_broadcast,
+                           steelyard_mpi_mail_all_agree,
+                           steelyard_mpi_mail_send,
+                           steelyard_mpi_mail_sent,
+                           steelyard_mpi_mail_arrived,
+                           steelyard_mpi_mail_receive,
+                           NULL,
+                           NULL,
+                           steelyard_mpi_mail_open,
+                           steelyard_mpi_mail_close};
   mail.problem = steelyard_mpi_mail_problem(communicator, options == NULL ? 1 : options->threads);
   if (mail.problem == NULL) {
     steelyard_mpi_mail_t* self = (steelyard_mpi_mail_t*)malloc(sizeof(steelyard_mpi_mail_t));

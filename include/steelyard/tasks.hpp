@@ -106,8 +106,7 @@ class tasks {
   Status spawn(In in) {
     scratch_.clear();
     Travel<In>::pack(in, scratch_);
-    const steelyard_status_t status =
-        steelyard_tasks_spawn(pool_, 0, inputs_.size(), scratch_.data(), scratch_.size());
+    const steelyard_status_t status = steelyard_tasks_spawn(pool_, 0, inputs_.size(), scratch_.data(), scratch_.size());
     if (status == STEELYARD_SUCCESS) inputs_.push_back(std::move(in));
     return static_cast<Status>(status);
   }

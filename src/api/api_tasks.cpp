@@ -46,7 +46,8 @@ class CalledMail final : public Mail {
   int node_size() const override { return by_.node_size; }
   int ranks_a_node() const override { return by_.ranks_a_node; }
   std::vector<std::int32_t> nodes() const override {
-    return by_.nodes == nullptr ? std::vector<std::int32_t>() : std::vector<std::int32_t>(by_.nodes, by_.nodes + by_.size);
+    return by_.nodes == nullptr ? std::vector<std::int32_t>()
+                                : std::vector<std::int32_t>(by_.nodes, by_.nodes + by_.size);
   }
   void broadcast_in_node(void* bytes, std::size_t size) override { by_.broadcast(by_.self, bytes, size, 1); }
   void broadcast(void* bytes, std::size_t size) override { by_.broadcast(by_.self, bytes, size, 0); }
@@ -62,9 +63,7 @@ class CalledMail final : public Mail {
       steelyard::node::sleep_for(ns);
     }
   }
-  std::int64_t now() const override {
-    return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns();
-  }
+  std::int64_t now() const override { return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns(); }
   bool open() const override { return by_.open(by_.self) != 0; }
   void abandon() override { clean_ = false; }
 
@@ -99,8 +98,8 @@ Status known(const Pool& pool, int type) {
 
 void execute(void* self, Running& running) {
   const auto* type = static_cast<const steelyard_task_type_t*>(self);
-  steelyard_task_t task{running.input, running.bytes,  running.tag, running.owner,
-                        static_cast<int>(running.function), running.worker};
+  steelyard_task_t task{running.input, running.bytes, running.tag, running.owner, static_cast<int>(running.function),
+                        running.worker};
   const int status = type->function(&task, type->context);
   if (status != 0 && !running.worker->failed()) {
     running.worker->fail(fmt::format("a task of type \"{}\" ended with status {}", type->name, status));
@@ -126,16 +125,15 @@ void consume(void* self, const Result& result) {
   consumer.function(&shown, consumer.user);
 }
 
-Worker* inside(const steelyard_task_t* task) {
-  return task == nullptr ? nullptr : static_cast<Worker*>(task->inside);
-}
+Worker* inside(const steelyard_task_t* task) { return task == nullptr ? nullptr : static_cast<Worker*>(task->inside); }
 
 }  // namespace
 
 extern "C" {
 
-steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const steelyard_task_type_t* types, int count,
-                                             const steelyard_tasks_options_t* options, steelyard_tasks_t** pool) {
+steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const steelyard_task_type_t* types,
+                                             int count, const steelyard_tasks_options_t* options,
+                                             steelyard_tasks_t** pool) {
   if (pool != nullptr) *pool = nullptr;
   return guarded("steelyard_tasks_create", pool == nullptr ? nullptr : static_cast<const void*>(mail), [&] {
     if (mail->problem != nullptr) return Status::failure(mail->problem);
@@ -158,7 +156,8 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
     }
     // Whoever is wrong tells the others, who would wait for it otherwise.
     if (!called->all_agree(static_cast<bool>(good))) {
-      return good ? Status::failure("another rank was refused the task pool, by what it passes: see its message") : good;
+      return good ? Status::failure("another rank was refused the task pool, by what it passes: see its message")
+                  : good;
     }
     std::vector<Function> functions;
     for (steelyard_task_type_t& type : made->types) functions.push_back({execute, &type, type.returns != 0});
@@ -237,9 +236,9 @@ steelyard_status_t steelyard_tasks_inspect(const steelyard_tasks_t* pool, steely
   if (statistics != nullptr) *statistics = {};
   return guarded(__func__, statistics == nullptr ? nullptr : pool, [&] {
     const Statistics all = pool->pool->statistics();
-    *statistics = {all.spawned,  all.executed,    all.stolen_here, all.stolen_far, all.results_sent, all.hops,
-                   all.messages, all.connections, all.degree,      all.runs,       all.waves,        all.busy,
-                   all.inside};
+    *statistics = {all.spawned, all.executed, all.stolen_here, all.stolen_far, all.results_sent,
+                   all.hops,    all.messages, all.connections, all.degree,     all.runs,
+                   all.waves,   all.busy,     all.inside};
     return Status();
   });
 }

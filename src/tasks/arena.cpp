@@ -81,12 +81,14 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
     made->base_ = static_cast<char*>(memory);
     made->mapped_ = whole;
     madvise(memory, whole, MADV_DONTDUMP);
-    for (int worker = made->first_worker(mail.node_rank()); worker < made->first_worker(mail.node_rank() + 1); ++worker) {
+    for (int worker = made->first_worker(mail.node_rank()); worker < made->first_worker(mail.node_rank() + 1);
+         ++worker) {
       ready = ready && made->back(made->region(worker), whole_pages(sizeof(WorkerBlock)));
     }
   }
   error = ready ? 0 : errno;
-  if (!mail.all_agree(ready)) return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->workers()), error);
+  if (!mail.all_agree(ready))
+    return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->workers()), error);
   arena = std::move(made);
   return {};
 }

@@ -14,9 +14,9 @@ namespace steelyard::tasks {
 
 /// The node's part in finding out that all is over; see ending.h.
 struct alignas(64) NodeBlock {
-  std::atomic<std::uint64_t> wave;     ///< that is being gathered, and the verdict on the one before
-  std::atomic<std::uint32_t> asleep;   ///< workers that look for tasks
-  alignas(64) std::atomic<std::uint64_t> children;  ///< nodes below this one in the tree that have reported
+  std::atomic<std::uint64_t> wave;                        ///< that is being gathered, and the verdict on the one before
+  std::atomic<std::uint32_t> asleep;                      ///< workers that look for tasks
+  alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
 };
 
@@ -54,16 +54,12 @@ class Arena {
   char* base() const { return base_; }
   NodeBlock& node() const { return *reinterpret_cast<NodeBlock*>(base_); }
   int processes() const { return processes_; }
-  ProcessBlock& process(int local) const {
-    return reinterpret_cast<ProcessBlock*>(base_ + sizeof(NodeBlock))[local];
-  }
+  ProcessBlock& process(int local) const { return reinterpret_cast<ProcessBlock*>(base_ + sizeof(NodeBlock))[local]; }
   int workers() const { return first_worker_.back(); }
   int first_worker(int local) const { return first_worker_[static_cast<std::size_t>(local)]; }
   WorkerBlock& worker(int index) const { return *reinterpret_cast<WorkerBlock*>(base_ + region(index)); }
   /// The worker in whose heap a block lies.
-  WorkerBlock& owner_of(std::uint64_t block) const {
-    return worker(static_cast<int>((block - regions_) / kRegion));
-  }
+  WorkerBlock& owner_of(std::uint64_t block) const { return worker(static_cast<int>((block - regions_) / kRegion)); }
   Heap heap(int worker) const;
 
   /// A block for a process: lock-free, from any process.

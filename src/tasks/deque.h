@@ -31,8 +31,9 @@ static_assert(sizeof(Task) == 64);
 /// does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it has claimed.
 struct Window {
   static constexpr std::uint32_t kTasks = 2048;
-  alignas(64) std::atomic<std::uint64_t> ends;     ///< head in the upper half, split in the lower: one word for all thieves
-  alignas(64) std::atomic<std::uint32_t> copied;   ///< of the claimed tasks, those that thieves have copied
+  alignas(
+      64) std::atomic<std::uint64_t> ends;  ///< head in the upper half, split in the lower: one word for all thieves
+  alignas(64) std::atomic<std::uint32_t> copied;  ///< of the claimed tasks, those that thieves have copied
   alignas(64) Task tasks[kTasks];
 
   static std::uint64_t pack(std::uint32_t head, std::uint32_t split) { return std::uint64_t{head} << 32 | split; }

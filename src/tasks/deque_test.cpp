@@ -80,7 +80,8 @@ TEST(Deque, EveryTaskIsExecutedOnceUnderThieves) {
       std::vector<Task> stolen;
       while (!over.load()) {
         stolen.clear();
-        if (window->steal([thief](std::size_t n) { return amount_to_give(n, 1 + static_cast<std::size_t>(thief), 0); }, stolen) == 0) {
+        if (window->steal([thief](std::size_t n) { return amount_to_give(n, 1 + static_cast<std::size_t>(thief), 0); },
+                          stolen) == 0) {
           std::this_thread::yield();
         }
         for (const Task& task : stolen) ++times[task.tag];
@@ -105,9 +106,8 @@ class Memory {
  public:
   explicit Memory(std::uint64_t limit) : limit_(limit), bytes_(new char[64 + limit]()) {}
   Heap heap() {
-    return Heap(bytes_.get(), 64, 64 + limit_, returned, [this](std::uint64_t offset, std::uint64_t bytes) {
-      return offset + bytes <= allowed;
-    });
+    return Heap(bytes_.get(), 64, 64 + limit_, returned,
+                [this](std::uint64_t offset, std::uint64_t bytes) { return offset + bytes <= allowed; });
   }
   char* base() { return bytes_.get(); }
   Heap::Returned returned{0};

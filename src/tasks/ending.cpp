@@ -6,7 +6,9 @@ namespace steelyard::tasks {
 namespace {
 
 // The word of a node: the wave that is being gathered, and the verdict on the one before.
-std::uint64_t pack(std::uint64_t wave, Waves::Verdict verdict) { return wave << 2 | static_cast<std::uint64_t>(verdict); }
+std::uint64_t pack(std::uint64_t wave, Waves::Verdict verdict) {
+  return wave << 2 | static_cast<std::uint64_t>(verdict);
+}
 
 // While tasks are under way, waves follow each other ever more slowly.
 constexpr std::int64_t kFirstPace = 5'000, kLastPace = 200'000;

@@ -86,9 +86,7 @@ void Pool::read(int from, std::vector<char> letter) {
   connections_.insert(from);
   const char* bytes = letter.data() + sizeof(header);
   switch (header.kind) {
-    case Kind::request:
-      held_.push_back({from, header.number});
-      break;
+    case Kind::request: held_.push_back({from, header.number}); break;
     case Kind::tasks: {
       const auto peer = std::find(duties_.peers.begin(), duties_.peers.end(), from) - duties_.peers.begin();
       asked_[static_cast<std::size_t>(peer)] = false;
@@ -110,9 +108,7 @@ void Pool::read(int from, std::vector<char> letter) {
       router_.arrive(std::move(parcel));
       break;
     }
-    case Kind::acknowledge:
-      router_.acknowledged(from, header.further);
-      break;
+    case Kind::acknowledge: router_.acknowledged(from, header.further); break;
     case Kind::report: {
       Waves::Counts counts;
       std::memcpy(&counts, bytes, sizeof(counts));
@@ -152,7 +148,8 @@ Routes::Way Pool::way(int owner) {
 
 void Pool::carry(int to, int further, std::vector<char>& records) {
   const Places& places = routes_.places();
-  const std::uint64_t block = places.node(to) == places.node(rank()) ? primary().heap().take(sizeof(Header) + records.size()) : 0;
+  const std::uint64_t block =
+      places.node(to) == places.node(rank()) ? primary().heap().take(sizeof(Header) + records.size()) : 0;
   if (block == 0) {  // another node, or no shared memory left
     mail(to, Kind::results, run_, records, further);
     return;

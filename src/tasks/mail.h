@@ -57,7 +57,7 @@ class Places {
 
  private:
   int ranks_ = 1, ranks_a_node_ = 1, node_count_ = 1;
-  std::vector<std::int32_t> table_;                // only where the formula does not hold
+  std::vector<std::int32_t> table_;                 // only where the formula does not hold
   std::vector<std::vector<std::int32_t>> members_;  // likewise
 };
 

@@ -11,7 +11,7 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::int64_t kPollEvery = 20'000;     // between tasks; longer tasks poll after each
+constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
 constexpr std::int64_t kPatience = 10'000'000'000;
 constexpr std::size_t kBacklog = 64;  // parcels of helpers
 
@@ -39,15 +39,15 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
   const bool good = settings.threads >= 1 && settings.fraction >= 0 && settings.fraction <= 1;
   if (!mail->all_agree(same_functions && same_ways && good)) {
     if (!same_functions) {
-      return base::Status::failure(
-          fmt::format("rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
-                      "the same order",
-                      mail->rank(), mine.text, common.text));
+      return base::Status::failure(fmt::format(
+          "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
+          "the same order",
+          mail->rank(), mine.text, common.text));
     }
     if (!same_ways) {
-      return base::Status::failure(
-          fmt::format("rank {} makes the task pool with degree {} and policy {}, rank 0 with {} and {}: they must be the same",
-                      mail->rank(), mine.degree, mine.shape, common.degree, common.shape));
+      return base::Status::failure(fmt::format(
+          "rank {} makes the task pool with degree {} and policy {}, rank 0 with {} and {}: they must be the same",
+          mail->rank(), mine.degree, mine.shape, common.degree, common.shape));
     }
     if (!good) {
       return base::Status::failure(fmt::format(
@@ -93,7 +93,8 @@ base::Status Pool::run(Consumer consumer) {
   if (broken_) {
     return base::Status::failure("some ranks have freed this task pool while others were running it: it cannot go on");
   }
-  if (running_) return base::Status::failure("run was called in a task or by a consumer of results: it is in a run already");
+  if (running_)
+    return base::Status::failure("run was called in a task or by a consumer of results: it is in a run already");
   const std::int64_t start = now();
   consumer_ = consumer;
   verdict_.reset();
@@ -114,10 +115,11 @@ base::Status Pool::run(Consumer consumer) {
   if (verdict != Waves::Verdict::torn) return {};
   broken_ = true;
   mail_->abandon();
-  return leaving_ ? base::Status()
-                  : base::Status::failure(
-                        "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
-                        "often on all ranks, then free");
+  return leaving_
+             ? base::Status()
+             : base::Status::failure(
+                   "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
+                   "often on all ranks, then free");
 }
 
 base::Status Pool::leave() {
@@ -190,9 +192,9 @@ base::Status Pool::help() {
   const std::uint64_t target = complete_.load(std::memory_order_acquire) + 1;
   const int seat = helpers_in_.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (seat >= settings_.threads) {
-    return base::Status::failure(fmt::format(
-        "{} threads help in a run of a task pool that was made for {} threads in all: make it with more", seat,
-        settings_.threads));
+    return base::Status::failure(
+        fmt::format("{} threads help in a run of a task pool that was made for {} threads in all: make it with more",
+                    seat, settings_.threads));
   }
   Worker& me = *workers_[static_cast<std::size_t>(seat)];
   NodeBlock& node = arena_->node();
@@ -226,7 +228,8 @@ base::Status Pool::help() {
 void Pool::finish(Worker& worker, bool is_primary, const Record& record, const char* bytes) {
   if (!is_primary) {
     append(worker.outbox, record, bytes);
-    if (worker.outbox.size() >= settings_.parcel || handed_count_.load(std::memory_order_relaxed) == 0) hand_over(worker);
+    if (worker.outbox.size() >= settings_.parcel || handed_count_.load(std::memory_order_relaxed) == 0)
+      hand_over(worker);
   } else if (record.owner == rank()) {
     deliver(record, bytes);
   } else {

@@ -17,13 +17,13 @@
 namespace steelyard::tasks {
 
 struct Settings {
-  int threads = 1;                                      ///< of this process that execute tasks
-  int degree = 0;                                       ///< links of a node, at most; 0 for the rule
+  int threads = 1;  ///< of this process that execute tasks
+  int degree = 0;   ///< links of a node, at most; 0 for the rule
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
-  double fraction = 0;              ///< of a victim's tasks that a thief gets; 0: adaptive
-  std::size_t parcel = 16 * 1024;   ///< bytes of results that are gathered for one step of their way
-  int outstanding = 4;              ///< parcels that may be under way in one step
+  double fraction = 0;             ///< of a victim's tasks that a thief gets; 0: adaptive
+  std::size_t parcel = 16 * 1024;  ///< bytes of results that are gathered for one step of their way
+  int outstanding = 4;             ///< parcels that may be under way in one step
 };
 
 struct Result {
@@ -129,8 +129,8 @@ class Pool final : Router::Carrier {
     int rank;
     std::uint64_t run;
   };
-  std::vector<Request> held_;   // thieves that wait here for tasks
-  std::vector<bool> asked_;     // by peer
+  std::vector<Request> held_;  // thieves that wait here for tasks
+  std::vector<bool> asked_;    // by peer
   std::int64_t ask_again_ = 0;
 
   std::uint64_t run_ = 0;

@@ -80,7 +80,8 @@ bool Router::congested() const {
 }
 
 bool Router::empty() const {
-  return kept_.empty() && std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.second.empty(); }) &&
+  return kept_.empty() &&
+         std::all_of(waiting_.begin(), waiting_.end(), [](const auto& w) { return w.second.empty(); }) &&
          std::all_of(lanes_.begin(), lanes_.end(),
                      [](const auto& lane) { return lane.second.records.empty() && lane.second.under_way == 0; });
 }

@@ -37,8 +37,8 @@ class Network {
         if (!routers_[static_cast<std::size_t>(from)]->congested()) {
           const int owner = to_one ? 0 : static_cast<int>(dice_() % routers_.size());
           const std::vector<char> bytes(dice_() % 100, static_cast<char>(tag));
-          routers_[static_cast<std::size_t>(from)]->post(
-              {tag, owner, static_cast<std::uint32_t>(bytes.size()), 0, 0}, bytes.data());
+          routers_[static_cast<std::size_t>(from)]->post({tag, owner, static_cast<std::uint32_t>(bytes.size()), 0, 0},
+                                                         bytes.data());
           to_post.pop_back();
         }
       }

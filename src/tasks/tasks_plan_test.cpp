@@ -98,7 +98,8 @@ TEST(Overlay, AMillionNodesCostAMillionthEach) {
   EXPECT_LE(overlay.neighbours(999'999).size(), 80u);
   std::mt19937_64 dice(3);
   for (int i = 0; i < 1000; ++i) {
-    EXPECT_LE(overlay.hops(static_cast<std::int64_t>(dice() % 1'000'000), static_cast<std::int64_t>(dice() % 1'000'000)), 5);
+    EXPECT_LE(
+        overlay.hops(static_cast<std::int64_t>(dice() % 1'000'000), static_cast<std::int64_t>(dice() % 1'000'000)), 5);
   }
 }
 

@@ -28,8 +28,8 @@ Worker::Worker(Pool& pool, const Arena& arena, int index, bool primary)
 base::Status Worker::spawn(std::uint32_t function, std::uint64_t tag, std::int32_t owner, const void* input,
                            std::size_t bytes) {
   if (bytes > kLargest) {
-    return base::Status::failure(fmt::format(
-        "the input of a task has {} bytes, and at most {} can travel: divide the task", bytes, kLargest));
+    return base::Status::failure(
+        fmt::format("the input of a task has {} bytes, and at most {} can travel: divide the task", bytes, kLargest));
   }
   Task task;
   task.tag = tag;
