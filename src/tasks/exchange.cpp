@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMailEvery = 50'000;
 constexpr std::int64_t kRarely = 1'000'000;  // on a single node, where only what shared memory cannot hold is mailed
-constexpr std::int64_t kAskAgain = 50'000;
+constexpr std::int64_t kSeeOff = 1'000'000, kStep = 10'000;
 constexpr std::size_t kLetter = 1 << 20;  // bytes of tasks in one message, more or less
 
 bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
@@ -87,6 +87,9 @@ void Pool::read(int from, std::vector<char> letter) {
   const char* bytes = letter.data() + sizeof(header);
   switch (header.kind) {
     case Kind::request: held_.push_back({from, header.number}); break;
+    case Kind::withdrawal:
+      std::erase_if(held_, [&](const Request& held) { return held.rank == from && held.run == header.number; });
+      break;
     case Kind::tasks: {
       const auto peer = std::find(duties_.peers.begin(), duties_.peers.end(), from) - duties_.peers.begin();
       asked_[static_cast<std::size_t>(peer)] = false;
@@ -96,6 +99,7 @@ void Pool::read(int from, std::vector<char> letter) {
         ++totals_.stolen_far;
         return true;
       });
+      withdraw();
       primary().publish();
       break;
     }
@@ -197,8 +201,9 @@ void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
 // to give, so that nobody asks twice.
 void Pool::ask(std::int64_t time) {
-  if (victims_.size() == 0 || time < ask_again_) return;
-  ask_again_ = time + kAskAgain;
+  if (!settings_.stealing || leaving_ || victims_.size() == 0 || time < ask_again_) return;
+  ask_again_ = time + patience_;
+  patience_ *= 2;  // victims answer between tasks, which may be long
   for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
     const std::size_t peer = victims_.next();
     if (asked_[peer]) continue;
@@ -208,11 +213,25 @@ void Pool::ask(std::int64_t time) {
   }
 }
 
+// Or those who were asked would send more than is needed, from which others then would have to steal.
+void Pool::withdraw() {
+  for (std::size_t peer = 0; peer < asked_.size(); ++peer) {
+    if (asked_[peer]) mail(duties_.peers[peer], Kind::withdrawal, run_, {});
+    asked_[peer] = false;
+  }
+}
+
 void Pool::serve() {
   if (!settings_.stealing) return;
   std::erase_if(held_, [this](const Request& request) {
     return request.run < run_ || (request.run == run_ && give_to(request.rank));  // a thief may be a run ahead
   });
+}
+
+// MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so that it
+// costs less to stay until it has than to leave it waiting for the length of a task.
+void Pool::see_off() {
+  for (const std::int64_t end = now() + kSeeOff; !postbox_.empty() && now() < end; postbox_.step()) mail_->pause(kStep);
 }
 
 bool Pool::give_to(int to) {
@@ -246,7 +265,9 @@ bool Pool::give_to(int to) {
     }
   }
   if (!bytes.empty()) mail(to, Kind::tasks, run_, bytes);
-  return sent > 0 || !bytes.empty();
+  if (sent + bytes.size() == 0) return false;
+  see_off();
+  return true;
 }
 
 }  // namespace steelyard::tasks

@@ -12,7 +12,9 @@ namespace steelyard::tasks {
 namespace {
 
 constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::int64_t kPatience = 10'000'000'000;
+constexpr std::int64_t kPatienceAtFirst = 50'000;
+constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
+constexpr std::int64_t kComplain = 10'000'000'000;
 constexpr std::size_t kBacklog = 64;  // parcels of helpers
 
 std::uint64_t digest(const std::string& text) {
@@ -104,7 +106,9 @@ base::Status Pool::run(Consumer consumer) {
   const Waves::Verdict verdict = work();
   // Helpers come once for each run; who comes late finds it over.
   over_.store(run_, std::memory_order_release);
-  for (int round = 0; helpers_out_.load(std::memory_order_acquire) < settings_.threads - 1; ++round) wait(round);
+  for (const std::int64_t end = now(); helpers_out_.load(std::memory_order_acquire) < settings_.threads - 1;) {
+    wait(now() - end);
+  }
   helpers_in_.store(0, std::memory_order_relaxed);
   helpers_out_.store(0, std::memory_order_relaxed);
   complete_.store(run_, std::memory_order_release);
@@ -128,10 +132,7 @@ base::Status Pool::leave() {
   arena_->process(mail_->node_rank()).leaving.store(1, std::memory_order_relaxed);
   helpers_out_.store(settings_.threads - 1, std::memory_order_relaxed);  // none are needed for this
   base::Status done = run({});
-  for (int round = 0; !postbox_.empty(); ++round) {
-    postbox_.step();
-    wait(round);
-  }
+  for (const std::int64_t end = now(); !postbox_.empty(); postbox_.step()) wait(now() - end);
   return done;
 }
 
@@ -141,15 +142,14 @@ Waves::Verdict Pool::work() {
   std::atomic<std::uint64_t>& inbox = arena_->process(mail_->node_rank()).inbox;
   Deque::Entry entry;
   std::int64_t time = now(), idle_since = 0;
-  int round = 0;
   const auto busy_again = [&] {
     if (idle_since == 0) return;
     idle_since = 0;
-    round = 0;
     node.asleep.fetch_sub(1, std::memory_order_relaxed);
   };
   for (;;) {
-    if (!router_.congested() && me.pop(entry)) {
+    // Where the last thing was a task, the next is one, from wherever it can be had at once.
+    if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
       busy_again();
       time = me.execute(entry, time);
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
@@ -163,6 +163,7 @@ Waves::Verdict Pool::work() {
     if (idle_since == 0) {
       idle_since = time;
       ask_again_ = 0;
+      patience_ = kPatienceAtFirst;
       victims_.restart();
       node.asleep.fetch_add(1, std::memory_order_relaxed);
     }
@@ -173,9 +174,8 @@ Waves::Verdict Pool::work() {
     }
     time = now();
     if (me.queued() > 0 && !router_.congested()) continue;
-    if (settings_.stealing && !leaving_ && !router_.congested()) {
-      const auto askers = std::max<std::uint32_t>(node.asleep.load(std::memory_order_relaxed), 1);
-      if (me.steal(entry, askers, settings_.fraction)) {
+    if (!router_.congested()) {
+      if (steal(entry)) {
         busy_again();
         time = me.execute(entry, now());
         continue;
@@ -183,9 +183,15 @@ Waves::Verdict Pool::work() {
       ask(time);
     }
     complain(time - idle_since);
-    wait(round++);
+    wait(time - idle_since);
     time = now();
   }
+}
+
+bool Pool::steal(Deque::Entry& entry) {
+  if (!settings_.stealing || leaving_) return false;
+  const std::size_t askers = std::max<std::uint32_t>(arena_->node().asleep.load(std::memory_order_relaxed), 1);
+  return primary().steal(entry, askers, settings_.fraction);
 }
 
 base::Status Pool::help() {
@@ -200,27 +206,28 @@ base::Status Pool::help() {
   NodeBlock& node = arena_->node();
   Deque::Entry entry;
   std::int64_t time = now();
-  bool asleep = false;
-  for (int round = 0; over_.load(std::memory_order_acquire) < target;) {
+  std::int64_t idle_since = 0;
+  while (over_.load(std::memory_order_acquire) < target) {
     const bool backlog = handed_count_.load(std::memory_order_relaxed) >= static_cast<int>(kBacklog);
     const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
     if (!backlog && (me.pop(entry) || (settings_.stealing && me.steal(entry, askers, settings_.fraction)))) {
-      if (asleep) {
+      if (idle_since != 0) {
         node.asleep.fetch_sub(1, std::memory_order_relaxed);
         time = now();
+        idle_since = 0;
       }
-      asleep = false;
-      round = 0;
       time = me.execute(entry, time);
       me.publish();
       continue;
     }
     if (!me.outbox.empty()) hand_over(me);
-    if (!asleep) node.asleep.fetch_add(1, std::memory_order_relaxed);
-    asleep = true;
-    wait(round++);
+    if (idle_since == 0) {
+      idle_since = now();
+      node.asleep.fetch_add(1, std::memory_order_relaxed);
+    }
+    wait(now() - idle_since);
   }
-  if (asleep) node.asleep.fetch_sub(1, std::memory_order_relaxed);
+  if (idle_since != 0) node.asleep.fetch_sub(1, std::memory_order_relaxed);
   helpers_out_.fetch_add(1, std::memory_order_release);
   return {};
 }
@@ -246,17 +253,17 @@ void Pool::hand_over(Worker& worker) {
   handed_count_.fetch_add(1, std::memory_order_release);
 }
 
-void Pool::wait(int round) {
+void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
-  if (round < 20) {
+  if (waited < kSpin) {
     for (int i = 0; i < 50; ++i) node::relax();
-    return;
+  } else {
+    mail_->pause(std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
   }
-  mail_->pause(std::min<std::int64_t>(2'000 * (round - 19), 100'000));
 }
 
 void Pool::complain(std::int64_t waited) {
-  if (waited < kPatience || leaving_) return;
+  if (waited < kComplain || leaving_) return;
   const int missing = ending_->missing(run_);
   if (missing < 0) return;
   base::warn_once(fmt::format(

@@ -22,8 +22,9 @@ struct Settings {
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
   double fraction = 0;             ///< of a victim's tasks that a thief gets; 0: adaptive
-  std::size_t parcel = 16 * 1024;  ///< bytes of results that are gathered for one step of their way
-  int outstanding = 4;             ///< parcels that may be under way in one step
+  /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
+  std::size_t parcel = 3 * 1024;
+  int outstanding = 64;            ///< parcels that may be under way in one step
 };
 
 struct Result {
@@ -104,10 +105,13 @@ class Pool final : Router::Carrier {
   void collect_mail();
   void read(int from, std::vector<char> letter);
   void mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
+  bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
+  void withdraw();
   bool give_to(int rank);
+  void see_off();
   void serve();
-  void wait(int round);
+  void wait(std::int64_t waited);
   void complain(std::int64_t waited);
   void hand_over(Worker& worker);
 
@@ -131,7 +135,7 @@ class Pool final : Router::Carrier {
   };
   std::vector<Request> held_;  // thieves that wait here for tasks
   std::vector<bool> asked_;    // by peer
-  std::int64_t ask_again_ = 0;
+  std::int64_t ask_again_ = 0, patience_ = 0;
 
   std::uint64_t run_ = 0;
   bool running_ = false, leaving_ = false, broken_ = false;

@@ -8,6 +8,7 @@ namespace steelyard::tasks {
 
 enum class Kind : std::uint16_t {
   request,      ///< for tasks
+  withdrawal,   ///< of the request: there is work from elsewhere
   tasks,        ///< the answer
   results,      ///< on their way home
   acknowledge,  ///< results were handed on

@@ -49,7 +49,7 @@ class Worker {
   bool pop(Deque::Entry& entry) { return deque_.pop(entry, ns_per_task_); }
   /// Takes tasks of other workers of the node, of which `entry` is one.
   bool steal(Deque::Entry& entry, std::size_t askers, double fraction);
-  /// Executes it. Both times are of the pool's clock; returns when it ended.
+  /// Executes it. Takes the time when it last was asked for, and gives the same: it is not asked for after each short task.
   std::int64_t execute(Deque::Entry& entry, std::int64_t now);
   void publish();
 
@@ -88,6 +88,7 @@ class Worker {
   bool running_ = false, failed_ = false;
   std::uint64_t spawned_ = 0, finished_ = 0;
   std::int64_t ns_per_task_ = 1'000'000;  // until the first has run: all may be stolen
+  std::int64_t untimed_ = 0;  // tasks since the last look at the clock
   std::vector<Task> stolen_;
   std::vector<char> result_;
 };
