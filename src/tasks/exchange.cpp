@@ -203,7 +203,7 @@ void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
 void Pool::ask(std::int64_t time) {
   if (!settings_.stealing || leaving_ || victims_.size() == 0 || time < ask_again_) return;
   ask_again_ = time + patience_;
-  patience_ *= 2;  // victims answer between tasks, which may be long
+  patience_ = next_patience(patience_);
   for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
     const std::size_t peer = victims_.next();
     if (asked_[peer]) continue;
@@ -235,9 +235,9 @@ void Pool::see_off() {
 }
 
 bool Pool::give_to(int to) {
-  // Those of this node who look for tasks come first.
+  // One is for itself, and those of this node who look for tasks come first.
   Worker& me = primary();
-  const std::size_t here = arena_->node().asleep.load(std::memory_order_relaxed);
+  const std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
   std::size_t available = me.queued();
   if (available == 0) {
     for (int index = 0; index < arena_->workers(); ++index) {

@@ -10,6 +10,11 @@ namespace steelyard::tasks {
 /// who ask now end up alike. At least one where there is one.
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
+/// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but so
+/// little that all neighbours know of it soon.
+inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
+inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
+
 /// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one back. None
 /// where a task is longer than that, and never more than half: thieves find the rest while it works.
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);

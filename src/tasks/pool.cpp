@@ -12,7 +12,6 @@ namespace steelyard::tasks {
 namespace {
 
 constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::int64_t kPatienceAtFirst = 50'000;
 constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
 constexpr std::int64_t kComplain = 10'000'000'000;
 constexpr std::size_t kBacklog = 64;  // parcels of helpers
@@ -163,7 +162,7 @@ Waves::Verdict Pool::work() {
     if (idle_since == 0) {
       idle_since = time;
       ask_again_ = 0;
-      patience_ = kPatienceAtFirst;
+      patience_ = kFirstPatience;
       victims_.restart();
       node.asleep.fetch_add(1, std::memory_order_relaxed);
     }
