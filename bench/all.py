@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "phases", "loops"]
+CAPABILITIES = ["cores", "phases", "loops", "tasks"]
 
 
 def main() -> int:

@@ -282,8 +282,9 @@ int nothing(steelyard_task_t*, void*) { return 0; }
 int burst(steelyard_task_t* task, void*) {
   int left = 0;
   std::memcpy(&left, task->input, sizeof(left));
-  for (int i = 0; i < 1000; ++i) steelyard_task_spawn(task, 0, 0, &i, sizeof(i));
+  // The newest task runs first: the next burst after all of this one.
   if (--left > 0) steelyard_task_spawn(task, 1, 0, &left, sizeof(left));
+  for (int i = 0; i < 1000; ++i) steelyard_task_spawn(task, 0, 0, &i, sizeof(i));
   return 0;
 }
 

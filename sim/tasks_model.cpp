@@ -30,15 +30,15 @@ enum class Policy { small_world, random, master, groups, none };
 
 struct Setting {
   std::uint32_t processes = 3584;
-  std::uint32_t tasks = 100;      // a process, on average
-  double seconds = 1;             // of work a process
-  double bytes = 6e6;             // of inputs a process; results have a quarter of it
-  double spread = 0.2;            // task durations: uniform within 1 -+ this
-  double latency = 2e-6;          // of a message
-  double bandwidth = 4.5e8;       // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
-  double overhead = 1e-6;         // CPU time that a message costs its sender and its receiver
-  double connection = 1e-3;       // to talk to somebody for the first time
-  double misjudged = 0.3;         // groups: by how much the load of a process is misjudged, at most
+  std::uint32_t tasks = 100;  // a process, on average
+  double seconds = 1;         // of work a process
+  double bytes = 6e6;         // of inputs a process; results have a quarter of it
+  double spread = 0.2;        // task durations: uniform within 1 -+ this
+  double latency = 2e-6;      // of a message
+  double bandwidth = 4.5e8;   // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
+  double overhead = 1e-6;     // CPU time that a message costs its sender and its receiver
+  double connection = 1e-3;   // to talk to somebody for the first time
+  double misjudged = 0.3;     // groups: by how much the load of a process is misjudged, at most
   std::uint32_t group = 28;
   bool results = true;
 };
@@ -60,7 +60,7 @@ struct Process {
   std::vector<std::pair<std::uint32_t, std::vector<Chunk>>> lanes;  // results by next step
   std::unique_ptr<Victims> victims;
   double patience = 0, sending_until = 0, receiving_until = 0;
-  double free_at = 0;  // from messages, while it has no task
+  double free_at = 0;       // from messages, while it has no task
   std::uint32_t epoch = 0;  // of being idle: timers of older ones mean nothing
 };
 struct Event {
@@ -134,12 +134,12 @@ class Model {
       most = std::max(most, p.peers.size());
       connections += static_cast<double>(p.peers.size());
     }
-    std::printf("%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
-                "messages %6.1f/process  events %.1f M in %.1f s\n",
-                name, 100 * work_ / (end_ * s_.processes), end_, static_cast<double>(moved_) / static_cast<double>(total_),
-                static_cast<double>(hops_) / static_cast<double>(std::max<std::uint64_t>(sent_, 1)),
-                connections / s_.processes, most, static_cast<double>(messages_) / s_.processes,
-                static_cast<double>(handled_) / 1e6, wall);
+    std::printf(
+        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
+        "messages %6.1f/process  events %.1f M in %.1f s\n",
+        name, 100 * work_ / (end_ * s_.processes), end_, static_cast<double>(moved_) / static_cast<double>(total_),
+        static_cast<double>(hops_) / static_cast<double>(std::max<std::uint64_t>(sent_, 1)), connections / s_.processes,
+        most, static_cast<double>(messages_) / s_.processes, static_cast<double>(handled_) / 1e6, wall);
     std::fflush(stdout);
   }
 
@@ -225,7 +225,8 @@ class Model {
         }
         std::erase(p.asked, message.from);
         if (p.victims) p.victims->gave(peer_index(me, message.from));
-        for (const std::uint32_t other : std::exchange(p.asked, {})) send(me, other, {Kind::withdrawal, me, {}}, time, 0);
+        for (const std::uint32_t other : std::exchange(p.asked, {}))
+          send(me, other, {Kind::withdrawal, me, {}}, time, 0);
         break;
       case Kind::results:
         for (const Chunk& chunk : message.chunks) bring(me, chunk, time);
@@ -247,7 +248,8 @@ class Model {
     auto lane = std::find_if(lanes.begin(), lanes.end(), [to](const auto& l) { return l.first == to; });
     if (lane == lanes.end()) lane = lanes.insert(lanes.end(), {to, {}});
     auto& gathered = lane->second;
-    const auto same = std::find_if(gathered.begin(), gathered.end(), [&](const Chunk& c) { return c.owner == chunk.owner; });
+    const auto same =
+        std::find_if(gathered.begin(), gathered.end(), [&](const Chunk& c) { return c.owner == chunk.owner; });
     if (same == gathered.end()) {
       gathered.push_back(chunk);
     } else {
@@ -371,7 +373,8 @@ class Model {
   std::vector<Message> messages_in_flight_;
   std::vector<std::size_t> free_;
   double now_ = 0, last_ = 0, end_ = 0, work_ = 0;
-  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0, handled_ = 0;
+  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0,
+                handled_ = 0;
 };
 
 }  // namespace
@@ -380,8 +383,8 @@ int main(int argc, char** argv) {
   Setting setting;
   std::string policies = "small-world,random,master,groups,none";
   const std::map<std::string, double Setting::*> reals = {
-      {"seconds", &Setting::seconds},     {"bytes", &Setting::bytes},         {"spread", &Setting::spread},
-      {"latency", &Setting::latency},     {"bandwidth", &Setting::bandwidth}, {"overhead", &Setting::overhead},
+      {"seconds", &Setting::seconds},       {"bytes", &Setting::bytes},         {"spread", &Setting::spread},
+      {"latency", &Setting::latency},       {"bandwidth", &Setting::bandwidth}, {"overhead", &Setting::overhead},
       {"connection", &Setting::connection}, {"misjudged", &Setting::misjudged}};
   const std::map<std::string, std::uint32_t Setting::*> counts = {
       {"processes", &Setting::processes}, {"tasks", &Setting::tasks}, {"group", &Setting::group}};
@@ -397,12 +400,15 @@ int main(int argc, char** argv) {
     } else if (name == "results") {
       setting.results = value != "0";
     } else {
-      std::fprintf(stderr, "tasks_model: \"%s\" is no parameter; those are in sim/tasks_model.cpp, at the head\n", argv[i]);
+      std::fprintf(stderr, "tasks_model: \"%s\" is no parameter; those are in sim/tasks_model.cpp, at the head\n",
+                   argv[i]);
       return 2;
     }
   }
-  const std::pair<const char*, Policy> all[] = {{"small-world", Policy::small_world}, {"random", Policy::random},
-                                                {"master", Policy::master},           {"groups", Policy::groups},
+  const std::pair<const char*, Policy> all[] = {{"small-world", Policy::small_world},
+                                                {"random", Policy::random},
+                                                {"master", Policy::master},
+                                                {"groups", Policy::groups},
                                                 {"none", Policy::none}};
   for (const auto& [name, policy] : all) {
     if (("," + policies + ",").find("," + std::string(name) + ",") == std::string::npos) continue;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <deque>
 #include <exception>
 
 #include "api/message.h"
@@ -16,6 +17,7 @@ using steelyard::base::Status;
 
 struct steelyard_tasks {
   std::vector<steelyard_task_type_t> types;
+  std::deque<std::string> names;  // which `types` point into
   std::unique_ptr<Pool> pool;
 };
 
@@ -151,6 +153,7 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
         good = Status::failure(fmt::format("task type {} has no name or no function: give it both", i));
       } else {
         made->types.push_back(types[i]);
+        made->types.back().name = made->names.emplace_back(types[i].name).c_str();
         names += fmt::format("{}{}{}", i == 0 ? "" : ", ", types[i].name, types[i].returns != 0 ? "" : " (no result)");
       }
     }

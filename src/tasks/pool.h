@@ -21,10 +21,10 @@ struct Settings {
   int degree = 0;   ///< links of a node, at most; 0 for the rule
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
-  double fraction = 0;             ///< of a victim's tasks that a thief gets; 0: adaptive
+  double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
   std::size_t parcel = 3 * 1024;
-  int outstanding = 64;            ///< parcels that may be under way in one step
+  int outstanding = 64;  ///< parcels that may be under way in one step
 };
 
 struct Result {

@@ -88,7 +88,7 @@ class Worker {
   bool running_ = false, failed_ = false;
   std::uint64_t spawned_ = 0, finished_ = 0;
   std::int64_t ns_per_task_ = 1'000'000;  // until the first has run: all may be stolen
-  std::int64_t untimed_ = 0;  // tasks since the last look at the clock
+  std::int64_t untimed_ = 0;              // tasks since the last look at the clock
   std::vector<Task> stolen_;
   std::vector<char> result_;
 };
