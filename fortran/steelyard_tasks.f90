@@ -52,6 +52,7 @@ module steelyard_tasks
     integer(c_int) :: connections, degree
     integer(c_int64_t) :: runs, waves
     real(c_double) :: busy, inside
+    integer(c_int) :: threads
   end type
   type :: steelyard_task_type_t
     character(len=60) :: name
@@ -359,8 +360,10 @@ contains
     type(c_ptr), value :: self
     integer(c_int), value :: clean
     type(mailbox), pointer :: mail
+    logical :: finalized
     call c_f_pointer(self, mail)
-    if (clean /= 0 .and. is_open(self) /= 0) then
+    call MPI_Finalized(finalized)
+    if (clean /= 0 .and. .not. finalized) then
       call MPI_Comm_free(mail%here)
       call MPI_Comm_free(mail%all)
     end if

@@ -160,6 +160,7 @@ typedef struct steelyard_tasks_statistics {
   uint64_t runs, waves;  /* waves: rounds of looking whether all is over */
   double busy;           /* s in tasks, over all threads */
   double inside;         /* s in steelyard_tasks_run() */
+  int threads;           /* of this process that execute tasks */
 } steelyard_tasks_statistics_t;
 STEELYARD_API steelyard_status_t steelyard_tasks_inspect(const steelyard_tasks_t* pool,
                                                          steelyard_tasks_statistics_t* statistics);

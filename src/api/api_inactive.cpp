@@ -18,6 +18,7 @@ steelyard_status_t steelyard_step(void) {
 }
 
 void steelyard_internal_phases_begin(void) {}
+void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t*) {}
 
 int steelyard_active(void) {
   steelyard::api::set_message(not_started);

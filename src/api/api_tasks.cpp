@@ -3,13 +3,11 @@
 #include <deque>
 #include <exception>
 
+#include "api/hooks.h"
 #include "api/message.h"
 #include "base/clock.h"
 #include "node/sleep.h"
 #include "tasks/pool.h"
-
-#define STEELYARD_WITHOUT_MPI
-#include "steelyard/tasks.h"
 
 // steelyard/tasks.h over src/tasks: checks what comes in, turns failures into sentences, keeps exceptions in.
 using namespace steelyard::tasks;
@@ -127,6 +125,11 @@ void consume(void* self, const Result& result) {
   consumer.function(&shown, consumer.user);
 }
 
+steelyard_tasks_statistics_t to_c(const Statistics& all) {
+  return {all.spawned,  all.executed,    all.stolen_here, all.stolen_far, all.results_sent, all.hops,   all.messages,
+          all.connections, all.degree,      all.runs,       all.waves,        all.busy,   all.inside, all.threads};
+}
+
 Worker* inside(const steelyard_task_t* task) { return task == nullptr ? nullptr : static_cast<Worker*>(task->inside); }
 
 }  // namespace
@@ -182,7 +185,10 @@ steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool) {
     if (!pool->pool->open()) {
       return Status::failure("a task pool was freed after MPI_Finalize: free it before, on all ranks");
     }
-    return pool->pool->leave();
+    Status left = pool->pool->leave();
+    const steelyard_tasks_statistics_t statistics = to_c(pool->pool->statistics());
+    steelyard_internal_tasks_ended(&statistics);
+    return left;
   });
 }
 
@@ -238,10 +244,7 @@ void steelyard_task_yield(steelyard_task_t* task) {
 steelyard_status_t steelyard_tasks_inspect(const steelyard_tasks_t* pool, steelyard_tasks_statistics_t* statistics) {
   if (statistics != nullptr) *statistics = {};
   return guarded(__func__, statistics == nullptr ? nullptr : pool, [&] {
-    const Statistics all = pool->pool->statistics();
-    *statistics = {all.spawned, all.executed, all.stolen_here, all.stolen_far, all.results_sent,
-                   all.hops,    all.messages, all.connections, all.degree,     all.runs,
-                   all.waves,   all.busy,     all.inside};
+    *statistics = to_c(pool->pool->statistics());
     return Status();
   });
 }

@@ -88,6 +88,22 @@ void fields(auto& io, Is<NodeRecord> auto& n) {
   io("nothing_moved", n.nothing_moved);
 }
 
+void fields(auto& io, Is<TasksRecord> auto& t) {
+  io("rank", t.rank);
+  io("runs", t.runs);
+  io("spawned", t.spawned);
+  io("executed", t.executed);
+  io("stolen_here", t.stolen_here);
+  io("stolen_far", t.stolen_far);
+  io("results_sent", t.results_sent);
+  io("hops", t.hops);
+  io("messages", t.messages);
+  io("connections", t.connections);
+  io("degree", t.degree);
+  io("busy", t.busy);
+  io("inside", t.inside);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -104,6 +120,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("nodes", r.nodes);
   io("decisions", r.decisions);
   io("ranks", r.ranks);
+  io.where_any("tasks", r.tasks);
 }
 
 void fields(auto& io, Is<Contribution> auto& c) {
@@ -112,6 +129,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("decisions", c.decisions);
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
+  io.where_any("tasks", c.tasks);
 }
 
 struct Writer {
@@ -120,6 +138,11 @@ struct Writer {
   template <class T>
   void operator()(const char* name, const T& value) {
     object[name] = json(value);
+  }
+  /// A list that is left out where it is empty.
+  template <class T>
+  void where_any(const char* name, const std::vector<T>& list) {
+    if (!list.empty()) (*this)(name, list);
   }
 
   template <class T>
@@ -180,6 +203,11 @@ struct Reader {
     const std::string where = path.empty() ? name : path + "." + name;
     if (member == object.end()) throw Problem{where + ": missing"};
     read(*member, where, value);
+  }
+  template <class T>
+  void where_any(const char* name, std::vector<T>& list) {
+    list.clear();
+    if (object.contains(name)) (*this)(name, list);
   }
 
   template <class T>

@@ -14,6 +14,7 @@
 #include "node/segment.h"
 #include "observe/activity.h"
 #include "observe/phases.h"
+#include "observe/record.h"
 #include "observe/sites.h"
 #include "observe/ticks.h"
 #include "observe/timeline.h"
@@ -53,6 +54,7 @@ struct State {
   observe::Sites regions;
   observe::Sites waits;
   std::unique_ptr<observe::Timeline> timeline;
+  std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
   observe::Totals sampled;           // at the end of the last sample
   std::map<int, double> waited_for;  // s, by world rank
 

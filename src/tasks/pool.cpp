@@ -287,6 +287,7 @@ Statistics Pool::statistics() const {
   for (int thread = 0; thread < settings_.threads; ++thread) {
     all.spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
   }
+  all.threads = settings_.threads;
   all.runs = run_;
   all.waves = ending_->waves();
   all.connections = static_cast<int>(connections_.size());

@@ -48,6 +48,7 @@ struct Statistics {
   std::uint64_t messages = 0, runs = 0, waves = 0;
   int connections = 0, degree = 0;  ///< processes of other nodes it has talked to; those it may talk to
   double busy = 0, inside = 0;      ///< s that its threads executed tasks; s in run()
+  int threads = 1;
 };
 
 /// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other nodes.
