@@ -44,6 +44,7 @@ program reactive
   use chemistry
   implicit none
   type(cell_t), target :: field(cells)
+  type(steelyard_task_type_t) :: types(1)
   type(steelyard_tasks_t) :: pool
   integer :: rank, provided, step, status
   integer(c_int64_t) :: i, total
@@ -51,8 +52,8 @@ program reactive
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call steelyard_tasks_create(MPI_COMM_WORLD, [steelyard_task_type_t('integrate', c_funloc(integrate))], pool, &
-    status=status)
+  types(1) = steelyard_task_type_t('integrate', c_funloc(integrate))
+  call steelyard_tasks_create(MPI_COMM_WORLD, types, pool, status=status)
   if (status /= STEELYARD_SUCCESS) then
     call steelyard_message(message, len(message))
     print '(2a)', 'reactive: ', trim(message)
@@ -65,7 +66,7 @@ program reactive
     do i = 1, cells
       call steelyard_tasks_spawn(pool, 0, i, c_loc(field(i)), c_sizeof(field(i)))
     end do
-    call steelyard_tasks_run(pool, c_funloc(keep), c_loc(field))
+    call steelyard_tasks_run(pool, keep, c_loc(field))
   end do
   call MPI_Allreduce(sum(field%state), total, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0) print '(a,i0,a,i0)', 'reactive: steps ', steps, ', checksum ', total

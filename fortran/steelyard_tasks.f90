@@ -9,7 +9,7 @@
 !     do i = 1, cells
 !       call steelyard_tasks_spawn(pool, 0, i, c_loc(cell(i)), c_sizeof(cell(i)))
 !     end do
-!     call steelyard_tasks_run(pool, c_funloc(keep))
+!     call steelyard_tasks_run(pool, keep)
 !
 ! where the two are as in C:
 !
@@ -26,7 +26,8 @@ module steelyard_tasks
   implicit none
   private
   public :: steelyard_tasks_t, steelyard_task_t, steelyard_task_type_t, steelyard_tasks_options_t, steelyard_result_t, &
-    steelyard_tasks_statistics_t, steelyard_tasks_create, steelyard_tasks_free, steelyard_tasks_spawn, steelyard_tasks_run, &
+    steelyard_tasks_statistics_t, steelyard_consumer, steelyard_tasks_create, steelyard_tasks_free, &
+    steelyard_tasks_spawn, steelyard_tasks_run, &
     steelyard_tasks_help, steelyard_tasks_inspect, steelyard_task_result, steelyard_task_fail, steelyard_task_spawn, &
     steelyard_task_yield
 
@@ -85,6 +86,14 @@ module steelyard_tasks
     type(c_ptr) :: nodes, problem
     type(c_funptr) :: broadcast, all_agree, send, sent, arrived, receive, pause, clock, open, close
   end type
+
+  abstract interface
+    subroutine steelyard_consumer(result, user) bind(c)
+      import :: steelyard_result_t, c_ptr
+      type(steelyard_result_t), intent(in) :: result
+      type(c_ptr), value :: user
+    end subroutine
+  end interface
 
   integer, parameter :: slots = 64
   type :: mailbox
@@ -265,7 +274,7 @@ contains
   end subroutine
 
   ! What the library asks of MPI.
-  subroutine broadcast(self, bytes, size, in_node) bind(c)
+  subroutine broadcast(self, bytes, size, in_node) bind(c, name='') ! no name that could take that of another
     type(c_ptr), value :: self, bytes
     integer(c_size_t), value :: size
     integer(c_int), value :: in_node
@@ -280,7 +289,7 @@ contains
     end if
   end subroutine
 
-  integer(c_int) function all_agree(self, mine) bind(c)
+  integer(c_int) function all_agree(self, mine) bind(c, name='')
     type(c_ptr), value :: self
     integer(c_int), value :: mine
     type(mailbox), pointer :: mail
@@ -291,7 +300,7 @@ contains
     all_agree = all
   end function
 
-  integer(c_int) function send(self, to, bytes, size) bind(c)
+  integer(c_int) function send(self, to, bytes, size) bind(c, name='')
     type(c_ptr), value :: self, bytes
     integer(c_int), value :: to
     integer(c_size_t), value :: size
@@ -309,7 +318,7 @@ contains
     end do
   end function
 
-  integer(c_int) function sent(self, slot) bind(c)
+  integer(c_int) function sent(self, slot) bind(c, name='')
     type(c_ptr), value :: self
     integer(c_int), value :: slot
     type(mailbox), pointer :: mail
@@ -319,7 +328,7 @@ contains
     sent = merge(1, 0, done)
   end function
 
-  integer(c_int) function arrived(self, from, bytes) bind(c)
+  integer(c_int) function arrived(self, from, bytes) bind(c, name='')
     type(c_ptr), value :: self
     integer(c_int), intent(out) :: from
     integer(c_size_t), intent(out) :: bytes
@@ -338,7 +347,7 @@ contains
     bytes = count
   end function
 
-  subroutine receive(self, bytes, size) bind(c)
+  subroutine receive(self, bytes, size) bind(c, name='')
     type(c_ptr), value :: self, bytes
     integer(c_size_t), value :: size
     type(mailbox), pointer :: mail
@@ -348,7 +357,7 @@ contains
     call MPI_Mrecv(buffer, int(size), MPI_BYTE, mail%message, MPI_STATUS_IGNORE)
   end subroutine
 
-  integer(c_int) function is_open(self) bind(c)
+  integer(c_int) function is_open(self) bind(c, name='')
     type(c_ptr), value :: self
     logical :: finalized
     is_open = 0
@@ -356,7 +365,7 @@ contains
     if (c_associated(self) .and. .not. finalized) is_open = 1
   end function
 
-  subroutine close_mail(self, clean) bind(c)
+  subroutine close_mail(self, clean) bind(c, name='')
     type(c_ptr), value :: self
     integer(c_int), value :: clean
     type(mailbox), pointer :: mail
@@ -388,17 +397,17 @@ contains
     call give(tasks_spawn(pool%handle, type, tag, input, bytes), status)
   end subroutine
 
-  ! Collective. `consumer` is c_funloc of a subroutine as above.
+  ! Collective. Without a consumer, results are dropped.
   subroutine steelyard_tasks_run(pool, consumer, user, status)
     type(steelyard_tasks_t), intent(in) :: pool
-    type(c_funptr), intent(in), optional :: consumer
+    procedure(steelyard_consumer), optional :: consumer
     type(c_ptr), intent(in), optional :: user
     integer(c_int), intent(out), optional :: status
     type(c_funptr) :: called
     type(c_ptr) :: with
     called = c_null_funptr
     with = c_null_ptr
-    if (present(consumer)) called = consumer
+    if (present(consumer)) called = c_funloc(consumer)
     if (present(user)) with = user
     call give(tasks_run(pool%handle, called, with), status)
   end subroutine

@@ -126,8 +126,8 @@ void consume(void* self, const Result& result) {
 }
 
 steelyard_tasks_statistics_t to_c(const Statistics& all) {
-  return {all.spawned,  all.executed,    all.stolen_here, all.stolen_far, all.results_sent, all.hops,   all.messages,
-          all.connections, all.degree,      all.runs,       all.waves,        all.busy,   all.inside, all.threads};
+  return {all.spawned,     all.executed, all.stolen_here, all.stolen_far, all.results_sent, all.hops,   all.messages,
+          all.connections, all.degree,   all.runs,        all.waves,      all.busy,         all.inside, all.threads};
 }
 
 Worker* inside(const steelyard_task_t* task) { return task == nullptr ? nullptr : static_cast<Worker*>(task->inside); }

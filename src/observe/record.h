@@ -106,7 +106,7 @@ struct RunRecord {
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
   std::vector<TasksRecord> tasks;  ///< by rank; empty where there were none, and then left out of the file
-  Metrics metrics;  ///< derived from `ranks` by weigh()
+  Metrics metrics;                 ///< derived from `ranks` by weigh()
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.

@@ -350,11 +350,12 @@ void say_tasks(const RunRecord& record, Page& page) {
     connections = std::max(connections, rank.connections);
   }
   const double busy = sum.inside > 0 ? 100 * sum.busy / sum.inside : 0;
-  page.say("tasks",
-           fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
-                       "rank; {:.0f} % of the time in runs was spent in tasks",
-                       sum.executed, sum.stolen_here, sum.stolen_far, connections, busy),
-           2);
+  page.say(
+      "tasks",
+      fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
+                  "rank; {:.0f} % of the time in runs was spent in tasks",
+                  sum.executed, sum.stolen_here, sum.stolen_far, connections, busy),
+      2);
 }
 
 void say_notes(const RunRecord& record, Page& page) {

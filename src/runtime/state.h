@@ -55,8 +55,8 @@ struct State {
   observe::Sites waits;
   std::unique_ptr<observe::Timeline> timeline;
   std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
-  observe::Totals sampled;           // at the end of the last sample
-  std::map<int, double> waited_for;  // s, by world rank
+  observe::Totals sampled;                  // at the end of the last sample
+  std::map<int, double> waited_for;         // s, by world rank
 
   std::int64_t last_call_end = 0;  // of a blocking MPI call
 
