@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "phases", "loops", "collectives"]
+CAPABILITIES = ["cores", "phases", "loops", "tasks", "collectives"]
 
 
 def main() -> int:

@@ -8,7 +8,7 @@
  * and needs nothing of this header. A program that wants to say more about itself includes it and links -lsteelyard
  * (CMake: steelyard::steelyard; pkg-config: steelyard). That library alone does nothing: the functions below become active
  * when the program is started under `steelyard run`, and return STEELYARD_INACTIVE otherwise. So the calls can stay in place.
- * (phases.h and loops.h, which are apart, are active always.)
+ * (phases.h, loops.h and tasks.h, which are apart, are active always.)
  *
  * Errors: a function that returns steelyard_status_t returns STEELYARD_SUCCESS (0), or another value and leaves a sentence
  * for steelyard_message() of the same thread: the cause, and what to do. No function ends the program, and none changes

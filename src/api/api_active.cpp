@@ -24,6 +24,13 @@ void steelyard_internal_phases_begin(void) {
   if (steelyard::runtime::inactive_reason().empty()) steelyard::runtime::phases_begin();
 }
 
+void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t* s) {
+  const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
+  steelyard::runtime::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_here),
+                                   count(s->stolen_far), count(s->results_sent), count(s->hops), count(s->messages),
+                                   s->connections, s->degree, s->busy, s->inside * s->threads});
+}
+
 int steelyard_active(void) {
   const std::string reason = steelyard::runtime::inactive_reason();
   if (reason.empty()) return 1;

@@ -93,6 +93,14 @@ TEST_F(Active, FortranTextIsPaddedOrCutAndNeverOverrun) {
 }
 
 }  // namespace
+TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
+  steelyard_tasks_statistics_t statistics{};
+  statistics.executed = 7;
+  const int before = fake::tasks;
+  steelyard_internal_tasks_ended(&statistics);
+  EXPECT_EQ(fake::tasks, before + 7);
+}
+
 TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
   fake::reason = "";
   const int before = fake::phases;

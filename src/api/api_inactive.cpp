@@ -20,6 +20,7 @@ steelyard_status_t steelyard_step(void) {
 }
 
 void steelyard_internal_phases_begin(void) {}
+void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t*) {}
 
 steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
 

@@ -1,5 +1,9 @@
 #pragma once
 #include "steelyard/steelyard.h"
+#define STEELYARD_WITHOUT_MPI
+#include "steelyard/tasks.h"
 
 // What libsteelyard tells the preload library, where there is one. Defined twice, as the public API is; not part of it.
 extern "C" STEELYARD_API void steelyard_internal_phases_begin(void);
+/// A task pool is freed: what it did.
+extern "C" STEELYARD_API void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t* statistics);

@@ -67,6 +67,7 @@ void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
     record.nodes.insert(record.nodes.end(), c->node.begin(), c->node.end());
     record.decisions.insert(record.decisions.end(), c->decisions.begin(), c->decisions.end());
     add_loops(record.loops, c->loops);
+    record.tasks.insert(record.tasks.end(), c->tasks.begin(), c->tasks.end());
     for (const std::string& what : c->intercepted) add_new(record.intercepted, what);
     for (const std::string& remark : c->remarks) {
       add_new(remarks, remark);

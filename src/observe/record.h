@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,22 @@ struct RankRecord {
   std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
   std::vector<Sample> timeline;
   Broadcasts broadcasts;  ///< left out of the file where there were none
+};
+
+/// What the task pools of one rank did (steelyard/tasks.h), those that it has freed.
+struct TasksRecord {
+  int rank = 0;
+  std::int64_t runs = 0;
+  std::int64_t spawned = 0, executed = 0;
+  std::int64_t stolen_here = 0;   ///< tasks that it took from other ranks of its node
+  std::int64_t stolen_far = 0;    ///< from other nodes
+  std::int64_t results_sent = 0;  ///< to other ranks
+  std::int64_t hops = 0;          ///< the transfers that these took
+  std::int64_t messages = 0;      ///< to other nodes
+  int connections = 0;            ///< ranks of other nodes that it talked to
+  int degree = 0;                 ///< those that it might talk to
+  double busy = 0;                ///< thread seconds in tasks
+  double inside = 0;              ///< thread seconds in runs
 };
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.
@@ -104,8 +121,9 @@ struct RunRecord {
   std::vector<NodeRecord> nodes;
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
-  std::vector<LoopRecord> loops;  ///< those that took longest first
-  Metrics metrics;                ///< derived from `ranks` by weigh()
+  std::vector<LoopRecord> loops;   ///< those that took longest first
+  std::vector<TasksRecord> tasks;  ///< by rank; empty where there were none, and then left out of the file
+  Metrics metrics;                 ///< derived from `ranks` by weigh()
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.
@@ -116,6 +134,7 @@ struct Contribution {
   std::vector<LoopRecord> loops;
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
+  std::vector<TasksRecord> tasks = {};  ///< one element where there were any
 };
 /// As bytes for Bootstrap::gather(): CBOR of the JSON behind a checksum.
 std::string pack(const Contribution& contribution);

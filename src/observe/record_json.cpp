@@ -111,6 +111,22 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io("stolen", l.stolen);
 }
 
+void fields(auto& io, Is<TasksRecord> auto& t) {
+  io("rank", t.rank);
+  io("runs", t.runs);
+  io("spawned", t.spawned);
+  io("executed", t.executed);
+  io("stolen_here", t.stolen_here);
+  io("stolen_far", t.stolen_far);
+  io("results_sent", t.results_sent);
+  io("hops", t.hops);
+  io("messages", t.messages);
+  io("connections", t.connections);
+  io("degree", t.degree);
+  io("busy", t.busy);
+  io("inside", t.inside);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -128,6 +144,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("decisions", r.decisions);
   io.later("loops", r.loops);
   io("ranks", r.ranks);
+  io.where_any("tasks", r.tasks);
 }
 
 void fields(auto& io, Is<Contribution> auto& c) {
@@ -137,6 +154,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("loops", c.loops);
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
+  io.where_any("tasks", c.tasks);
 }
 
 struct Writer {
@@ -150,6 +168,11 @@ struct Writer {
   template <class T>
   void operator()(const char* name, const T& value) {
     object[name] = json(value);
+  }
+  /// A list that is left out where it is empty.
+  template <class T>
+  void where_any(const char* name, const std::vector<T>& list) {
+    if (!list.empty()) (*this)(name, list);
   }
 
   template <class T>
@@ -225,6 +248,11 @@ struct Reader {
   template <class T>
   void later(const char* name, T& value) {
     if (object.contains(name)) (*this)(name, value);
+  }
+  template <class T>
+  void where_any(const char* name, std::vector<T>& list) {
+    list.clear();
+    if (object.contains(name)) (*this)(name, list);
   }
 
   template <class T>

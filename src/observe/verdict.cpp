@@ -382,6 +382,28 @@ void say_loops(const RunRecord& record, Page& page) {
       1);
 }
 
+/// By measured work: tasks that took longer for company count as work.
+void say_tasks(const RunRecord& record, Page& page) {
+  if (record.tasks.empty()) return;
+  TasksRecord sum;
+  int connections = 0;
+  for (const TasksRecord& rank : record.tasks) {
+    sum.executed += rank.executed;
+    sum.stolen_here += rank.stolen_here;
+    sum.stolen_far += rank.stolen_far;
+    sum.busy += rank.busy;
+    sum.inside += rank.inside;
+    connections = std::max(connections, rank.connections);
+  }
+  const double busy = sum.inside > 0 ? 100 * sum.busy / sum.inside : 0;
+  page.say(
+      "tasks",
+      fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
+                  "rank; {:.0f} % of the time in runs was spent in tasks",
+                  sum.executed, sum.stolen_here, sum.stolen_far, connections, busy),
+      2);
+}
+
 void say_notes(const RunRecord& record, Page& page) {
   std::vector<std::string> notes = record.remarks;
   std::map<std::string, std::vector<int>> fixed;
@@ -422,6 +444,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     say_lending(sum, page);
     say_loops(record, page);
   }
+  say_tasks(record, page);
   say_notes(record, page);
   if (!path.empty()) page.lines.push_back("  record   " + path);
   return page.lines;

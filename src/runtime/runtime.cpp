@@ -227,6 +227,8 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.broadcasts = state.broadcasts;
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
+  part.tasks = state.tasks;
+  for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
   if (!state.leader) return part;
   observe::NodeRecord node;
   node.index = rank.node;
@@ -343,6 +345,24 @@ void finish() {
 void aborting(int code) {
   if (g_state == nullptr || g_aborting.exchange(true)) return;
   base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));
+}
+
+void tasks_ended(const observe::TasksRecord& pool) {
+  if (g_state == nullptr) return;
+  if (g_state->tasks.empty()) g_state->tasks.emplace_back();
+  observe::TasksRecord& all = g_state->tasks.front();
+  all.runs += pool.runs;
+  all.spawned += pool.spawned;
+  all.executed += pool.executed;
+  all.stolen_here += pool.stolen_here;
+  all.stolen_far += pool.stolen_far;
+  all.results_sent += pool.results_sent;
+  all.hops += pool.hops;
+  all.messages += pool.messages;
+  all.connections = std::max(all.connections, pool.connections);
+  all.degree = std::max(all.degree, pool.degree);
+  all.busy += pool.busy;
+  all.inside += pool.inside;
 }
 
 std::string inactive_reason() {

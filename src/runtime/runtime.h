@@ -7,6 +7,7 @@
 #include "collectives/policy.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
+#include "observe/record.h"
 
 // The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API translate
 // foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after finish().
@@ -117,6 +118,8 @@ void step();
 
 /// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else does.
 void phases_begin();
+/// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing where this process is not weighed.
+void tasks_ended(const observe::TasksRecord& pool);
 /// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.
 std::string inactive_reason();
 

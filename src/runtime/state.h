@@ -16,6 +16,7 @@
 #include "observe/activity.h"
 #include "observe/broadcasts.h"
 #include "observe/phases.h"
+#include "observe/record.h"
 #include "observe/sites.h"
 #include "observe/ticks.h"
 #include "observe/timeline.h"
@@ -58,8 +59,9 @@ struct State {
   observe::Sites regions;
   observe::Sites waits;
   std::unique_ptr<observe::Timeline> timeline;
-  observe::Totals sampled;           // at the end of the last sample
-  std::map<int, double> waited_for;  // s, by world rank
+  std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
+  observe::Totals sampled;                  // at the end of the last sample
+  std::map<int, double> waited_for;         // s, by world rank
 
   std::int64_t last_call_end = 0;  // of a blocking MPI call
 

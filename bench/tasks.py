@@ -1,0 +1,111 @@
+"""The figures of `tasks`: efficiency of DLB_Bench, trees that are searched, what a task and a steal cost, and thousands of
+processes in the model of sim/. See `--help`."""
+
+import re
+import subprocess
+import sys
+from typing import Callable
+
+from harness import Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, report
+
+
+def launch(flavour: str, ranks: int, program: str, *words: str) -> list[str]:
+    return [f"mpirun.{flavour}", "-n", str(ranks), program, *words]
+
+
+def program(session: Session, flavour: str) -> str:
+    return session.program(f"bench/tasks.{flavour}.g++")
+
+
+def efficiency(flavour: str, ranks: int, seconds: int, least: float) -> Callable[[Session], list[Figure]]:
+    """Sleeping tasks, 70 % of them on 10 % of the ranks: on one node, and with each rank as a node of its own."""
+
+    def measured(session: Session) -> list[Figure]:
+        words = ["dlb", f"seconds={0.2 if session.quick else seconds}"]
+        there = program(session, flavour)
+        pattern = r"lost 0\n"  # no result may be missing
+
+        def case(label: str, what: str, *more: str) -> Case:
+            return Case(label, launch(flavour, ranks, there, *words, *more), {"OMP_NUM_THREADS": "1"},
+                        rf"{what} ([0-9.]+)\n(?=(?s:.*){pattern})")
+
+        cases = [case("node", "efficiency"), case("measured", "measured"), case("messages", "efficiency", "node=1"),
+                 case("none", "efficiency", "policy=none")]
+        found = session.interleaved(cases, 1 if session.quick else 5)
+        beside = {"by measured work %": found["measured"], "through messages %": found["messages"],
+                  "no stealing %": found["none"]}
+        return [figure(f"dlb-{ranks}-ranks-{seconds}s-{flavour}", "emulated", found["node"], "%", Target(">=", least),
+                       cases[0].shell(), {label: sorted(values)[len(values) // 2] for label, values in beside.items()})]
+
+    return measured
+
+
+def trees(flavour: str, tree: str) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        there = program(session, flavour)
+        exact = r"exact 1\nseconds ([0-9.]+)"
+        cases = [Case(str(ranks), launch(flavour, ranks, there, "uts", f"tree={tree}"), {"OMP_NUM_THREADS": "1"}, exact)
+                 for ranks in (1, 2, 3, 4, 7)]
+        found = session.interleaved(cases[:2], 1 if session.quick else 7)
+        session.interleaved(cases[2:], 1)  # a wrong number of nodes is a failure
+        return [figure(f"uts-{tree}-{flavour}", "real", [a / b for a, b in zip(found["1"], found["2"])], "x on 2 ranks",
+                       Target(">=", 1.85), cases[1].shell(), {})]
+
+    return measured
+
+
+def cost(what: str, ranks: int, number: str, unit: str, most: float) -> Callable[[Session], list[Figure]]:
+    def measured(session: Session) -> list[Figure]:
+        case = Case(what, launch("openmpi", ranks, program(session, "openmpi"), what), {"OMP_NUM_THREADS": "1"},
+                    rf"{number} ([0-9.]+)")
+        found = session.interleaved([case], 1 if session.quick else 5)
+        return [figure(what, "real", found[what], unit, Target("<=", most) if most > 0 else None, case.shell(), {})]
+
+    return measured
+
+
+def model(name: str, words: list[str], least: float) -> Callable[[Session], list[Figure]]:
+    """The discrete-event model: its other policies stand beside."""
+
+    def measured(session: Session) -> list[Figure]:
+        command = [session.program("sim/tasks_model"), *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        rows = {row[0]: row for row in re.findall(r"^(\S+) +efficiency +([0-9.]+) %.*?most +([0-9]+)", done.stdout, re.M)}
+        if done.returncode != 0 or "small-world" not in rows:
+            raise Failed(f"tasks_model: status {done.returncode}: {' '.join(command)}\n{done.stderr[-1000:]}")
+        beside = {f"{policy} %": float(row[1]) for policy, row in rows.items() if policy != "small-world"}
+        beside |= {f"{policy} connections": float(row[2]) for policy, row in rows.items()}
+        return [figure(name, "simulated", [float(rows["small-world"][1])], "%", Target(">=", least), " ".join(command), beside)]
+
+    return measured
+
+
+def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
+    all_of_them = [Measurement("cost", 10, cost("cost", 1, "task", "ns", 150)),
+                   Measurement("steal", 10, cost("steal", 2, "us", "us", 5)),
+                   Measurement("empty", 5, cost("empty", 2, "us", "us for a run without tasks", 0))]
+    for flavour in flavours:
+        for ranks in (16, 64):
+            for seconds, least in ((5, 95), (1, 90)):
+                all_of_them.append(Measurement(f"dlb-{ranks}-ranks-{seconds}s-{flavour}", 5 if quick else 150,
+                                               efficiency(flavour, ranks, seconds, least)))
+        for tree in ("T1", "T3"):
+            all_of_them.append(Measurement(f"uts-{tree}-{flavour}", 15 if quick else 60, trees(flavour, tree)))
+    for seconds, least in ((10, 97), (5, 95), (1, 85)):
+        all_of_them.append(Measurement(f"model-3584-{seconds}s", 60, model(
+            f"model-3584-{seconds}s", [f"seconds={seconds}", "tasks=200"], least)))
+    if not quick:
+        all_of_them.append(Measurement("model-1000000-10s", 600, model(
+            "model-1000000-10s", ["processes=1000000", "seconds=10", "tasks=100", "bytes=1e5", "results=0",
+                                  "policies=small-world"], 90)))
+    return all_of_them
+
+
+def main() -> int:
+    options = arguments(__doc__, "tasks")
+    flavours = ["openmpi", "mpich"] if options.mpi == "both" else [options.mpi]
+    return report(options, measure(options, measurements(flavours, options.quick)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+// Chemistry that is stiff in few cells: those of rank 0 take twenty times as long as the others. Each cell is a task, which runs
+// where there is time; its result comes home. The result is the same wherever that is.
+#include <mpi.h>
+#include <stdio.h>
+#include <steelyard/tasks.h>
+
+enum { steps = 5, cells = 200, modulus = 1000003 };
+
+struct cell {
+  long state;
+  long stiffness;
+};
+
+static void check(steelyard_status_t status) {
+  if (status == STEELYARD_SUCCESS) return;
+  fprintf(stderr, "reactive: %s\n", steelyard_message());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int integrate(steelyard_task_t* task, void* context) {
+  const struct cell* cell = task->input;
+  long state = cell->state;
+  (void)context;
+  for (long i = 0; i < 1000 * cell->stiffness; ++i) state = (state * state + 1) % modulus;
+  steelyard_task_result(task, &state, sizeof(state));
+  return 0;
+}
+
+static void keep(const steelyard_result_t* result, void* user) {
+  struct cell* field = user;
+  field[result->tag].state = *(const long*)result->bytes;
+}
+
+int main(int argc, char** argv) {
+  int rank, provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const steelyard_task_type_t types[] = {{"integrate", integrate, NULL, 1}};
+  steelyard_tasks_t* pool;
+  check(steelyard_tasks_create(MPI_COMM_WORLD, types, 1, NULL, &pool));
+
+  struct cell field[cells];
+  for (int i = 0; i < cells; ++i) {
+    field[i].state = ((long)rank * cells + i) * 7919 % modulus;
+    field[i].stiffness = rank == 0 ? 20 : 1;
+  }
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < cells; ++i) check(steelyard_tasks_spawn(pool, 0, (uint64_t)i, &field[i], sizeof(field[i])));
+    check(steelyard_tasks_run(pool, keep, field));
+  }
+  long sum = 0, total = 0;
+  for (int i = 0; i < cells; ++i) sum += field[i].state;
+  MPI_Allreduce(&sum, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("reactive: steps %d, checksum %ld\n", steps, total);
+  check(steelyard_tasks_free(pool));
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,421 @@
+// A discrete-event model of a task pool, for more processes than can be simulated with MPI. It shares the planning half of
+// src/tasks: overlay and routes, order of victims, amounts. Each process is a node of its own. Messages are answered
+// between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for the first time
+// costs a connection. Prints one line a policy.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tasks/overlay.h"
+#include "tasks/plan.h"
+
+namespace {
+
+using steelyard::tasks::amount_to_give;
+using steelyard::tasks::hash;
+using steelyard::tasks::kFirstPatience;
+using steelyard::tasks::next_patience;
+using steelyard::tasks::Overlay;
+using steelyard::tasks::Victims;
+
+enum class Policy { small_world, random, master, groups, none };
+
+struct Setting {
+  std::uint32_t processes = 3584;
+  std::uint32_t tasks = 100;  // a process, on average
+  double seconds = 1;         // of work a process
+  double bytes = 6e6;         // of inputs a process; results have a quarter of it
+  double spread = 0.2;        // task durations: uniform within 1 -+ this
+  double latency = 2e-6;      // of a message
+  double bandwidth = 4.5e8;   // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
+  double overhead = 1e-6;     // CPU time that a message costs its sender and its receiver
+  double connection = 1e-3;   // to talk to somebody for the first time
+  double misjudged = 0.3;     // groups: by how much the load of a process is misjudged, at most
+  std::uint32_t group = 28;
+  bool results = true;
+};
+
+struct Chunk {
+  std::uint32_t owner, count;
+};
+enum class Kind : std::uint8_t { request, withdrawal, tasks, results };
+struct Message {
+  Kind kind;
+  std::uint32_t from;
+  std::vector<Chunk> chunks;
+};
+struct Process {
+  std::vector<Chunk> queue;  // the oldest first
+  std::uint32_t queued = 0;
+  bool busy = false;
+  std::vector<std::uint32_t> held, asked, inbox, peers;
+  std::vector<std::pair<std::uint32_t, std::vector<Chunk>>> lanes;  // results by next step
+  std::unique_ptr<Victims> victims;
+  double patience = 0, sending_until = 0, receiving_until = 0;
+  double free_at = 0;       // from messages, while it has no task
+  std::uint32_t epoch = 0;  // of being idle: timers of older ones mean nothing
+};
+struct Event {
+  double time;
+  std::uint32_t process;
+  std::int32_t message;  // kTaskEnds, a timer of an epoch below it, or the index of a message
+  bool operator>(const Event& other) const { return time > other.time; }
+};
+constexpr std::int32_t kTaskEnds = -1;
+
+class Model {
+ public:
+  Model(const Setting& setting, Policy policy)
+      : s_(setting),
+        policy_(policy),
+        overlay_(setting.processes, 0,
+                 policy == Policy::random   ? Overlay::Shape::complete
+                 : policy == Policy::master ? Overlay::Shape::star
+                                            : Overlay::Shape::small_world),
+        all_(setting.processes) {
+    deal();
+    if (policy == Policy::groups) group();
+  }
+
+  void run() {
+    for (std::uint32_t p = 0; p < s_.processes; ++p) {
+      double time = 0;
+      // The master, who does nothing else, gets all tasks first.
+      if (policy_ == Policy::master && p != 0 && all_[p].queued > 0) {
+        const double bytes = all_[p].queued * s_.bytes / s_.tasks;
+        all_[p].queued = 0;
+        send(p, 0, {Kind::tasks, p, std::exchange(all_[p].queue, {})}, time, bytes);
+      }
+      next(p, time);
+    }
+    while (!events_.empty() && home_ < total_) {
+      const Event event = events_.top();
+      events_.pop();
+      ++handled_;
+      now_ = event.time;
+      Process& p = all_[event.process];
+      if (event.message == kTaskEnds) {
+        p.busy = false;
+        double time = now_;
+        for (const std::uint32_t message : std::exchange(p.inbox, {})) time = read(event.process, message, time);
+        next(event.process, serve(event.process, time));
+      } else if (event.message < kTaskEnds) {
+        if (!p.busy && static_cast<std::uint32_t>(kTaskEnds - 1 - event.message) == p.epoch) ask(event.process, now_);
+      } else if (p.busy) {
+        p.inbox.push_back(static_cast<std::uint32_t>(event.message));
+      } else {
+        double time = std::max(p.free_at, now_);
+        time = serve(event.process, read(event.process, static_cast<std::uint32_t>(event.message), time));
+        p.free_at = time;
+        if (p.queued > 0) next(event.process, time);
+        if (!p.busy) flush(event.process, time, true);
+      }
+    }
+    // The waves that find out that all is over: up and down the tree, twice.
+    int depth = 0;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      depth = std::max(depth, overlay_.hops(static_cast<std::int64_t>(hash(i) % s_.processes), 0));
+    }
+    end_ = last_ + 4 * depth * (s_.latency + 2 * s_.overhead) + 2 * s_.overhead * static_cast<double>(degree());
+  }
+
+  void print(const char* name, double wall) const {
+    std::size_t most = 0;
+    double connections = 0;
+    for (const Process& p : all_) {
+      most = std::max(most, p.peers.size());
+      connections += static_cast<double>(p.peers.size());
+    }
+    std::printf(
+        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
+        "messages %6.1f/process  events %.1f M in %.1f s\n",
+        name, 100 * work_ / (end_ * s_.processes), end_, static_cast<double>(moved_) / static_cast<double>(total_),
+        static_cast<double>(hops_) / static_cast<double>(std::max<std::uint64_t>(sent_, 1)), connections / s_.processes,
+        most, static_cast<double>(messages_) / s_.processes, static_cast<double>(handled_) / 1e6, wall);
+    std::fflush(stdout);
+  }
+
+ private:
+  double uniform(std::uint64_t of) const { return (static_cast<double>(hash(of) >> 11) + 0.5) * 0x1p-53; }
+  std::size_t degree() const { return policy_ == Policy::small_world ? overlay_.neighbours(0).size() : 64; }
+
+  /// As in the paper: 70 % of the tasks on 10 % of the processes, a gaussian around the middle.
+  void deal() {
+    const double sigma = s_.processes / 20.0, middle = s_.processes / 2.0;
+    const double scale = s_.processes * static_cast<double>(s_.tasks) / (sigma * std::sqrt(2 * std::acos(-1.0)));
+    double carried = 0;
+    for (std::uint32_t p = 0; p < s_.processes; ++p) {
+      carried += scale * std::exp(-0.5 * std::pow((p + 0.5 - middle) / sigma, 2));
+      const auto count = static_cast<std::uint32_t>(carried);
+      carried -= count;
+      if (count > 0) add(all_[p], Chunk{p, count});
+      total_ += count;
+    }
+  }
+  /// Hierarchical sharing: groups of equal load, as far as loads are known; inside, the heaviest hands out one by one.
+  void group() {
+    std::vector<std::pair<double, std::uint32_t>> loads;
+    for (std::uint32_t p = 0; p < s_.processes; ++p) {
+      loads.push_back({-(all_[p].queued + 1e-3) * (1 + s_.misjudged * (2 * uniform(p ^ 0xabcdef) - 1)), p});
+    }
+    std::sort(loads.begin(), loads.end());
+    const std::uint32_t groups = (s_.processes + s_.group - 1) / s_.group;
+    members_.resize(groups);
+    group_of_.resize(s_.processes);
+    for (std::uint32_t i = 0; i < s_.processes; ++i) {
+      const std::uint32_t row = i / groups, g = row % 2 == 0 ? i % groups : groups - 1 - i % groups;
+      members_[g].push_back(loads[i].second);
+      group_of_[loads[i].second] = g;
+    }
+  }
+
+  static void add(Process& p, Chunk chunk) {
+    if (!p.queue.empty() && p.queue.back().owner == chunk.owner) {
+      p.queue.back().count += chunk.count;
+    } else {
+      p.queue.push_back(chunk);
+    }
+    p.queued += chunk.count;
+  }
+  void send(std::uint32_t from, std::uint32_t to, Message message, double& time, double bytes) {
+    Process& p = all_[from];
+    time += s_.overhead;
+    for (const auto& [one, other] : {std::pair(from, to), std::pair(to, from)}) {
+      auto& peers = all_[one].peers;
+      if (std::find(peers.begin(), peers.end(), other) != peers.end()) continue;
+      peers.push_back(other);
+      if (one == from) time += s_.connection;
+    }
+    p.sending_until = std::max(p.sending_until, time) + bytes / s_.bandwidth;
+    Process& receiver = all_[to];
+    receiver.receiving_until = std::max(receiver.receiving_until + bytes / s_.bandwidth, p.sending_until);
+    const double arrival = receiver.receiving_until + s_.latency;
+    std::size_t index = messages_in_flight_.size();
+    if (free_.empty()) {
+      messages_in_flight_.push_back(std::move(message));
+    } else {
+      index = free_.back();
+      free_.pop_back();
+      messages_in_flight_[index] = std::move(message);
+    }
+    ++messages_;
+    events_.push({arrival, to, static_cast<std::int32_t>(index)});
+  }
+
+  double read(std::uint32_t me, std::uint32_t index, double time) {
+    const Message message = std::move(messages_in_flight_[index]);
+    free_.push_back(index);
+    Process& p = all_[me];
+    time += s_.overhead;
+    switch (message.kind) {
+      case Kind::request: p.held.push_back(message.from); break;
+      case Kind::withdrawal: std::erase(p.held, message.from); break;
+      case Kind::tasks:
+        for (const Chunk& chunk : message.chunks) {
+          add(p, chunk);
+          moved_ += chunk.count;
+        }
+        std::erase(p.asked, message.from);
+        if (p.victims) p.victims->gave(peer_index(me, message.from));
+        for (const std::uint32_t other : std::exchange(p.asked, {}))
+          send(me, other, {Kind::withdrawal, me, {}}, time, 0);
+        break;
+      case Kind::results:
+        for (const Chunk& chunk : message.chunks) bring(me, chunk, time);
+        break;
+    }
+    return time;
+  }
+
+  void bring(std::uint32_t me, Chunk chunk, double time) {
+    if (chunk.owner == me || !s_.results) {
+      home_ += chunk.count;
+      last_ = std::max(last_, time);
+      return;
+    }
+    const auto to = policy_ == Policy::groups || policy_ == Policy::master
+                        ? chunk.owner
+                        : static_cast<std::uint32_t>(overlay_.next(me, chunk.owner));
+    auto& lanes = all_[me].lanes;
+    auto lane = std::find_if(lanes.begin(), lanes.end(), [to](const auto& l) { return l.first == to; });
+    if (lane == lanes.end()) lane = lanes.insert(lanes.end(), {to, {}});
+    auto& gathered = lane->second;
+    const auto same =
+        std::find_if(gathered.begin(), gathered.end(), [&](const Chunk& c) { return c.owner == chunk.owner; });
+    if (same == gathered.end()) {
+      gathered.push_back(chunk);
+    } else {
+      same->count += chunk.count;
+    }
+  }
+  void flush(std::uint32_t me, double& time, bool all) {
+    const double result = s_.bytes / s_.tasks / 4;
+    for (auto& [to, chunks] : std::exchange(all_[me].lanes, {})) {
+      std::uint64_t count = 0;
+      for (const Chunk& chunk : chunks) count += chunk.count;
+      if (!all && static_cast<double>(count) * result < 3072) {
+        all_[me].lanes.push_back({to, std::move(chunks)});
+        continue;
+      }
+      hops_ += count;
+      send(me, to, {Kind::results, me, std::move(chunks)}, time, static_cast<double>(count) * result);
+    }
+  }
+
+  /// Gives to those who have asked; returns when it has.
+  double serve(std::uint32_t me, double time) {
+    Process& p = all_[me];
+    if (policy_ == Policy::none) return time;
+    const std::size_t askers = p.held.size();
+    std::size_t served = 0;
+    const std::size_t own = policy_ == Policy::master ? 0 : 1;  // its next task
+    while (served < askers && p.queued > own) {
+      std::size_t amount = policy_ == Policy::groups ? 1 : amount_to_give(p.queued - own, askers, 0);
+      if (policy_ == Policy::master) amount = std::max<std::size_t>(1, p.queued / (2 * s_.processes));  // guided
+      Message gift{Kind::tasks, me, {}};
+      double bytes = 0;
+      while (amount > 0 && !p.queue.empty()) {
+        Chunk& oldest = p.queue.front();
+        const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(amount, oldest.count));
+        gift.chunks.push_back({oldest.owner, part});
+        bytes += part * s_.bytes / s_.tasks;
+        amount -= part;
+        p.queued -= part;
+        oldest.count -= part;
+        if (oldest.count == 0) p.queue.erase(p.queue.begin());
+      }
+      send(me, p.held[served++], std::move(gift), time, bytes);
+    }
+    p.held.erase(p.held.begin(), p.held.begin() + static_cast<std::ptrdiff_t>(served));
+    flush(me, time, false);
+    return time;
+  }
+
+  /// Its next task, or none.
+  void next(std::uint32_t me, double time) {
+    Process& p = all_[me];
+    if (p.busy) return;
+    const bool serves_only = policy_ == Policy::master && me == 0;
+    if (p.queued > 0 && !serves_only) {
+      Chunk& newest = p.queue.back();
+      const std::uint32_t owner = newest.owner;
+      --p.queued;
+      if (--newest.count == 0) p.queue.pop_back();
+      ++started_;
+      const double length = s_.seconds / s_.tasks * (1 + s_.spread * (2 * uniform(started_) - 1));
+      work_ += length;
+      p.busy = true;
+      ++p.epoch;
+      events_.push({time + length, me, kTaskEnds});
+      if (owner != me) ++sent_;
+      // Counted now, sent when the task has ended, with what is handed on then.
+      bring(me, {owner, 1}, time + length);
+      return;
+    }
+    flush(me, time, true);
+    p.patience = 1e-9 * kFirstPatience;
+    if (p.victims) p.victims->restart();
+    if (serves_only) return;
+    ask(me, time);
+  }
+  const std::vector<std::uint32_t>& neighbours(std::uint32_t me) {
+    if (cached_of_ == me) return cached_;
+    cached_of_ = me;
+    cached_.clear();
+    if (policy_ == Policy::groups) {
+      for (const std::uint32_t other : members_[group_of_[me]]) {
+        if (other != me) cached_.push_back(other);
+      }
+    } else {
+      for (const std::int64_t other : overlay_.neighbours(me)) cached_.push_back(static_cast<std::uint32_t>(other));
+    }
+    return cached_;
+  }
+  std::size_t peer_index(std::uint32_t me, std::uint32_t other) {
+    const auto& list = neighbours(me);
+    return static_cast<std::size_t>(std::find(list.begin(), list.end(), other) - list.begin());
+  }
+  void ask(std::uint32_t me, double time) {
+    Process& p = all_[me];
+    if (policy_ == Policy::none || (policy_ == Policy::random && p.asked.size() >= 64)) return;
+    std::uint32_t victim = me;
+    if (policy_ == Policy::random) {
+      while (victim == me) victim = static_cast<std::uint32_t>(hash(++draws_) % s_.processes);
+    } else {
+      const auto& list = neighbours(me);
+      if (p.asked.size() >= list.size()) return;
+      if (!p.victims) p.victims = std::make_unique<Victims>(list.size(), me);
+      do victim = list[p.victims->next()];
+      while (std::find(p.asked.begin(), p.asked.end(), victim) != p.asked.end());
+    }
+    p.asked.push_back(victim);
+    send(me, victim, {Kind::request, me, {}}, time, 0);
+    events_.push({time + p.patience, me, kTaskEnds - 1 - static_cast<std::int32_t>(p.epoch)});
+    p.patience = 1e-9 * static_cast<double>(next_patience(std::llround(1e9 * p.patience)));
+  }
+
+  const Setting s_;
+  const Policy policy_;
+  Overlay overlay_;
+  std::vector<Process> all_;
+  std::vector<std::vector<std::uint32_t>> members_;
+  std::vector<std::uint32_t> group_of_, cached_;
+  std::uint32_t cached_of_ = ~0u;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Message> messages_in_flight_;
+  std::vector<std::size_t> free_;
+  double now_ = 0, last_ = 0, end_ = 0, work_ = 0;
+  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0,
+                handled_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Setting setting;
+  std::string policies = "small-world,random,master,groups,none";
+  const std::map<std::string, double Setting::*> reals = {
+      {"seconds", &Setting::seconds},       {"bytes", &Setting::bytes},         {"spread", &Setting::spread},
+      {"latency", &Setting::latency},       {"bandwidth", &Setting::bandwidth}, {"overhead", &Setting::overhead},
+      {"connection", &Setting::connection}, {"misjudged", &Setting::misjudged}};
+  const std::map<std::string, std::uint32_t Setting::*> counts = {
+      {"processes", &Setting::processes}, {"tasks", &Setting::tasks}, {"group", &Setting::group}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    const std::string value = name.size() < word.size() ? word.substr(name.size() + 1) : "";
+    if (reals.count(name) > 0) {
+      setting.*reals.at(name) = std::atof(value.c_str());
+    } else if (counts.count(name) > 0 && std::atol(value.c_str()) > 0) {
+      setting.*counts.at(name) = static_cast<std::uint32_t>(std::atol(value.c_str()));
+    } else if (name == "policies") {
+      policies = value;
+    } else if (name == "results") {
+      setting.results = value != "0";
+    } else {
+      std::fprintf(stderr, "tasks_model: \"%s\" is no parameter; those are in sim/tasks_model.cpp, at the head\n",
+                   argv[i]);
+      return 2;
+    }
+  }
+  const std::pair<const char*, Policy> all[] = {{"small-world", Policy::small_world},
+                                                {"random", Policy::random},
+                                                {"master", Policy::master},
+                                                {"groups", Policy::groups},
+                                                {"none", Policy::none}};
+  for (const auto& [name, policy] : all) {
+    if (("," + policies + ",").find("," + std::string(name) + ",") == std::string::npos) continue;
+    const auto start = std::chrono::steady_clock::now();
+    Model model(setting, policy);
+    model.run();
+    model.print(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return 0;
+}

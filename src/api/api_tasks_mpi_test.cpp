@@ -1,0 +1,354 @@
+// The tasks of steelyard/tasks.h under an MPI launcher: any number of ranks, in nodes of any size.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "steelyard/tasks.hpp"
+
+namespace {
+
+int rank_of(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+int size_of(MPI_Comm communicator) {
+  int size = 0;
+  MPI_Comm_size(communicator, &size);
+  return size;
+}
+std::uint64_t sum_over_ranks(std::uint64_t mine) {
+  std::uint64_t all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+std::string message() { return steelyard_message(); }
+
+/// The result is the input, reversed, behind its tag: of any size, and wrong wherever bytes get lost or mixed up.
+int reverse(steelyard_task_t* task, void*) {
+  const char* input = static_cast<const char*>(task->input);
+  std::string result(reinterpret_cast<const char*>(&task->tag), sizeof(task->tag));
+  result.append(std::make_reverse_iterator(input + task->bytes), std::make_reverse_iterator(input));
+  if (task->tag % 50 == 0) usleep(2000);
+  if (task->tag % 97 == 0) steelyard_task_yield(task);
+  steelyard_task_result(task, result.data(), result.size());
+  return 0;
+}
+int fail_in_many_ways(steelyard_task_t* task, void*) {
+  if (task->tag % 3 == 0) return 7;
+  if (task->tag % 3 == 1) steelyard_task_fail(task, "the oven is cold");
+  return 0;
+}
+/// A tree: `input` levels below, three tasks each; leaves alone have results.
+int grow(steelyard_task_t* task, void*) {
+  int levels = 0;
+  std::memcpy(&levels, task->input, sizeof(levels));
+  if (levels == 0) return steelyard_task_spawn(task, 3, task->tag, nullptr, 0) == STEELYARD_SUCCESS ? 0 : 1;
+  --levels;
+  for (int i = 0; i < 3; ++i) {
+    if (steelyard_task_spawn(task, 2, task->tag * 3 + static_cast<std::uint64_t>(i), &levels, sizeof(levels)) != 0)
+      return 1;
+  }
+  return 0;
+}
+int leaf(steelyard_task_t*, void*) { return 0; }
+
+const steelyard_task_type_t kTypes[] = {{"reverse", reverse, nullptr, 1},
+                                        {"fail", fail_in_many_ways, nullptr, 1},
+                                        {"grow", grow, nullptr, 0},
+                                        {"leaf", leaf, nullptr, 1}};
+
+struct Seen {
+  std::map<std::uint64_t, int> times;
+  std::map<std::uint64_t, std::string> inputs;
+  std::map<std::uint64_t, std::string> messages;
+};
+void keep(const steelyard_result_t* result, void* user) {
+  auto& seen = *static_cast<Seen*>(user);
+  ++seen.times[result->tag];
+  if (result->message != nullptr) seen.messages[result->tag] = result->message;
+  if (result->type != 0 || result->message != nullptr) return;
+  std::string expected(reinterpret_cast<const char*>(&result->tag), sizeof(result->tag));
+  const std::string& input = seen.inputs[result->tag];
+  expected.append(input.rbegin(), input.rend());
+  EXPECT_EQ(expected, std::string(static_cast<const char*>(result->bytes), result->size)) << result->tag;
+}
+
+/// One pool for many tests, as for many steps: by how many ranks make a node; 0: as they are.
+std::map<int, steelyard_tasks_t*> g_pools;
+
+class Pools final : public testing::Environment {
+  void TearDown() override {
+    for (const auto& [a_node, pool] : g_pools) EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS) << message();
+  }
+};
+const auto* const g_environment = testing::AddGlobalTestEnvironment(new Pools);
+
+class Tasks : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+    options.ranks_a_node = GetParam();
+    if (g_pools[GetParam()] == nullptr) {
+      ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &g_pools[GetParam()]), STEELYARD_SUCCESS)
+          << message();
+    }
+    pool = g_pools[GetParam()];
+    before = statistics();
+  }
+  void spawn(std::uint64_t tag, std::size_t bytes) {
+    std::string input(bytes, '\0');
+    for (std::size_t i = 0; i < bytes; ++i)
+      input[i] = static_cast<char>(tag * 31 + i * 7 + static_cast<std::size_t>(rank));
+    EXPECT_EQ(steelyard_tasks_spawn(pool, 0, tag, input.data(), bytes), STEELYARD_SUCCESS) << message();
+    seen.inputs[tag] = std::move(input);
+  }
+  void run() { ASSERT_EQ(steelyard_tasks_run(pool, keep, &seen), STEELYARD_SUCCESS) << message(); }
+  void expect_each_once(std::uint64_t count) {
+    EXPECT_EQ(seen.times.size(), count);
+    for (const auto& [tag, times] : seen.times) EXPECT_EQ(times, 1) << "result " << tag;
+  }
+  steelyard_tasks_statistics_t statistics() {
+    steelyard_tasks_statistics_t all;
+    EXPECT_EQ(steelyard_tasks_inspect(pool, &all), STEELYARD_SUCCESS);
+    return all;
+  }
+  int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  steelyard_tasks_t* pool = nullptr;
+  steelyard_tasks_statistics_t before{};
+  Seen seen;
+};
+
+TEST_P(Tasks, EveryResultComesHomeOnceWhoeverOwnsTheTasks) {
+  for (const int owner : {0, ranks - 1, -1}) {
+    seen = {};
+    const bool mine = owner < 0 || owner == rank;
+    const std::uint64_t count = mine ? 600 : 0;
+    for (std::uint64_t tag = 0; tag < count; ++tag) spawn(tag, tag % 40 == 0 ? 20'000 : tag % 120);
+    run();
+    expect_each_once(count);
+  }
+  const auto all = statistics();
+  EXPECT_EQ(all.runs - before.runs, 3u);
+  EXPECT_LE(all.connections, all.degree);
+  EXPECT_EQ(sum_over_ranks(all.spawned), sum_over_ranks(all.executed));
+}
+
+TEST_P(Tasks, ARunWithoutTasksEnds) {
+  for (int i = 0; i < 20; ++i) run();
+  expect_each_once(0);
+}
+
+TEST_P(Tasks, StepsOfAnyKindFollowEachOther) {
+  for (int step = 0; step < 30; ++step) {
+    seen = {};
+    const std::uint64_t count = static_cast<std::uint64_t>((rank * 13 + step * 7) % 40);
+    if ((rank + step) % 5 == 0) usleep(1000);  // somebody is late
+    for (std::uint64_t tag = 1; tag <= count; ++tag) spawn(tag, static_cast<std::size_t>(step) * 20);
+    run();
+    expect_each_once(count);
+  }
+}
+
+TEST_P(Tasks, FailuresComeHomeWithTheirSentence) {
+  for (std::uint64_t tag = 0; tag < 30; ++tag) steelyard_tasks_spawn(pool, 1, tag, nullptr, 0);
+  run();
+  expect_each_once(30);
+  EXPECT_EQ(seen.messages.size(), 20u);
+  EXPECT_EQ(seen.messages[3], "a task of type \"fail\" ended with status 7");
+  EXPECT_EQ(seen.messages[4], "the oven is cold");
+}
+
+TEST_P(Tasks, TasksSpawnTasksWhoseResultsGoToTheFirstOwner) {
+  const int levels = 6;
+  if (rank == ranks - 1) {
+    ASSERT_EQ(steelyard_tasks_spawn(pool, 2, 0, &levels, sizeof(levels)), STEELYARD_SUCCESS);
+  }
+  run();
+  expect_each_once(rank == ranks - 1 ? 729 : 0);
+}
+
+TEST_P(Tasks, AConsumerMaySpawn) {
+  struct Chain {
+    steelyard_tasks_t* pool;
+    int left;
+  } chain{pool, 50};
+  steelyard_tasks_spawn(pool, 3, 0, nullptr, 0);
+  ASSERT_EQ(steelyard_tasks_run(
+                pool,
+                [](const steelyard_result_t*, void* user) {
+                  auto& all = *static_cast<Chain*>(user);
+                  EXPECT_EQ(steelyard_tasks_run(all.pool, nullptr, nullptr), STEELYARD_ERROR);
+                  if (--all.left > 0) steelyard_tasks_spawn(all.pool, 3, 0, nullptr, 0);
+                },
+                &chain),
+            STEELYARD_SUCCESS);
+  EXPECT_EQ(chain.left, 0);
+}
+
+TEST_P(Tasks, InputsAndResultsMayBeLarge) {
+  if (rank == 0) {
+    for (std::uint64_t tag = 1; tag < 20; ++tag) spawn(tag, tag * 100'000);
+  }
+  run();
+  expect_each_once(rank == 0 ? 19 : 0);
+}
+
+TEST_P(Tasks, BadCallsAreAnsweredWithASentence) {
+  EXPECT_EQ(steelyard_tasks_spawn(pool, 4, 0, nullptr, 0), STEELYARD_ERROR);
+  EXPECT_NE(message().find("there is no task type 4: this pool has 4"), std::string::npos);
+  EXPECT_EQ(steelyard_tasks_spawn(pool, 0, 0, nullptr, 5), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_tasks_spawn(pool, 0, 0, "", std::size_t{1} << 40), STEELYARD_ERROR);
+  EXPECT_NE(message().find("divide the task"), std::string::npos);
+  EXPECT_EQ(steelyard_tasks_spawn(nullptr, 0, 0, nullptr, 0), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_tasks_run(nullptr, nullptr, nullptr), STEELYARD_ERROR);
+  run();
+  expect_each_once(0);
+}
+
+INSTANTIATE_TEST_SUITE_P(InNodesOf, Tasks, testing::Values(0, 1, 2));
+
+TEST(Pool, IsRefusedWhereRanksMeanDifferentThings) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  steelyard_task_type_t types[] = {kTypes[0], kTypes[1]};
+  if (rank == ranks - 1) std::swap(types[0], types[1]);
+  steelyard_tasks_t* pool = nullptr;
+  if (ranks > 1) {
+    EXPECT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, types, 2, nullptr, &pool), STEELYARD_ERROR);
+    EXPECT_EQ(pool, nullptr);
+    if (rank == ranks - 1) {
+      EXPECT_NE(message().find("registers the task functions \"fail, reverse\", rank 0 \"reverse, fail\""),
+                std::string::npos)
+          << message();
+    }
+  }
+  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  if (rank == 0) options.policy = "luck";
+  EXPECT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 0, nullptr, &pool), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_tasks_create(MPI_COMM_NULL, kTypes, 4, nullptr, &pool), STEELYARD_ERROR);
+}
+
+TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
+  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  for (const int a_node : {0, 1}) {
+    options.ranks_a_node = a_node;
+    steelyard_tasks_t* pool = nullptr;
+    ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS);
+    if (ranks > 1 && rank != ranks - 1) {
+      EXPECT_EQ(steelyard_tasks_run(pool, nullptr, nullptr), STEELYARD_ERROR);
+      EXPECT_NE(message().find("have freed the task pool"), std::string::npos) << message();
+      EXPECT_EQ(steelyard_tasks_run(pool, nullptr, nullptr), STEELYARD_ERROR);
+    }
+    EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS) << message();
+  }
+}
+
+TEST(Pool, EveryPolicyGivesTheSameResults) {
+  for (const char* policy : {"small-world", "random", "master", "none"}) {
+    steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+    options.policy = policy;
+    options.ranks_a_node = 1;
+    options.degree = 2;
+    options.fraction = 0.3;
+    steelyard_tasks_t* pool = nullptr;
+    ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS) << message();
+    Seen seen;
+    if (rank_of(MPI_COMM_WORLD) == 0) {
+      for (std::uint64_t tag = 0; tag < 200; ++tag) {
+        seen.inputs[tag] = std::string(tag, 'x');
+        steelyard_tasks_spawn(pool, 0, tag, seen.inputs[tag].data(), tag);
+      }
+    }
+    EXPECT_EQ(steelyard_tasks_run(pool, keep, &seen), STEELYARD_SUCCESS);
+    EXPECT_EQ(seen.times.size(), rank_of(MPI_COMM_WORLD) == 0 ? 200u : 0u) << policy;
+    steelyard_tasks_statistics_t all;
+    steelyard_tasks_inspect(pool, &all);
+    EXPECT_LE(all.connections, all.degree) << policy;
+    if (std::string_view(policy) == "none") {
+      EXPECT_EQ(all.stolen_far + all.stolen_here, 0u);
+    }
+    EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS);
+  }
+}
+
+TEST(Typed, ValuesStringsVectorsAndExceptions) {
+  const int rank = rank_of(MPI_COMM_WORLD);
+  steelyard::tasks<int, double> halves(MPI_COMM_WORLD, [](const int& i) {
+    if (i == 13) throw std::runtime_error("thirteen");
+    return i / 2.0;
+  });
+  ASSERT_TRUE(halves) << message();
+  double sum = 0;
+  for (int step = 0; step < 3; ++step) {
+    sum = 0;
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(halves.spawn(i), steelyard::Status::success);
+    EXPECT_EQ(halves.run([&](const int& i, const double& half) {
+      EXPECT_EQ(half, i / 2.0);
+      sum += half;
+    }),
+              steelyard::Status::success);
+    EXPECT_EQ(sum, (4950 - 13) / 2.0);
+    ASSERT_EQ(halves.failures().size(), 1u);
+    EXPECT_EQ(halves.failures()[0].in, 13);
+    EXPECT_EQ(halves.failures()[0].message, "thirteen");
+  }
+
+  using Words = steelyard::tasks<std::string, std::vector<int>>;
+  Words lengths(MPI_COMM_WORLD, [](const std::string& words, Words::Task& task) {
+    const std::size_t space = words.find(' ');
+    if (space != std::string::npos) task.spawn(words.substr(space + 1));
+    if (words == "oops") throw 1;
+    return std::vector<int>{static_cast<int>(words.substr(0, space).size()), task.owner()};
+  });
+  lengths.spawn("one three eleven oops");
+  std::map<std::string, int> seen;
+  lengths.run([&](const std::string& words, const std::vector<int>& found) {
+    EXPECT_EQ(found.at(1), rank);
+    seen[words] = found.at(0);
+  });
+  EXPECT_EQ(seen,
+            (std::map<std::string, int>{{"one three eleven oops", 3}, {"three eleven oops", 5}, {"eleven oops", 6}}));
+  ASSERT_EQ(lengths.failures().size(), 1u);
+  EXPECT_EQ(lengths.failures()[0].in, "oops");
+
+  // What a consumer throws does not leave the others in the run.
+  halves.spawn(1);
+  EXPECT_THROW(halves.run([](const int&, const double&) { throw std::logic_error("no"); }), std::logic_error);
+}
+
+TEST(Typed, ThreadsShareTheTasksOfTheirProcess) {
+  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  options.threads = 3;
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  ASSERT_GE(provided, MPI_THREAD_FUNNELED);
+  for (const int a_node : {0, 1}) {
+    options.ranks_a_node = a_node;
+    steelyard::tasks<std::vector<char>, std::uint64_t> sums(
+        MPI_COMM_WORLD,
+        [](const std::vector<char>& bytes) {
+          usleep(100);
+          return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+        },
+        options);
+    ASSERT_TRUE(sums) << message();
+    for (int step = 0; step < 10; ++step) {
+      for (std::size_t i = 0; i < 60; ++i) sums.spawn(std::vector<char>(i, 2));
+      int results = 0;
+      sums.run([&](const std::vector<char>& bytes, const std::uint64_t& sum) {
+        EXPECT_EQ(sum, 2 * bytes.size());
+        ++results;
+      });
+      EXPECT_EQ(results, 60);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,132 @@
+#include "tasks/arena.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace steelyard::tasks {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+struct Invitation {
+  char name[64] = {};
+  int error = 0;
+};
+
+std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+base::Status no_memory(std::uint64_t bytes, int error) {
+  return base::Status::failure(fmt::format(
+      "a task pool needs {} KiB of shared memory in /dev/shm, which could not be had ({}): free space there (df /dev/shm) or "
+      "give the container a larger one",
+      bytes / 1024, error != 0 ? std::strerror(error) : "failed at another rank"));
+}
+
+}  // namespace
+
+base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& arena) {
+  std::unique_ptr<Arena> made(new Arena);
+  const bool leader = mail.node_rank() == 0;
+  const std::uint64_t head =
+      whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(mail.node_size()));
+  made->processes_ = mail.node_size();
+  made->regions_ = head;
+
+  Invitation invitation;
+  if (leader) {
+    std::random_device entropy;
+    const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
+    std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
+    made->fd_ = shm_open(invitation.name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    invitation.error = made->fd_ < 0 ? errno : posix_fallocate(made->fd_, 0, static_cast<off_t>(head));
+  }
+  mail.broadcast_in_node(&invitation, sizeof(invitation));
+  int error = invitation.error;
+  if (!leader && error == 0) {
+    made->fd_ = shm_open(invitation.name, O_RDWR | O_CLOEXEC, 0);
+    if (made->fd_ < 0) error = errno;
+  }
+  // First the head alone: how many workers there are stands in it.
+  void* memory = error == 0 ? mmap(nullptr, head, PROT_READ | PROT_WRITE, MAP_SHARED, made->fd_, 0) : MAP_FAILED;
+  if (memory != MAP_FAILED) {
+    made->base_ = static_cast<char*>(memory);
+    made->mapped_ = head;
+    ProcessBlock& me = made->process(mail.node_rank());
+    me.rank = mail.rank();
+    me.pid = getpid();
+    me.threads = threads;
+  } else if (error == 0) {
+    error = errno;
+  }
+  const bool all_attached = mail.all_agree(memory != MAP_FAILED);
+  if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
+  if (!all_attached) return no_memory(head, error);
+
+  made->first_worker_.push_back(0);
+  for (int local = 0; local < made->processes_; ++local) {
+    made->first_worker_.push_back(made->first_worker_.back() + made->process(local).threads);
+  }
+  const std::uint64_t whole = made->region(made->workers());
+  memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, made->fd_, 0);
+  bool ready = memory != MAP_FAILED;
+  if (ready) {
+    munmap(made->base_, made->mapped_);
+    made->base_ = static_cast<char*>(memory);
+    made->mapped_ = whole;
+    madvise(memory, whole, MADV_DONTDUMP);
+    for (int worker = made->first_worker(mail.node_rank()); worker < made->first_worker(mail.node_rank() + 1);
+         ++worker) {
+      ready = ready && made->back(made->region(worker), whole_pages(sizeof(WorkerBlock)));
+    }
+  }
+  error = ready ? 0 : errno;
+  if (!mail.all_agree(ready))
+    return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->workers()), error);
+  arena = std::move(made);
+  return {};
+}
+
+Arena::~Arena() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+  if (fd_ >= 0) close(fd_);
+}
+
+bool Arena::back(std::uint64_t offset, std::uint64_t bytes) const {
+  const int error = posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  if (error != 0) errno = error;
+  return error == 0;
+}
+
+Heap Arena::heap(int index) const {
+  const std::uint64_t first = region(index) + whole_pages(sizeof(WorkerBlock));
+  return Heap(base_, first, region(index + 1), worker(index).returned,
+              [this](std::uint64_t offset, std::uint64_t bytes) { return back(offset, bytes); });
+}
+
+void Arena::post(int to, std::uint64_t block) const {
+  std::atomic<std::uint64_t>& inbox = process(to).inbox;
+  Heap::Header& header = Heap::header(base_, block);
+  header.next = inbox.load(std::memory_order_relaxed);
+  while (!inbox.compare_exchange_weak(header.next, block, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void Arena::collect(int me, std::vector<std::uint64_t>& blocks) const {
+  std::atomic<std::uint64_t>& inbox = process(me).inbox;
+  if (inbox.load(std::memory_order_relaxed) == 0) return;
+  const auto first = static_cast<std::ptrdiff_t>(blocks.size());
+  for (std::uint64_t block = inbox.exchange(0, std::memory_order_acquire); block != 0;
+       block = Heap::header(base_, block).next) {
+    blocks.push_back(block);
+  }
+  std::reverse(blocks.begin() + first, blocks.end());
+}
+
+}  // namespace steelyard::tasks

@@ -1,0 +1,83 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "tasks/deque.h"
+#include "tasks/heap.h"
+#include "tasks/mail.h"
+
+// What the processes of a node see of each other's pool, in the memory that they share.
+namespace steelyard::tasks {
+
+/// The node's part in finding out that all is over; see ending.h.
+struct alignas(64) NodeBlock {
+  std::atomic<std::uint64_t> wave;                        ///< that is being gathered, and the verdict on the one before
+  std::atomic<std::uint32_t> asleep;                      ///< workers that look for tasks
+  alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
+  std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
+};
+
+/// One process.
+struct alignas(64) ProcessBlock {
+  // Written before the others attach, then constant.
+  std::int32_t rank;
+  std::int32_t pid;
+  std::int32_t threads;
+  alignas(64) std::atomic<std::uint64_t> inbox;    ///< blocks for it, the newest first
+  alignas(64) std::atomic<std::uint64_t> entered;  ///< runs that it has come to
+  std::atomic<std::uint64_t> mailed, received;     ///< messages between nodes
+  std::atomic<std::uint32_t> leaving;              ///< it frees the pool
+};
+
+/// One thread of a process that executes tasks.
+struct alignas(64) WorkerBlock {
+  Window window;
+  alignas(64) Heap::Returned returned;
+  /// Tasks that came into being here, and that ended here: their result is consumed, or there is none.
+  alignas(64) std::atomic<std::uint64_t> spawned;
+  std::atomic<std::uint64_t> finished;
+};
+
+/// The memory itself: a sparse file of which each worker backs what it needs, so that it grows without anybody mapping
+/// anything again. Its name is gone before create() returns: a crash leaves nothing behind.
+class Arena {
+ public:
+  /// Collective over all ranks: where one cannot have it, all get the failure. `threads`: workers of this process.
+  static base::Status create(Mail& mail, int threads, std::unique_ptr<Arena>& arena);
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  char* base() const { return base_; }
+  NodeBlock& node() const { return *reinterpret_cast<NodeBlock*>(base_); }
+  int processes() const { return processes_; }
+  ProcessBlock& process(int local) const { return reinterpret_cast<ProcessBlock*>(base_ + sizeof(NodeBlock))[local]; }
+  int workers() const { return first_worker_.back(); }
+  int first_worker(int local) const { return first_worker_[static_cast<std::size_t>(local)]; }
+  WorkerBlock& worker(int index) const { return *reinterpret_cast<WorkerBlock*>(base_ + region(index)); }
+  /// The worker in whose heap a block lies.
+  WorkerBlock& owner_of(std::uint64_t block) const { return worker(static_cast<int>((block - regions_) / kRegion)); }
+  Heap heap(int worker) const;
+
+  /// A block for a process: lock-free, from any process.
+  void post(int process, std::uint64_t block) const;
+  /// All blocks that have come, the oldest first, appended.
+  void collect(int process, std::vector<std::uint64_t>& blocks) const;
+
+ private:
+  static constexpr std::uint64_t kRegion = std::uint64_t{1} << 34;
+  Arena() = default;
+  std::uint64_t region(int worker) const { return regions_ + static_cast<std::uint64_t>(worker) * kRegion; }
+  bool back(std::uint64_t offset, std::uint64_t bytes) const;
+
+  int fd_ = -1;
+  char* base_ = nullptr;
+  std::uint64_t mapped_ = 0, regions_ = 0;
+  int processes_ = 0;
+  std::vector<int> first_worker_;  // by process, and their number
+};
+
+}  // namespace steelyard::tasks

@@ -1,0 +1,273 @@
+// What a pool says to others, and what it makes of what they say: the part of Pool that knows messages.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tasks/pool.h"
+
+namespace steelyard::tasks {
+namespace {
+
+constexpr std::int64_t kMailEvery = 50'000;
+constexpr std::int64_t kRarely = 1'000'000;  // on a single node, where only what shared memory cannot hold is mailed
+constexpr std::int64_t kSeeOff = 1'000'000, kStep = 10'000;
+constexpr std::size_t kLetter = 1 << 20;  // bytes of tasks in one message, more or less
+
+bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
+
+}  // namespace
+
+void Pool::poll(std::int64_t time, bool idle) {
+  collect_blocks();
+  const bool alone = routes_.places().nodes() == 1;
+  if (time >= next_mail_ || (idle && !alone)) {
+    collect_mail();
+    next_mail_ = time + (alone ? kRarely : kMailEvery);
+  }
+  router_.pump(idle);
+  if (!held_.empty()) serve();
+  postbox_.step();
+  if (!verdict_) verdict_ = ending_->step(run_, idle && primary().queued() == 0, time);
+}
+
+void Pool::collect_blocks() {
+  blocks_.clear();
+  arena_->collect(mail_->node_rank(), blocks_);
+  for (const std::uint64_t block : blocks_) {
+    Header header;
+    const char* bytes = Heap::bytes(arena_->base(), block);
+    std::memcpy(&header, bytes, sizeof(header));
+    if (header.kind == Kind::acknowledge) {
+      primary().heap().give(block);
+      router_.acknowledged(header.from, header.further);
+    } else {
+      Router::Parcel parcel;
+      parcel.from = header.from;
+      parcel.block = block;
+      parcel.further = header.further;
+      parcel.records = bytes + sizeof(header);
+      parcel.size = header.bytes;
+      router_.arrive(std::move(parcel));
+    }
+  }
+  if (handed_count_.load(std::memory_order_acquire) == 0 || router_.congested()) return;
+  std::vector<std::vector<char>> handed;
+  {
+    const std::lock_guard lock(handed_mutex_);
+    handed.swap(handed_);
+    handed_count_.store(0, std::memory_order_relaxed);
+  }
+  for (std::vector<char>& records : handed) {
+    Router::Parcel parcel;
+    parcel.further = Router::kSource;
+    parcel.size = records.size();
+    parcel.bytes = std::move(records);
+    router_.arrive(std::move(parcel));
+  }
+}
+
+void Pool::collect_mail() {
+  int from = 0;
+  std::size_t bytes = 0;
+  for (int i = 0; i < 64 && mail_->arrived(from, bytes); ++i) {
+    std::vector<char> letter(bytes);
+    mail_->receive(letter.data(), bytes);
+    read(from, std::move(letter));
+  }
+}
+
+void Pool::read(int from, std::vector<char> letter) {
+  Header header;
+  std::memcpy(&header, letter.data(), sizeof(header));
+  if (counted(header.kind)) {
+    std::atomic<std::uint64_t>& received = arena_->process(mail_->node_rank()).received;
+    received.store(received.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  connections_.insert(from);
+  const char* bytes = letter.data() + sizeof(header);
+  switch (header.kind) {
+    case Kind::request: held_.push_back({from, header.number}); break;
+    case Kind::withdrawal:
+      std::erase_if(held_, [&](const Request& held) { return held.rank == from && held.run == header.number; });
+      break;
+    case Kind::tasks: {
+      const auto peer = std::find(duties_.peers.begin(), duties_.peers.end(), from) - duties_.peers.begin();
+      asked_[static_cast<std::size_t>(peer)] = false;
+      victims_.gave(static_cast<std::size_t>(peer));
+      for_each_record(bytes, header.bytes, [this](const Record& record, const char* input) {
+        primary().receive(record, input);
+        ++totals_.stolen_far;
+        return true;
+      });
+      withdraw();
+      primary().publish();
+      break;
+    }
+    case Kind::results: {
+      Router::Parcel parcel;
+      parcel.from = from;
+      parcel.further = header.further;
+      parcel.size = header.bytes;
+      parcel.bytes.assign(bytes, bytes + header.bytes);
+      router_.arrive(std::move(parcel));
+      break;
+    }
+    case Kind::acknowledge: router_.acknowledged(from, header.further); break;
+    case Kind::report: {
+      Waves::Counts counts;
+      std::memcpy(&counts, bytes, sizeof(counts));
+      ending_->reported(counts);
+      break;
+    }
+    case Kind::verdict: {
+      Waves::Verdict verdict;
+      std::memcpy(&verdict, bytes, sizeof(verdict));
+      ending_->decided(header.number, verdict);
+      break;
+    }
+  }
+}
+
+void Pool::mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
+  if (counted(kind)) {
+    std::atomic<std::uint64_t>& mailed = arena_->process(mail_->node_rank()).mailed;
+    mailed.store(mailed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  const Header header{kind, static_cast<std::uint16_t>(further), rank(), bytes.size(), number};
+  std::vector<char> letter(sizeof(header) + bytes.size());
+  std::memcpy(letter.data(), &header, sizeof(header));
+  std::copy(bytes.begin(), bytes.end(), letter.begin() + sizeof(header));
+  connections_.insert(to);
+  ++totals_.messages;
+  postbox_.send(to, std::move(letter));
+}
+
+Routes::Way Pool::way(int owner) {
+  if (owner != way_owner_) {
+    last_way_ = routes_.way(rank(), owner);
+    way_owner_ = owner;
+  }
+  return last_way_;
+}
+
+void Pool::carry(int to, int further, std::vector<char>& records) {
+  const Places& places = routes_.places();
+  const std::uint64_t block =
+      places.node(to) == places.node(rank()) ? primary().heap().take(sizeof(Header) + records.size()) : 0;
+  if (block == 0) {  // another node, or no shared memory left
+    mail(to, Kind::results, run_, records, further);
+    return;
+  }
+  const Header header{Kind::results, static_cast<std::uint16_t>(further), rank(), records.size(), run_};
+  char* bytes = Heap::bytes(arena_->base(), block);
+  std::memcpy(bytes, &header, sizeof(header));
+  std::memcpy(bytes + sizeof(header), records.data(), records.size());
+  arena_->post(places.local(to), block);
+}
+
+void Pool::acknowledge(const Router::Parcel& parcel) {
+  if (parcel.block == 0) {
+    mail(parcel.from, Kind::acknowledge, run_, {}, parcel.further);
+    return;
+  }
+  // The block itself goes back.
+  const Header header{Kind::acknowledge, static_cast<std::uint16_t>(parcel.further), rank(), 0, run_};
+  std::memcpy(Heap::bytes(arena_->base(), parcel.block), &header, sizeof(header));
+  arena_->post(routes_.places().local(parcel.from), parcel.block);
+}
+
+bool Pool::deliver(const Record& record, const char* bytes) {
+  // A consumer is not called in the middle of a task, which may be in the middle of anything.
+  if (primary().running()) return false;
+  if (consumer_.call != nullptr) {
+    consumer_.call(consumer_.self, {record.tag, record.function, record.failed != 0, bytes, record.bytes});
+  }
+  primary().count_finished();
+  return true;
+}
+
+void Pool::Voice::report(int to, std::uint64_t wave, const Waves::Counts& counts) {
+  std::vector<char> bytes(sizeof(counts));
+  std::memcpy(bytes.data(), &counts, sizeof(counts));
+  pool.mail(to, Kind::report, wave, bytes);
+}
+
+void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
+  std::vector<char> bytes(sizeof(verdict));
+  std::memcpy(bytes.data(), &verdict, sizeof(verdict));
+  pool.mail(to, Kind::verdict, wave, bytes);
+}
+
+// One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
+// to give, so that nobody asks twice.
+void Pool::ask(std::int64_t time) {
+  if (!settings_.stealing || leaving_ || victims_.size() == 0 || time < ask_again_) return;
+  ask_again_ = time + patience_;
+  patience_ = next_patience(patience_);
+  for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
+    const std::size_t peer = victims_.next();
+    if (asked_[peer]) continue;
+    asked_[peer] = true;
+    mail(duties_.peers[peer], Kind::request, run_, {});
+    return;
+  }
+}
+
+// Or those who were asked would send more than is needed, from which others then would have to steal.
+void Pool::withdraw() {
+  for (std::size_t peer = 0; peer < asked_.size(); ++peer) {
+    if (asked_[peer]) mail(duties_.peers[peer], Kind::withdrawal, run_, {});
+    asked_[peer] = false;
+  }
+}
+
+void Pool::serve() {
+  if (!settings_.stealing) return;
+  std::erase_if(held_, [this](const Request& request) {
+    return request.run < run_ || (request.run == run_ && give_to(request.rank));  // a thief may be a run ahead
+  });
+}
+
+// MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so that it
+// costs less to stay until it has than to leave it waiting for the length of a task.
+void Pool::see_off() {
+  for (const std::int64_t end = now() + kSeeOff; !postbox_.empty() && now() < end; postbox_.step()) mail_->pause(kStep);
+}
+
+bool Pool::give_to(int to) {
+  // One is for itself, and those of this node who look for tasks come first.
+  Worker& me = primary();
+  const std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
+  std::size_t available = me.queued();
+  if (available == 0) {
+    for (int index = 0; index < arena_->workers(); ++index) {
+      available = std::max<std::size_t>(available, arena_->worker(index).window.public_tasks());
+    }
+  }
+  if (available <= here) return false;
+  std::size_t amount = amount_to_give(available - here, held_.size(), settings_.fraction);
+  std::vector<Deque::Entry> given;
+  std::vector<char> bytes;
+  std::size_t sent = 0;
+  // Few at first: only what they have in them tells how many make a message.
+  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kLetter; amount -= std::min(amount, part), part *= 2) {
+    given.clear();
+    me.give(std::min(amount, part), given);
+    if (given.empty()) break;
+    for (const Deque::Entry& entry : given) {
+      const Task& task = entry.task;
+      append(bytes, Record{task.tag, task.owner, task.bytes, task.function, 0}, me.input_of(entry));
+      me.release_input(entry);
+      ++totals_.given_far;
+      if (bytes.size() < kLetter) continue;
+      mail(to, Kind::tasks, run_, bytes);
+      sent += std::exchange(bytes, {}).size();
+    }
+  }
+  if (!bytes.empty()) mail(to, Kind::tasks, run_, bytes);
+  if (sent + bytes.size() == 0) return false;
+  see_off();
+  return true;
+}
+
+}  // namespace steelyard::tasks

@@ -1,0 +1,57 @@
+#include "tasks/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace steelyard::tasks {
+
+std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction) {
+  if (available == 0) return 0;
+  const auto share = fraction > 0 ? static_cast<std::size_t>(std::ceil(static_cast<double>(available) * fraction))
+                                  : available / (1 + std::max<std::size_t>(askers, 1));
+  return std::clamp<std::size_t>(share, 1, available);
+}
+
+std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task) {
+  constexpr std::int64_t kWork = 20'000;
+  const auto enough = static_cast<std::size_t>(kWork / std::max<std::int64_t>(ns_per_task, 10));
+  return std::min(enough, available / 2);
+}
+
+Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {
+  std::iota(order_.begin(), order_.end(), 0);
+  for (std::size_t left = count; left > 1; --left) {
+    std::swap(order_[left - 1], order_[hash(seed * 0x10001 + left) % left]);
+  }
+}
+
+std::size_t Victims::next() {
+  if (asked_++ == 0 && favourite_ < order_.size()) return favourite_;
+  place_ = (place_ + 1) % order_.size();
+  return order_[place_];
+}
+
+Waves::Counts& Waves::Counts::operator+=(const Counts& other) {
+  spawned += other.spawned;
+  finished += other.finished;
+  leaving += other.leaving;
+  return *this;
+}
+
+Waves::Verdict Waves::judge(const Counts& wave, std::uint64_t processes) {
+  if (wave.leaving != 0 && wave.leaving != processes) return Verdict::torn;
+  const bool over = wave.spawned == finished_;
+  finished_ = wave.finished;
+  return over ? Verdict::over : Verdict::again;
+}
+
+// The finaliser of splitmix64.
+std::uint64_t hash(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+}  // namespace steelyard::tasks

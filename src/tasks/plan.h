@@ -1,0 +1,57 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// The planning half of `tasks`: pure functions that the live pool and the model in sim/ share. No clock, no MPI.
+namespace steelyard::tasks {
+
+/// How many of `available` tasks a thief gets. `fraction` in (0, 1]: that part; 0: adaptive, so that the victim and all
+/// who ask now end up alike. At least one where there is one.
+std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
+
+/// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but so
+/// little that all neighbours know of it soon.
+inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
+inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
+
+/// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one back. None
+/// where a task is longer than that, and never more than half: thieves find the rest while it works.
+std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
+
+/// In which order a thief asks: whoever gave last, then the others in an order of its own, so that thieves do not all
+/// ask the same.
+class Victims {
+ public:
+  Victims(std::size_t count, std::uint64_t seed);
+  std::size_t next();
+  void gave(std::size_t victim) { favourite_ = victim; }
+  /// The favourite first again.
+  void restart() { asked_ = 0; }
+  std::size_t size() const { return order_.size(); }
+
+ private:
+  std::vector<std::uint32_t> order_;
+  std::size_t favourite_;
+  std::size_t asked_ = 0, place_ = 0;
+};
+
+/// Whether all is over, by the four-counter argument: what was finished by the end of one wave equals what was spawned as
+/// seen in the whole of the next. The numbers never shrink, so that in between nothing was under way anywhere.
+class Waves {
+ public:
+  struct Counts {
+    std::uint64_t spawned = 0, finished = 0;
+    std::uint64_t leaving = 0;  ///< processes that want to free the pool
+    Counts& operator+=(const Counts& other);
+  };
+  enum class Verdict : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool
+  Verdict judge(const Counts& wave, std::uint64_t processes);
+
+ private:
+  std::uint64_t finished_ = ~std::uint64_t{0};
+};
+
+std::uint64_t hash(std::uint64_t value);
+
+}  // namespace steelyard::tasks

@@ -1,0 +1,298 @@
+#include "tasks/pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "node/sleep.h"
+
+namespace steelyard::tasks {
+namespace {
+
+constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
+constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
+constexpr std::int64_t kComplain = 10'000'000'000;
+constexpr std::size_t kBacklog = 64;  // parcels of helpers
+
+std::uint64_t digest(const std::string& text) {
+  std::uint64_t value = text.size();
+  for (const char c : text) value = hash(value ^ static_cast<unsigned char>(c));
+  return value;
+}
+
+}  // namespace
+
+base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> functions, const std::string& names,
+                          const Settings& settings, std::unique_ptr<Pool>& pool) {
+  // Everybody must mean the same by a function's number, and go the same ways.
+  struct Common {
+    std::uint64_t names;
+    std::int32_t degree, shape;
+    char text[240];
+  } common{digest(names), settings.degree, static_cast<std::int32_t>(settings.shape), {}};
+  names.copy(common.text, sizeof(common.text) - 1);
+  const Common mine = common;
+  mail->broadcast(&common, sizeof(common));
+  const bool same_functions = mine.names == common.names;
+  const bool same_ways = mine.degree == common.degree && mine.shape == common.shape;
+  const bool good = settings.threads >= 1 && settings.fraction >= 0 && settings.fraction <= 1;
+  if (!mail->all_agree(same_functions && same_ways && good)) {
+    if (!same_functions) {
+      return base::Status::failure(fmt::format(
+          "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
+          "the same order",
+          mail->rank(), mine.text, common.text));
+    }
+    if (!same_ways) {
+      return base::Status::failure(fmt::format(
+          "rank {} makes the task pool with degree {} and policy {}, rank 0 with {} and {}: they must be the same",
+          mail->rank(), mine.degree, mine.shape, common.degree, common.shape));
+    }
+    if (!good) {
+      return base::Status::failure(fmt::format(
+          "{} threads and a stolen fraction of {}: there must be 1 thread or more and a fraction from 0 to 1",
+          settings.threads, settings.fraction));
+    }
+    return base::Status::failure(
+        "another rank was refused the task pool, by what it registers or asks for: see its message");
+  }
+  std::unique_ptr<Pool> made(new Pool(std::move(mail), std::move(functions), settings));
+  if (base::Status there = Arena::create(*made->mail_, settings.threads, made->arena_); !there) return there;
+  const int local = made->mail_->node_rank();
+  for (int thread = 0; thread < settings.threads; ++thread) {
+    made->workers_.push_back(
+        std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread, thread == 0));
+  }
+  made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->mail_->size(), made->voice_);
+  pool = std::move(made);
+  return {};
+}
+
+Pool::Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Settings& settings)
+    : mail_(std::move(mail)),
+      functions_(std::move(functions)),
+      settings_(settings),
+      routes_([this] {
+        Places places(mail_->size(), mail_->ranks_a_node(), mail_->nodes());
+        return Routes(places, Overlay(places.nodes(), settings_.degree, settings_.shape));
+      }()),
+      duties_(routes_.duties(mail_->rank())),
+      postbox_(*mail_),
+      router_(mail_->rank(), *this, settings.parcel, settings.outstanding),
+      victims_(duties_.peers.size(), static_cast<std::uint64_t>(mail_->rank())),
+      asked_(duties_.peers.size(), false) {}
+
+Pool::~Pool() = default;
+
+base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes) {
+  return primary().spawn(function, tag, rank(), input, bytes);
+}
+
+base::Status Pool::run(Consumer consumer) {
+  if (broken_) {
+    return base::Status::failure("some ranks have freed this task pool while others were running it: it cannot go on");
+  }
+  if (running_)
+    return base::Status::failure("run was called in a task or by a consumer of results: it is in a run already");
+  const std::int64_t start = now();
+  consumer_ = consumer;
+  verdict_.reset();
+  running_ = true;
+  ++run_;
+  arena_->process(mail_->node_rank()).entered.store(run_, std::memory_order_release);
+  const Waves::Verdict verdict = work();
+  // Helpers come once for each run; who comes late finds it over.
+  over_.store(run_, std::memory_order_release);
+  for (const std::int64_t end = now(); helpers_out_.load(std::memory_order_acquire) < settings_.threads - 1;) {
+    wait(now() - end);
+  }
+  helpers_in_.store(0, std::memory_order_relaxed);
+  helpers_out_.store(0, std::memory_order_relaxed);
+  complete_.store(run_, std::memory_order_release);
+  std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
+  std::fill(asked_.begin(), asked_.end(), false);
+  running_ = false;
+  totals_.inside += base::seconds(now() - start);
+  if (verdict != Waves::Verdict::torn) return {};
+  broken_ = true;
+  mail_->abandon();
+  return leaving_
+             ? base::Status()
+             : base::Status::failure(
+                   "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
+                   "often on all ranks, then free");
+}
+
+base::Status Pool::leave() {
+  if (broken_) return {};
+  leaving_ = true;
+  arena_->process(mail_->node_rank()).leaving.store(1, std::memory_order_relaxed);
+  helpers_out_.store(settings_.threads - 1, std::memory_order_relaxed);  // none are needed for this
+  base::Status done = run({});
+  for (const std::int64_t end = now(); !postbox_.empty(); postbox_.step()) wait(now() - end);
+  return done;
+}
+
+Waves::Verdict Pool::work() {
+  Worker& me = primary();
+  NodeBlock& node = arena_->node();
+  std::atomic<std::uint64_t>& inbox = arena_->process(mail_->node_rank()).inbox;
+  Deque::Entry entry;
+  std::int64_t time = now(), idle_since = 0;
+  const auto busy_again = [&] {
+    if (idle_since == 0) return;
+    idle_since = 0;
+    node.asleep.fetch_sub(1, std::memory_order_relaxed);
+  };
+  for (;;) {
+    // Where the last thing was a task, the next is one, from wherever it can be had at once.
+    if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
+      busy_again();
+      time = me.execute(entry, time);
+      if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
+      me.publish();
+      poll(time, false);
+      if (verdict_) return *verdict_;
+      time = now();
+      next_poll_ = time + kPollEvery;
+      continue;
+    }
+    if (idle_since == 0) {
+      idle_since = time;
+      ask_again_ = 0;
+      patience_ = kFirstPatience;
+      victims_.restart();
+      node.asleep.fetch_add(1, std::memory_order_relaxed);
+    }
+    poll(time, true);
+    if (verdict_) {
+      busy_again();
+      return *verdict_;
+    }
+    time = now();
+    if (me.queued() > 0 && !router_.congested()) continue;
+    if (!router_.congested()) {
+      if (steal(entry)) {
+        busy_again();
+        time = me.execute(entry, now());
+        continue;
+      }
+      ask(time);
+    }
+    complain(time - idle_since);
+    wait(time - idle_since);
+    time = now();
+  }
+}
+
+bool Pool::steal(Deque::Entry& entry) {
+  if (!settings_.stealing || leaving_) return false;
+  const std::size_t askers = std::max<std::uint32_t>(arena_->node().asleep.load(std::memory_order_relaxed), 1);
+  return primary().steal(entry, askers, settings_.fraction);
+}
+
+base::Status Pool::help() {
+  const std::uint64_t target = complete_.load(std::memory_order_acquire) + 1;
+  const int seat = helpers_in_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (seat >= settings_.threads) {
+    return base::Status::failure(
+        fmt::format("{} threads help in a run of a task pool that was made for {} threads in all: make it with more",
+                    seat, settings_.threads));
+  }
+  Worker& me = *workers_[static_cast<std::size_t>(seat)];
+  NodeBlock& node = arena_->node();
+  Deque::Entry entry;
+  std::int64_t time = now();
+  std::int64_t idle_since = 0;
+  while (over_.load(std::memory_order_acquire) < target) {
+    const bool backlog = handed_count_.load(std::memory_order_relaxed) >= static_cast<int>(kBacklog);
+    const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
+    if (!backlog && (me.pop(entry) || (settings_.stealing && me.steal(entry, askers, settings_.fraction)))) {
+      if (idle_since != 0) {
+        node.asleep.fetch_sub(1, std::memory_order_relaxed);
+        time = now();
+        idle_since = 0;
+      }
+      time = me.execute(entry, time);
+      me.publish();
+      continue;
+    }
+    if (!me.outbox.empty()) hand_over(me);
+    if (idle_since == 0) {
+      idle_since = now();
+      node.asleep.fetch_add(1, std::memory_order_relaxed);
+    }
+    wait(now() - idle_since);
+  }
+  if (idle_since != 0) node.asleep.fetch_sub(1, std::memory_order_relaxed);
+  helpers_out_.fetch_add(1, std::memory_order_release);
+  return {};
+}
+
+void Pool::finish(Worker& worker, bool is_primary, const Record& record, const char* bytes) {
+  if (!is_primary) {
+    append(worker.outbox, record, bytes);
+    if (worker.outbox.size() >= settings_.parcel || handed_count_.load(std::memory_order_relaxed) == 0)
+      hand_over(worker);
+  } else if (record.owner == rank()) {
+    deliver(record, bytes);
+  } else {
+    router_.post(record, bytes);
+    totals_.results_sent += 1;
+    totals_.hops += static_cast<std::uint64_t>(way(record.owner).further) + 1;
+  }
+}
+
+void Pool::hand_over(Worker& worker) {
+  const std::lock_guard lock(handed_mutex_);
+  handed_.push_back(std::move(worker.outbox));
+  worker.outbox.clear();
+  handed_count_.fetch_add(1, std::memory_order_release);
+}
+
+void Pool::wait(std::int64_t waited) {
+  // At first for what comes at once, then ever longer: the core belongs to those who work.
+  if (waited < kSpin) {
+    for (int i = 0; i < 50; ++i) node::relax();
+  } else {
+    mail_->pause(std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
+  }
+}
+
+void Pool::complain(std::int64_t waited) {
+  if (waited < kComplain || leaving_) return;
+  const int missing = ending_->missing(run_);
+  if (missing < 0) return;
+  base::warn_once(fmt::format(
+      "a task pool has been waiting for rank {} for {} s: it has not called run, which all ranks must do equally often",
+      missing, waited / 1'000'000'000));
+}
+
+void Pool::yield(Worker& worker) {
+  worker.publish();
+  if (&worker != &primary() || !running_) return;
+  poll(now(), false);
+}
+
+Statistics Pool::statistics() const {
+  Statistics all = totals_;
+  for (const auto& worker : workers_) {
+    all.executed += worker->totals.executed;
+    all.stolen_here += worker->totals.stolen_here;
+    all.busy += base::seconds(worker->totals.busy_ns);
+  }
+  const int first = arena_->first_worker(mail_->node_rank());
+  for (int thread = 0; thread < settings_.threads; ++thread) {
+    all.spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
+  }
+  all.threads = settings_.threads;
+  all.runs = run_;
+  all.waves = ending_->waves();
+  all.connections = static_cast<int>(connections_.size());
+  all.degree = static_cast<int>(duties_.peers.size());
+  return all;
+}
+
+}  // namespace steelyard::tasks

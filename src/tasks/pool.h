@@ -1,0 +1,160 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "tasks/ending.h"
+#include "tasks/postbox.h"
+#include "tasks/router.h"
+#include "tasks/worker.h"
+
+namespace steelyard::tasks {
+
+struct Settings {
+  int threads = 1;  ///< of this process that execute tasks
+  int degree = 0;   ///< links of a node, at most; 0 for the rule
+  Overlay::Shape shape = Overlay::Shape::small_world;
+  bool stealing = true;
+  double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
+  /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
+  std::size_t parcel = 3 * 1024;
+  int outstanding = 64;  ///< parcels that may be under way in one step
+};
+
+struct Result {
+  std::uint64_t tag;
+  std::uint32_t function;
+  bool failed;
+  const char* bytes;
+  std::size_t size;
+};
+
+/// Who takes results, in the thread that runs the pool.
+struct Consumer {
+  void (*call)(void* self, const Result& result) = nullptr;
+  void* self = nullptr;
+};
+
+/// What one process did, since the pool was made.
+struct Statistics {
+  std::uint64_t spawned = 0, executed = 0, stolen_here = 0, stolen_far = 0, given_far = 0;
+  std::uint64_t results_sent = 0, hops = 0;  ///< results that went to another process, and their transfers
+  std::uint64_t messages = 0, runs = 0, waves = 0;
+  int connections = 0, degree = 0;  ///< processes of other nodes it has talked to; those it may talk to
+  double busy = 0, inside = 0;      ///< s that its threads executed tasks; s in run()
+  int threads = 1;
+};
+
+/// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other nodes.
+class Pool final : Router::Carrier {
+ public:
+  /// Collective. `mail` is kept.
+  static base::Status create(std::unique_ptr<Mail> mail, std::vector<Function> functions, const std::string& names,
+                             const Settings& settings, std::unique_ptr<Pool>& pool);
+  ~Pool() override;
+
+  base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
+  /// Collective: executes tasks until none is left anywhere and all results are home.
+  base::Status run(Consumer consumer);
+  /// By the other threads of a process, once for each run, while the one that made the pool is in run().
+  base::Status help();
+  /// Collective: nobody has anything more to say to anybody. Before the destructor.
+  base::Status leave();
+  /// In a task: serves others without executing anything.
+  void yield(Worker& worker);
+
+  int rank() const { return mail_->rank(); }
+  const Routes& routes() const { return routes_; }
+  const Function& function(std::uint32_t index) const { return functions_[index]; }
+  std::size_t functions() const { return functions_.size(); }
+  const Settings& settings() const { return settings_; }
+  std::int64_t now() const { return mail_->now(); }
+  Statistics statistics() const;
+  bool open() const { return mail_->open(); }
+  bool running() const { return running_; }
+
+  /// A task has ended, with this result.
+  void finish(Worker& worker, bool primary, const Record& record, const char* bytes);
+
+ private:
+  /// Ending's word to other nodes.
+  struct Voice final : Ending::Voice {
+    explicit Voice(Pool& p) : pool(p) {}
+    void report(int rank, std::uint64_t wave, const Waves::Counts& counts) override;
+    void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict) override;
+    Pool& pool;
+  };
+  Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Settings& settings);
+  Worker& primary() { return *workers_.front(); }
+
+  // Router::Carrier
+  Routes::Way way(int owner) override;
+  void carry(int rank, int further, std::vector<char>& records) override;
+  bool deliver(const Record& record, const char* bytes) override;
+  void acknowledge(const Router::Parcel& parcel) override;
+
+  Waves::Verdict work();
+  /// Hears, hands on and answers. A verdict that ends the run goes to verdict_.
+  void poll(std::int64_t now, bool idle);
+  void collect_blocks();
+  void collect_mail();
+  void read(int from, std::vector<char> letter);
+  void mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
+  bool steal(Deque::Entry& entry);
+  void ask(std::int64_t now);
+  void withdraw();
+  bool give_to(int rank);
+  void see_off();
+  void serve();
+  void wait(std::int64_t waited);
+  void complain(std::int64_t waited);
+  void hand_over(Worker& worker);
+
+  std::unique_ptr<Mail> mail_;
+  std::vector<Function> functions_;
+  Settings settings_;
+  std::unique_ptr<Arena> arena_;
+  Routes routes_;
+  Routes::Duties duties_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  Postbox postbox_;
+  Router router_;
+  Voice voice_{*this};
+  std::unique_ptr<Ending> ending_;
+  Victims victims_;
+
+  // Stealing between nodes.
+  struct Request {
+    int rank;
+    std::uint64_t run;
+  };
+  std::vector<Request> held_;  // thieves that wait here for tasks
+  std::vector<bool> asked_;    // by peer
+  std::int64_t ask_again_ = 0, patience_ = 0;
+
+  std::uint64_t run_ = 0;
+  bool running_ = false, leaving_ = false, broken_ = false;
+  Consumer consumer_;
+  std::optional<Waves::Verdict> verdict_;
+  std::int64_t next_poll_ = 0, next_mail_ = 0;
+  std::set<int> connections_;
+  Statistics totals_;
+  int way_owner_ = -1;
+  Routes::Way last_way_{};
+  std::vector<std::uint64_t> blocks_;
+
+  // Between the threads of this process.
+  std::atomic<int> helpers_in_{0}, helpers_out_{0};
+  std::atomic<std::uint64_t> over_{0}, complete_{0};
+  std::mutex handed_mutex_;
+  std::vector<std::vector<char>> handed_;  // results of helpers
+  std::atomic<int> handed_count_{0};
+};
+
+}  // namespace steelyard::tasks

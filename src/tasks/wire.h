@@ -1,0 +1,58 @@
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+// What processes tell each other: between nodes in messages, inside of a node in blocks of shared memory.
+namespace steelyard::tasks {
+
+enum class Kind : std::uint16_t {
+  request,      ///< for tasks
+  withdrawal,   ///< of the request: there is work from elsewhere
+  tasks,        ///< the answer
+  results,      ///< on their way home
+  acknowledge,  ///< results were handed on
+  report,       ///< of a wave, towards the root
+  verdict       ///< on a wave, from the root
+};
+
+struct Header {
+  Kind kind;
+  std::uint16_t further = 0;  ///< of results: transfers that are left
+  std::int32_t from = 0;      ///< rank
+  std::uint64_t bytes = 0;    ///< behind the header
+  std::uint64_t number = 0;   ///< of the run or of the wave
+};
+
+/// A task or a result, with its bytes behind it.
+struct Record {
+  std::uint64_t tag;
+  std::int32_t owner;
+  std::uint32_t bytes;
+  std::uint32_t function;
+  std::uint32_t failed;  ///< of a result: the bytes are a sentence
+};
+
+inline std::size_t size_of(const Record& record) { return sizeof(Record) + (record.bytes + 7) / 8 * 8; }
+
+inline void append(std::vector<char>& to, const Record& record, const void* bytes) {
+  const std::size_t old = to.size();
+  to.resize(old + size_of(record));
+  std::memcpy(to.data() + old, &record, sizeof(record));
+  if (record.bytes > 0) std::memcpy(to.data() + old + sizeof(record), bytes, record.bytes);
+}
+
+/// Calls `each(record, bytes)` for all; it returns false to stop. Returns how many bytes of records were gone through.
+template <class Each>
+std::size_t for_each_record(const char* records, std::size_t bytes, Each&& each) {
+  std::size_t at = 0;
+  while (at < bytes) {
+    Record record;
+    std::memcpy(&record, records + at, sizeof(record));
+    if (!each(record, records + at + sizeof(record))) break;
+    at += size_of(record);
+  }
+  return at;
+}
+
+}  // namespace steelyard::tasks

@@ -1,0 +1,96 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "tasks/arena.h"
+#include "tasks/plan.h"
+#include "tasks/wire.h"
+
+namespace steelyard::tasks {
+
+class Pool;
+class Worker;
+
+/// A task while it is executed.
+struct Running {
+  const void* input;
+  std::size_t bytes;
+  std::uint64_t tag;
+  std::int32_t owner;
+  std::uint32_t function;
+  Worker* worker;
+};
+
+/// What a task does. Its result is handed to Worker::set_result() or Worker::fail(), or there is none.
+struct Function {
+  void (*body)(void* self, Running& task) = nullptr;
+  void* self = nullptr;
+  bool returns = true;  ///< false: nothing comes home, unless it fails
+};
+
+struct Totals {
+  std::uint64_t executed = 0, stolen_here = 0, stolen_far = 0;
+  std::int64_t busy_ns = 0;
+};
+
+/// One thread that executes tasks: its queue, its memory, its result.
+class Worker {
+ public:
+  Worker(Pool& pool, const Arena& arena, int index, bool primary);
+
+  base::Status spawn(std::uint32_t function, std::uint64_t tag, std::int32_t owner, const void* input,
+                     std::size_t bytes);
+  /// A task that came from elsewhere.
+  void receive(const Record& record, const char* input);
+
+  /// Its own newest task.
+  bool pop(Deque::Entry& entry) { return deque_.pop(entry, ns_per_task_); }
+  /// Takes tasks of other workers of the node, of which `entry` is one.
+  bool steal(Deque::Entry& entry, std::size_t askers, double fraction);
+  /// Executes it. Takes the time when it last was asked for, and gives the same: it is not asked for after each short task.
+  std::int64_t execute(Deque::Entry& entry, std::int64_t now);
+  void publish();
+
+  /// Its oldest tasks, or where it has none another's, at most `most`: given away.
+  void give(std::size_t most, std::vector<Deque::Entry>& given);
+  const char* input_of(const Deque::Entry& entry) const;
+  void release_input(const Deque::Entry& entry);
+
+  // For the running task.
+  void set_result(const void* bytes, std::size_t size);
+  void fail(std::string_view sentence);
+  bool running() const { return running_; }
+  bool failed() const { return failed_; }
+
+  void count_finished();
+  std::size_t queued() const { return deque_.size(); }
+  Pool& pool() { return pool_; }
+  Heap& heap() { return heap_; }
+
+  Totals totals;
+  std::vector<char> outbox;  ///< results of a thread that is not the primary one
+
+ private:
+  void count_spawned();
+  bool push(Task& task, const void* input);
+  bool into_block(Task& task, const char* input);
+
+  Pool& pool_;
+  const Arena& arena_;
+  WorkerBlock& block_;
+  Deque deque_;
+  Heap heap_;
+  Victims victims_;
+  int index_;
+  bool primary_;
+  bool running_ = false, failed_ = false;
+  std::uint64_t spawned_ = 0, finished_ = 0;
+  std::int64_t ns_per_task_ = 1'000'000;  // until the first has run: all may be stolen
+  std::int64_t untimed_ = 0;              // tasks since the last look at the clock
+  std::vector<Task> stolen_;
+  std::vector<char> result_;
+};
+
+}  // namespace steelyard::tasks
