@@ -41,15 +41,15 @@ void add_loops(std::vector<LoopRecord>& loops, const std::vector<LoopRecord>& mo
       loops.push_back(loop);
       continue;
     }
-    const LoopRecord before = *known;
-    if (loop.time > before.time) *known = loop;
-    known->ranks = before.ranks + loop.ranks;
-    known->executions = before.executions + loop.executions;
-    known->iterations = before.iterations + loop.iterations;
-    const auto a = static_cast<double>(before.iterations), b = static_cast<double>(loop.iterations);
+    LoopRecord other = loop;
+    if (other.time > known->time) std::swap(*known, other);
+    const auto a = static_cast<double>(known->iterations), b = static_cast<double>(other.iterations);
+    known->ranks += other.ranks;
+    known->executions += other.executions;
+    known->iterations += other.iterations;
     if (a + b <= 0) continue;
-    known->idle = (before.idle * a + loop.idle * b) / (a + b);
-    known->stolen = (before.stolen * a + loop.stolen * b) / (a + b);
+    known->idle = (known->idle * a + other.idle * b) / (a + b);
+    known->stolen = (known->stolen * a + other.stolen * b) / (a + b);
   }
 }
 

@@ -134,7 +134,7 @@ struct Contribution {
   std::vector<LoopRecord> loops;
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
-  std::vector<TasksRecord> tasks = {};  ///< one element where there were any
+  std::vector<TasksRecord> tasks;  ///< one element where there were any
 };
 /// As bytes for Bootstrap::gather(): CBOR of the JSON behind a checksum.
 std::string pack(const Contribution& contribution);

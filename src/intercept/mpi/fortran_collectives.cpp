@@ -31,7 +31,6 @@ void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F
 
 }  // namespace steelyard::intercept
 
-// NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define WEIGH(name, parameters, arguments, flow)                                                  \
   namespace steelyard::intercept {                                                                \
   template <Name binding>                                                                         \
@@ -42,7 +41,6 @@ void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F
 #define COLLECTIVE(name, parameters, arguments, flow) \
   WEIGH(name, parameters, arguments, flow)            \
   STEELYARD_FORTRAN_BUFFER(name, parameters, arguments)
-// NOLINTEND(bugprone-macro-parentheses)
 
 WEIGH(barrier, (F * comm, F* ierror), (comm, ierror), barrier())
 STEELYARD_FORTRAN(barrier, (F * comm, F* ierror), (comm, ierror))
