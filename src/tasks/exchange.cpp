@@ -8,6 +8,7 @@
 namespace steelyard::tasks {
 namespace {
 
+constexpr int kMostAtOnce = 256;
 constexpr std::int64_t kMailEvery = 50'000;
 constexpr std::int64_t kRarely = 1'000'000;  // on a single node, where only what shared memory cannot hold is mailed
 constexpr std::int64_t kSeeOff = 1'000'000, kStep = 10'000;
@@ -69,10 +70,14 @@ void Pool::collect_blocks() {
 void Pool::collect_mail() {
   int from = 0;
   std::size_t bytes = 0;
-  for (int i = 0; i < 64 && mail_->arrived(from, bytes); ++i) {
-    std::vector<char> letter(bytes);
-    mail_->receive(letter.data(), bytes);
-    read(from, std::move(letter));
+  for (int i = 0; i < kMostAtOnce && mail_->arrived(from, bytes); ++i) {
+    std::vector<char>& letter = arriving_[from];
+    const std::size_t before = letter.size();
+    letter.resize(before + bytes);
+    mail_->receive(letter.data() + before, bytes);
+    Header header;
+    std::memcpy(&header, letter.data(), sizeof(header));
+    if (letter.size() == sizeof(header) + header.bytes) read(from, std::exchange(letter, {}));
   }
 }
 

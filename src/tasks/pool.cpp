@@ -288,7 +288,7 @@ Statistics Pool::statistics() const {
     all.spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
   }
   all.threads = settings_.threads;
-  all.runs = run_;
+  all.runs = run_ - (leaving_ ? 1 : 0);
   all.waves = ending_->waves();
   all.connections = static_cast<int>(connections_.size());
   all.degree = static_cast<int>(duties_.peers.size());

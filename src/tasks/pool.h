@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -143,6 +144,7 @@ class Pool final : Router::Carrier {
   Consumer consumer_;
   std::optional<Waves::Verdict> verdict_;
   std::int64_t next_poll_ = 0, next_mail_ = 0;
+  std::map<int, std::vector<char>> arriving_;  // by sender: letters of which pieces are missing
   std::set<int> connections_;
   Statistics totals_;
   int way_owner_ = -1;
