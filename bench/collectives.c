@@ -8,8 +8,8 @@
  *     rank and call (us), for MPI_Bcast or for a plain binomial tree of messages.
  *       none        nobody
  *       first       the root's first receiver in a binomial tree, as Soga et al.
- *       persistent  each rank its own, at random, always
- *       transient   each rank another one each time
+ *       persistent  each rank but the root its own, at random, always
+ *       transient   each rank but the root another one each time
  *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes until
  *                   the time is down to within a quarter of what it settles to
  */
@@ -120,6 +120,7 @@ static double load(const char* pattern, int round, int rounds, double us) {
   while (first * 2 < size) first *= 2;
   if (strcmp(pattern, "first") == 0) return rank == first ? us : 0;
   if (strcmp(pattern, "moving") == 0) return rank == (round < rounds / 2 ? first : first / 2) ? us : 0;
+  if (rank == 0) return 0; /* for the root all must wait, whoever broadcasts */
   if (strcmp(pattern, "persistent") == 0) return us * (hash((unsigned)rank, 0) % 1000) / 1000;
   if (strcmp(pattern, "transient") == 0) return us * (hash((unsigned)rank, (unsigned)round + 1) % 1000) / 1000;
   return 0;

@@ -58,7 +58,7 @@ def between_nodes(flavour: str, ranks: int, name: str) -> Callable[[Session], li
     def measured(session: Session) -> list[Figure]:
         size = SIZES[name]
         policies = ["binomial", "swap", "sort", "auto", "library"]
-        cases = [waiting(session, flavour, ranks, "first", size, 120, "--node-ranks=1", "--broadcast-every=4",
+        cases = [waiting(session, flavour, ranks, "first", size, 120, "--collectives=on", "--node-ranks=1", "--broadcast-every=4",
                          f"--broadcast-tree={policy}") for policy in policies]
         for case, policy in zip(cases, policies):
             case.label = policy
@@ -78,7 +78,7 @@ def adaptation(flavour: str, ranks: int) -> Callable[[Session], list[Figure]]:
 
     def measured(session: Session) -> list[Figure]:
         every = 4
-        case = waiting(session, flavour, ranks, "moving", SIZES["1KiB"], 240, "--node-ranks=1", "--broadcast-tree=sort",
+        case = waiting(session, flavour, ranks, "moving", SIZES["1KiB"], 240, "--collectives=on", "--node-ranks=1", "--broadcast-tree=sort",
                        f"--broadcast-every={every}")
         case.pattern = r"adapted +([0-9]+)"
         times = session.interleaved([case], 1 if session.quick else 5)[case.label]
@@ -94,7 +94,7 @@ def in_time(flavour: str, ranks: int, size: int) -> Callable[[Session], list[Fig
     def measured(session: Session) -> list[Figure]:
         blocks = 5 if session.quick else 21
         program = session.program(f"bench/collectives.{flavour}.gcc")
-        command = launch(flavour, ranks, *session.steelyard("collectives", "--verdict=off"), program, "latency", str(size),
+        command = launch(flavour, ranks, *session.steelyard("collectives", "--collectives=on", "--verdict=off"), program, "latency", str(size),
                          str(blocks))
         ratios, ours, native = [], [], []
         for number in range(1 if session.quick else 5):

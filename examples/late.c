@@ -1,5 +1,5 @@
-/* Each step, rank 0 broadcasts the state, and another rank comes late to it. Under `steelyard run --collectives=called`, and
- * by default, nobody waits for that rank but itself. */
+/* Each step, rank 0 broadcasts the state, and another rank comes late to it. Under `steelyard run --collectives=called`, or
+ * =on, nobody waits for that rank but itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
