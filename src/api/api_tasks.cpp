@@ -179,7 +179,7 @@ steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool) {
   return guarded(__func__, pool, [&] {
     if (pool->pool->running()) {
       // Its own run goes on above: leaving it in memory is all that can be done.
-      static_cast<void>(freed->pool.release());
+      [[maybe_unused]] auto* const left = freed->pool.release();
       return Status::failure("a task pool was freed in a task or by a consumer of results: free it after the run");
     }
     if (!pool->pool->open()) {

@@ -9,7 +9,7 @@ namespace steelyard::tasks {
 namespace {
 
 constexpr std::uint64_t kSmallest = 64;
-constexpr std::uint64_t kGrowth = 256 * 1024;
+constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;
 
 }  // namespace
 

@@ -42,7 +42,7 @@ class Postbox {
 
  private:
   static constexpr std::size_t kPiece = 3900;  // Open MPI sends 4 KiB eagerly in shared memory, others more
-  static constexpr std::size_t kMostInPieces = 256 * 1024;
+  static constexpr std::size_t kMostInPieces = std::size_t{256} * 1024;
   struct Letter {
     int to, slot;
     std::vector<char> bytes;  // its place stays when the letter moves

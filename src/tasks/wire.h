@@ -33,7 +33,7 @@ struct Record {
   std::uint32_t failed;  ///< of a result: the bytes are a sentence
 };
 
-inline std::size_t size_of(const Record& record) { return sizeof(Record) + (record.bytes + 7) / 8 * 8; }
+inline std::size_t size_of(const Record& record) { return sizeof(Record) + (std::size_t{record.bytes} + 7) / 8 * 8; }
 
 inline void append(std::vector<char>& to, const Record& record, const void* bytes) {
   const std::size_t old = to.size();

@@ -214,7 +214,9 @@ bool is_valid(const Broadcast& b, const Communicator& communicator) {
 bool takes_over(const Broadcast& b, Communicator& communicator) {
   if (!is_valid(b, communicator)) return false;
   if (!communicator.between_nodes) return communicator.board != nullptr;
-  if (communicator.broadcasts < kTreeFrom && ++communicator.broadcasts == kTreeFrom) {
+  const bool counting = communicator.broadcasts < kTreeFrom;
+  if (counting) ++communicator.broadcasts;
+  if (counting && communicator.broadcasts == kTreeFrom) {
     const runtime::Broadcasting chosen = runtime::broadcasting();
     const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
     communicator.tree = std::make_unique<Tree>(b.comm, chosen.node, alone || communicator.board != nullptr,
