@@ -71,7 +71,7 @@ std::string options_page() {
       0, 100);
   const auto heading = [](std::string_view group) { return fmt::format("\n{}\n", group); };
   const auto row = [](const Option& option) {
-    return fmt::format("  --{}={}  [{}]\n", option.name, option.value_name(), default_of(option)) +
+    return wrapped(fmt::format("--{}={} [{}]", option.name, option.value_name(), default_of(option)), 2, 100) +
            wrapped(option.doc, 6, 100);
   };
   return start + for_each_option(heading, row);

@@ -236,6 +236,7 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  rich.tasks.emplace_back();
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);
   RunRecord empty = sample_run();
   empty.command.clear();
