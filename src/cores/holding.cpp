@@ -18,10 +18,11 @@ void Holding::read_homes() {
   for (int c = 0; c < table_.cores(); ++c) {
     if (table_.is_home(c)) home_.push_back(c);
   }
-  const auto came_home = [this](int c) { return table_.is_home(c); };
+  // By one look at the table: the next plan may come while this is read.
+  const auto came_home = [this](int c) { return std::find(home_.begin(), home_.end(), c) != home_.end(); };
   std::erase_if(borrowed_, came_home);
   for (const int c : own_) {
-    if (!table_.is_home(c)) kept_.push_back(c);
+    if (!came_home(c)) kept_.push_back(c);
   }
   std::erase_if(kept_, came_home);
 }
