@@ -136,8 +136,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
 
 def main() -> int:
     options = arguments(__doc__, "collectives")
-    flavours = ["openmpi", "mpich"] if options.mpi == "both" else [options.mpi]
-    return report(options, measure(options, measurements(flavours, options.quick)))
+    return report(options, measure(options, measurements(options.flavours, options.quick)))
 
 
 if __name__ == "__main__":

@@ -210,6 +210,7 @@ def arguments(description: str, capability: str) -> argparse.Namespace:
                         help="libdlb_mpi.so of DLB, built for that MPI (openmpi): measured beside ours")
     parser.add_argument("--list", action="store_true", help="only list the figures")
     options = parser.parse_args()
+    options.flavours = ["openmpi", "mpich"] if options.mpi == "both" else [options.mpi]
     options.build = options.build.resolve()
     options.out = (options.out or options.build / "bench" / f"{capability}.json").resolve()
     return options

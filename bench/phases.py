@@ -156,8 +156,7 @@ def main() -> int:
     sys.argv[1:] = rest
     options = arguments(__doc__ + " --quo=[MPI=]LIBRARY: libquo.so, built for that MPI (openmpi): measured in the same run.",
                         "phases")
-    flavours = ["openmpi", "mpich"] if options.mpi == "both" else [options.mpi]
-    return report(options, measure(options, measurements(flavours, options.quick)))
+    return report(options, measure(options, measurements(options.flavours, options.quick)))
 
 
 if __name__ == "__main__":

@@ -9,20 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "intercept/mpi/ranks_in_tests.h"
 #include "steelyard/phases.h"
 
 namespace {
 
-int rank_of(MPI_Comm communicator) {
-  int rank = 0;
-  MPI_Comm_rank(communicator, &rank);
-  return rank;
-}
-int size_of(MPI_Comm communicator) {
-  int size = 0;
-  MPI_Comm_size(communicator, &size);
-  return size;
-}
+using steelyard::rank_of;
+using steelyard::size_of;
+
 std::string message() { return steelyard_message(); }
 std::string text_of(const steelyard_cpus_t& cpus) {
   char text[256];

@@ -8,20 +8,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "intercept/mpi/ranks_in_tests.h"
 #include "steelyard/tasks.hpp"
 
 namespace {
 
-int rank_of(MPI_Comm communicator) {
-  int rank = 0;
-  MPI_Comm_rank(communicator, &rank);
-  return rank;
-}
-int size_of(MPI_Comm communicator) {
-  int size = 0;
-  MPI_Comm_size(communicator, &size);
-  return size;
-}
+using steelyard::rank_of;
+using steelyard::size_of;
+
 std::uint64_t sum_over_ranks(std::uint64_t mine) {
   std::uint64_t all = 0;
   MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);

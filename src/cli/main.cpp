@@ -64,6 +64,7 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
 
 int main(std::vector<std::string> words) {
   const auto site = this_site();
+  const auto launcher = find_launcher(site.environment);
   CLI::App app("Steelyard weighs and rebalances running MPI+OpenMP programs.", "steelyard");
   app.set_version_flag("--version", version_text(site));
   app.require_subcommand(0, 1);
@@ -91,7 +92,7 @@ int main(std::vector<std::string> words) {
     const auto near = base::nearest(words[0], commands);
     return refuse_to_start(fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
                                        near.empty() ? "" : fmt::format(", did you mean '{}'?", near)),
-                           wrong_usage, find_launcher(site.environment));
+                           wrong_usage, launcher);
   }
 
   // The program's own options are none of ours: they must be gone before the rest is parsed.
@@ -102,7 +103,7 @@ int main(std::vector<std::string> words) {
     program.assign(rest, words.end());
     words.erase(rest, words.end());
     if (const auto sentence = switch_without_equals_sign(words, program, site); !sentence.empty())
-      return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, find_launcher(site.environment));
+      return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, launcher);
   }
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
@@ -118,7 +119,7 @@ int main(std::vector<std::string> words) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     return refuse_to_start(fmt::format("{}; see `steelyard --help`", error.what()),
-                           run_command.parsed() ? refused : wrong_usage, find_launcher(site.environment));
+                           run_command.parsed() ? refused : wrong_usage, launcher);
   }
   if (run_command.parsed()) return start(true, run_words, program, site);
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);
@@ -130,7 +131,7 @@ int main(std::vector<std::string> words) {
           near.empty()
               ? fmt::format("steelyard report takes one run record; what is {}? See `steelyard report --help`", left[0])
               : fmt::format("unknown option {}; did you mean {}?", left[0], near),
-          wrong_usage, find_launcher(site.environment));
+          wrong_usage, launcher);
     }
     const bool named = report_command.count("record") > 0;
     return report(record, named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);

@@ -87,7 +87,9 @@ void Holding::return_borrowed(std::int64_t now) {
 bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
-  if (!replanned && complete() && !room && borrowed_.empty()) return false;
+  const auto needed = [&](int c) { return !table_.home_waits_until(c, terms.until); };
+  const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
+  if (!replanned && complete() && !room && !leaves) return false;
   const std::vector<int> before = cores_;
   if (replanned) read_homes();
   may_borrow ? give_back_needed(terms) : return_borrowed(base::now_ns());

@@ -8,16 +8,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <random>
+
+#include "node/invitation.h"
 
 namespace steelyard::node {
 namespace {
-
-// What the leader tells the others; an errno of 0 means that the segment is there.
-struct Invitation {
-  char name[64] = {};
-  int error = 0;
-};
 
 void* map_shared(int fd, std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -25,14 +20,8 @@ void* map_shared(int fd, std::size_t bytes) {
 }
 
 void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation) {
-  std::random_device entropy;
-  const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
-  std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
-  const int fd = shm_open(invitation.name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    invitation.error = errno;
-    return nullptr;
-  }
+  const int fd = invite(invitation);
+  if (fd < 0) return nullptr;
   if (ftruncate(fd, static_cast<off_t>(bytes + spare)) != 0) {
     invitation.error = errno;
   } else {
@@ -46,7 +35,7 @@ void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitat
 }
 
 void* attach(std::size_t bytes, Invitation& invitation) {
-  const int fd = shm_open(invitation.name, O_RDWR | O_CLOEXEC, 0);
+  const int fd = accept(invitation);
   void* memory = fd >= 0 ? map_shared(fd, bytes) : nullptr;
   if (memory == nullptr) invitation.error = errno;
   if (fd >= 0) close(fd);

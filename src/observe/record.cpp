@@ -55,6 +55,22 @@ void add_loops(std::vector<LoopRecord>& loops, const std::vector<LoopRecord>& mo
 
 }  // namespace
 
+TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
+  runs += other.runs;
+  spawned += other.spawned;
+  executed += other.executed;
+  stolen_here += other.stolen_here;
+  stolen_far += other.stolen_far;
+  results_sent += other.results_sent;
+  hops += other.hops;
+  messages += other.messages;
+  connections = std::max(connections, other.connections);
+  degree = std::max(degree, other.degree);
+  busy += other.busy;
+  inside += other.inside;
+  return *this;
+}
+
 void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
   std::vector<const Contribution*> by_rank;
   for (const Contribution& c : contributions) by_rank.push_back(&c);

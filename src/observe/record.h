@@ -52,6 +52,8 @@ struct TasksRecord {
   int degree = 0;                 ///< those that it might talk to
   double busy = 0;                ///< thread seconds in tasks
   double inside = 0;              ///< thread seconds in runs
+  /// Other pools, or another rank's: connections and degree are those of who has most.
+  TasksRecord& operator+=(const TasksRecord& other);
 };
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.

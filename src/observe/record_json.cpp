@@ -142,9 +142,9 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("metrics", r.metrics);
   io("nodes", r.nodes);
   io("decisions", r.decisions);
-  io.later("loops", r.loops);
+  io.optional("loops", r.loops, true);  // older records lack it
   io("ranks", r.ranks);
-  io.where_any("tasks", r.tasks);
+  io.optional("tasks", r.tasks, !r.tasks.empty());
 }
 
 void fields(auto& io, Is<Contribution> auto& c) {
@@ -154,27 +154,17 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("loops", c.loops);
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
-  io.where_any("tasks", c.tasks);
+  io.optional("tasks", c.tasks, !c.tasks.empty());
 }
 
 struct Writer {
   Json object = Json::object();
 
   template <class T>
-  void later(const char* name, const T& value) {
-    (*this)(name, value);
-  }
-
-  template <class T>
   void operator()(const char* name, const T& value) {
     object[name] = json(value);
   }
-  /// A list that is left out where it is empty.
-  template <class T>
-  void where_any(const char* name, const std::vector<T>& list) {
-    if (!list.empty()) (*this)(name, list);
-  }
-
+  /// A member that is left out unless it is `present`.
   template <class T>
   void optional(const char* name, const T& value, bool present) {
     if (present) operator()(name, value);
@@ -242,17 +232,6 @@ struct Reader {
   template <class T>
   void optional(const char* name, T& value, bool /*present*/) {
     if (object.contains(name)) operator()(name, value);
-  }
-
-  /// A member that older records lack.
-  template <class T>
-  void later(const char* name, T& value) {
-    if (object.contains(name)) (*this)(name, value);
-  }
-  template <class T>
-  void where_any(const char* name, std::vector<T>& list) {
-    list.clear();
-    if (object.contains(name)) (*this)(name, list);
   }
 
   template <class T>

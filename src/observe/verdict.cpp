@@ -386,21 +386,13 @@ void say_loops(const RunRecord& record, Page& page) {
 void say_tasks(const RunRecord& record, Page& page) {
   if (record.tasks.empty()) return;
   TasksRecord sum;
-  int connections = 0;
-  for (const TasksRecord& rank : record.tasks) {
-    sum.executed += rank.executed;
-    sum.stolen_here += rank.stolen_here;
-    sum.stolen_far += rank.stolen_far;
-    sum.busy += rank.busy;
-    sum.inside += rank.inside;
-    connections = std::max(connections, rank.connections);
-  }
+  for (const TasksRecord& rank : record.tasks) sum += rank;
   const double busy = sum.inside > 0 ? 100 * sum.busy / sum.inside : 0;
   page.say(
       "tasks",
       fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
                   "rank; {:.0f} % of the time in runs was spent in tasks",
-                  sum.executed, sum.stolen_here, sum.stolen_far, connections, busy),
+                  sum.executed, sum.stolen_here, sum.stolen_far, sum.connections, busy),
       2);
 }
 

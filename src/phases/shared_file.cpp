@@ -7,18 +7,14 @@
 
 #include <cerrno>
 #include <cstring>
-#include <random>
+
+#include "node/invitation.h"
 
 namespace steelyard::phases {
 namespace {
 
 // Areas lie so far apart that none reaches the next; a file in memory takes only what is really there.
 constexpr std::int64_t kApart = std::int64_t{1} << 42;
-
-struct Invitation {
-  char name[64] = {};
-  int error = 0;
-};
 
 std::int64_t start_of(int area) { return (area + 1) * kApart; }
 
@@ -27,12 +23,9 @@ void* map_at(int fd, std::int64_t offset, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-int create_as_leader(std::size_t bytes, Invitation& invitation) {
-  std::random_device entropy;
-  const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
-  std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
-  const int fd = shm_open(invitation.name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-  invitation.error = fd < 0 ? errno : posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+int create_as_leader(std::size_t bytes, node::Invitation& invitation) {
+  const int fd = node::invite(invitation);
+  if (fd >= 0) invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   return fd;
 }
 
@@ -47,10 +40,10 @@ base::Status no_memory(std::size_t bytes, int error) {
 
 base::Status SharedFile::create(Meeting& meeting, std::size_t head, std::unique_ptr<SharedFile>& file) {
   const bool leader = meeting.rank() == 0;
-  Invitation invitation;
+  node::Invitation invitation;
   int fd = leader ? create_as_leader(head, invitation) : -1;
   meeting.broadcast(&invitation, sizeof(invitation));
-  if (!leader && invitation.error == 0) fd = shm_open(invitation.name, O_RDWR | O_CLOEXEC, 0);
+  if (!leader && invitation.error == 0) fd = node::accept(invitation);
   void* memory = fd >= 0 && invitation.error == 0 ? map_at(fd, 0, head) : nullptr;
   const int error = invitation.error != 0 ? invitation.error : memory == nullptr ? errno : 0;
   const bool everybody = meeting.all_agree(memory != nullptr);

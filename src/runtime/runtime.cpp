@@ -350,19 +350,7 @@ void aborting(int code) {
 void tasks_ended(const observe::TasksRecord& pool) {
   if (g_state == nullptr) return;
   if (g_state->tasks.empty()) g_state->tasks.emplace_back();
-  observe::TasksRecord& all = g_state->tasks.front();
-  all.runs += pool.runs;
-  all.spawned += pool.spawned;
-  all.executed += pool.executed;
-  all.stolen_here += pool.stolen_here;
-  all.stolen_far += pool.stolen_far;
-  all.results_sent += pool.results_sent;
-  all.hops += pool.hops;
-  all.messages += pool.messages;
-  all.connections = std::max(all.connections, pool.connections);
-  all.degree = std::max(all.degree, pool.degree);
-  all.busy += pool.busy;
-  all.inside += pool.inside;
+  g_state->tasks.front() += pool;
 }
 
 std::string inactive_reason() {

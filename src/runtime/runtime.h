@@ -58,6 +58,7 @@ class BlockingCall {
   void await_arrivals(int source);
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
+  void stay_asleep(std::int64_t now);
   void fall_asleep(std::int64_t now);
   void come_back();
 

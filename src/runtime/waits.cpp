@@ -102,6 +102,11 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
+void BlockingCall::stay_asleep(std::int64_t now) {
+  if (!asleep_) return fall_asleep(now);
+  if (g_state->lends) g_state->cores->expect_wait(expected_end(now));
+}
+
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
@@ -121,10 +126,7 @@ void BlockingCall::come_back() {
 void BlockingCall::pause() {
   const std::int64_t now = now_ns();
   if (!may_sleep(*g_state) || now < spin_until_) return node::relax();
-  if (!asleep_)
-    fall_asleep(now);
-  else if (g_state->lends)
-    g_state->cores->expect_wait(expected_end(now));
+  stay_asleep(now);
   node::sleep_for(step_ns_);
   step_ns_ = std::min(step_ns_ * 2, kLongestStep);
 }
@@ -226,10 +228,7 @@ void BlockingCall::await_arrivals(int source) {
     } else if (now - nobody_since > kNobodyComputes) {
       return;
     }
-    if (!asleep_)
-      fall_asleep(now);
-    else if (state.lends)
-      state.cores->expect_wait(expected_end(now));
+    stay_asleep(now);
     if (now - asleep_since_ > kLongestSleep) {
       unsure_ = true;
       return;

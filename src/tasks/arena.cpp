@@ -8,17 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
+
+#include "node/invitation.h"
 
 namespace steelyard::tasks {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-
-struct Invitation {
-  char name[64] = {};
-  int error = 0;
-};
 
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -39,18 +35,15 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
   made->processes_ = mail.node_size();
   made->regions_ = head;
 
-  Invitation invitation;
+  node::Invitation invitation;
   if (leader) {
-    std::random_device entropy;
-    const std::string name = fmt::format("/steelyard-{}-{}-{:08x}", getuid(), getpid(), entropy());
-    std::strncpy(invitation.name, name.c_str(), sizeof(invitation.name) - 1);
-    made->fd_ = shm_open(invitation.name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    invitation.error = made->fd_ < 0 ? errno : posix_fallocate(made->fd_, 0, static_cast<off_t>(head));
+    made->fd_ = node::invite(invitation);
+    if (made->fd_ >= 0) invitation.error = posix_fallocate(made->fd_, 0, static_cast<off_t>(head));
   }
   mail.broadcast_in_node(&invitation, sizeof(invitation));
   int error = invitation.error;
   if (!leader && error == 0) {
-    made->fd_ = shm_open(invitation.name, O_RDWR | O_CLOEXEC, 0);
+    made->fd_ = node::accept(invitation);
     if (made->fd_ < 0) error = errno;
   }
   // First the head alone: how many workers there are stands in it.

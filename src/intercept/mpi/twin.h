@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "intercept/mpi/fake_runtime.h"
+#include "intercept/mpi/ranks_in_tests.h"
 
 // Each scenario is run twice, through the wrappers and straight through the library, and must come out the same.
 namespace steelyard::intercept {
@@ -85,18 +86,6 @@ inline void settle() {
   MPI_Request request;
   PMPI_Ibarrier(MPI_COMM_WORLD, &request);
   for (int done = 0; done == 0; usleep(20)) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-}
-
-inline int rank_of(MPI_Comm comm) {
-  int rank = 0;
-  PMPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-inline int size_of(MPI_Comm comm) {
-  int size = 0;
-  PMPI_Comm_size(comm, &size);
-  return size;
 }
 
 /// The same numbers at all ranks.
