@@ -365,15 +365,18 @@ void say_lending(const Totals& sum, Page& page) {
 }
 
 void say_loops(const RunRecord& record, Page& page) {
-  long taken = 0;
+  long taken = 0, reweighed = 0;
   double time = 0, stolen = 0, idle = 0;
   for (const LoopRecord& loop : record.loops) {
-    if (loop.strategy == "runtime") continue;
+    if (loop.strategy == "reweighed") ++reweighed;
+    if (loop.strategy == "runtime" || loop.strategy == "reweighed") continue;
     ++taken;
     time += loop.time;
     stolen += loop.time * loop.stolen;
     idle += loop.time * loop.idle;
   }
+  if (reweighed > 0)
+    page.say("moved", "iterations: other parts for the threads of " + plural(reweighed, "plain static loop"), 1);
   if (!(stolen > 0)) return;
   page.say(
       "moved",
