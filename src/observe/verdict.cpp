@@ -383,7 +383,8 @@ void say_loops(const RunRecord& record, Page& page) {
   }
   if (reweighed > 0)
     page.say("moved", "iterations: other parts for the threads of " + plural(reweighed, "plain static loop"), 1);
-  if (!(stolen > 0)) return;
+  constexpr double kNothingToSpeakOf = 0.0005;
+  if (!(stolen > kNothingToSpeakOf * time)) return;
   page.say(
       "moved",
       fmt::format("iterations: {} of those of {}; threads were idle {} of their time in {}", percent(stolen / time, 1),
