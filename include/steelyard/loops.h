@@ -82,7 +82,7 @@ typedef struct steelyard_iterations {
  * Begins for (i = first; i < last; i += stride), or i > last where the stride is negative. `loop`: NULL for the one of this
  * place in the program. Returns at once, but for a thread that is four loops ahead of another, which waits for that one.
  * Outside of parallel regions the thread has all iterations for itself.
- * Errors: a stride of 0; the last loop of this thread was not ended; the other threads are in another loop, or with other
+ * Errors: a stride of 0; this thread has not ended its last execution of this loop; the other threads are in another loop, or with other
  * bounds; a loop that another team executes now. There are no iterations then, and next returns 0.
  */
 STEELYARD_API steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last,

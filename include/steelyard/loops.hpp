@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -144,41 +145,44 @@ void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, I
 }
 
 template <class Index, class Value, class Combine, class Body>
-Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value identity,
+Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value initial,
              Combine& combine, Body& body) {
-  // Each on lines of its own, and written once, when the thread is done.
+  // Each on lines of its own, and written once, when the thread is done. Nobody but the first has `initial` in it.
   struct alignas(128) Part {
-    Value value;
-    bool used = false;
+    std::optional<Value> value;
   };
 #ifdef _OPENMP
-  std::vector<Part> parts(static_cast<std::size_t>(omp_get_max_threads()), Part{identity});
+  std::vector<Part> parts(static_cast<std::size_t>(omp_get_max_threads()));
 #else
-  std::vector<Part> parts(1, Part{identity});
+  std::vector<Part> parts(1);
 #endif
   struct Mine {
     Part* part;
-    Value value;
-    explicit Mine(Part& mine, const Value& identity_value) : part(&mine), value(identity_value) {}
+    std::optional<Value> value;
+    explicit Mine(Part& mine) : part(&mine) {}
     Mine(const Mine&) = delete;
     Mine& operator=(const Mine&) = delete;
-    ~Mine() {
-      part->value = std::move(value);
-      part->used = true;
-    }
+    ~Mine() { part->value = std::move(value); }
   };
   execute(
       loop, file, line, span_of(first, last),
-      [&](int thread, int) { return Mine(parts[static_cast<std::size_t>(thread)], identity); },
+      [&](int thread, int) { return Mine(parts[static_cast<std::size_t>(thread)]); },
       [&](Mine& mine, std::uint64_t begin, std::uint64_t end) {
+        if (begin == end) return;
         Index index = index_at(first, begin);
+        if (!mine.value) {
+          mine.value.emplace(body(std::as_const(index)));
+          ++begin, ++index;
+        }
+        Value value = std::move(*mine.value);
         for (std::uint64_t i = begin; i < end; ++i, ++index)
-          mine.value = combine(std::move(mine.value), body(std::as_const(index)));
+          value = combine(std::move(value), body(std::as_const(index)));
+        mine.value = std::move(value);
       });
   // In the order of the threads: the same parts give the same sum.
-  Value result = std::move(identity);
+  Value result = std::move(initial);
   for (Part& part : parts) {
-    if (part.used) result = combine(std::move(result), std::move(part.value));
+    if (part.value) result = combine(std::move(result), std::move(*part.value));
   }
   return result;
 }
@@ -197,19 +201,18 @@ void for_each(First first, Last last, Body&& body, const char* file = __builtin_
   detail::for_each<std::common_type_t<First, Last>>(nullptr, file, line, first, last, body);
 }
 
-/// Combines body(index) for all of [first, last), beginning with `identity`, which combined with any value gives that value.
-/// `combine` is associative and commutative; with floating-point numbers the result depends on who ran what: the option
+/// Combines body(index) for all of [first, last), and `initial` once, as std::reduce does. `combine` is associative and commutative; with floating-point numbers the result depends on who ran what: the option
 /// `replay` repeats that.
 template <class First, class Last, class Value, class Combine, class Body>
-Value reduce(Loop& loop, First first, Last last, Value identity, Combine combine, Body&& body) {
-  return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(identity),
-                                                         combine, body);
+Value reduce(Loop& loop, First first, Last last, Value initial, Combine combine, Body&& body) {
+  return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(initial), combine,
+                                                         body);
 }
 
 template <class First, class Last, class Value, class Combine, class Body>
-Value reduce(First first, Last last, Value identity, Combine combine, Body&& body, const char* file = __builtin_FILE(),
+Value reduce(First first, Last last, Value initial, Combine combine, Body&& body, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {
-  return detail::reduce<std::common_type_t<First, Last>>(nullptr, file, line, first, last, std::move(identity), combine,
+  return detail::reduce<std::common_type_t<First, Last>>(nullptr, file, line, first, last, std::move(initial), combine,
                                                          body);
 }
 

@@ -92,7 +92,12 @@ constexpr char outside[] =
     "steelyard_loop_next() or _end() is called outside of a loop: call steelyard_loop_begin() first, with the same "
     "steelyard_iterations_t, and end once";
 
+/// Loops with as many iterations may still be different ones.
+std::uint64_t bounds_of(const Space& space) { return space.first * 0x9e3779b97f4a7c15ULL ^ space.stride; }
+
+/// Who does not look at the status would miss iterations without a word.
 steelyard_status_t fail(steelyard_iterations_t* mine, std::string_view sentence) {
+  steelyard::base::warn_once(std::string(sentence));
   *mine = {};
   mine->inside.check = mark(mine, kFailed);
   return refuse(sentence);
@@ -114,7 +119,8 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   if (here.threads < 2) return STEELYARD_SUCCESS;
   if (gathering == nullptr) gathering = &at_address(place);
   Gathering::Seat* seat = nullptr;
-  if (const Status status = gathering->begin(here, space->count, seat); !status) return fail(mine, status.sentence());
+  if (const Status status = gathering->begin(here, space->count, seat, bounds_of(*space)); !status)
+    return fail(mine, status.sentence());
   mine->inside.seat = seat;
   mine->inside.member = &Gathering::member(*seat);
   if (here.thread == 0) registry().executed(gathering->loop());

@@ -290,6 +290,8 @@ TEST(ForEach, OptionsThatAreWrongThrow) {
 
 TEST(Reduce, AddsUp) {
   omp_set_num_threads(3);
+  EXPECT_EQ(steelyard::reduce(0, 10, 100, std::plus<>(), [](int i) { return i; }), 145) << "100 counts once";
+  EXPECT_EQ(steelyard::reduce(0, 0, 7, std::plus<>(), [](int i) { return i; }), 7);
   steelyard::Loop loop("reduce");
   for (const int count : {0, 1, 2, 1000}) {
     const long sum = steelyard::reduce(loop, 0, count, 0L, std::plus<>(), [](int i) { return long{i}; });

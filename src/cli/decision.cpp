@@ -224,10 +224,10 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
   if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::weigh) return decision;
   if (binary.mpi() == Mpi::none) {
     if (auto decision = decide_without_mpi(binary, options, site); !decision.preload.empty()) return decision;
-    return pass_through(
-        fmt::format("{} uses no MPI library: nothing is balanced; where it starts an MPI program, put `steelyard "
-                    "run` before that one",
-                    shown));
+    const bool loops = options.loops != base::Loops::off && options.openmp != base::OpenMp::keep;
+    return pass_through(fmt::format(
+        "{} uses no MPI library{}: nothing is balanced; where it starts an MPI program, put `steelyard run` before that one",
+        shown, loops ? "" : ", and its loops are left to their OpenMP runtime (--loops=off or --openmp=keep)"));
   }
   const auto& mpi = binary.mpi_library()->name;
   if (binary.mpi() == Mpi::unknown) {

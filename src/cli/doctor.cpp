@@ -151,6 +151,10 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
         "loops: none with a dynamic, guided or runtime schedule in the executable; schedule(runtime) makes "
         "iterations movable");
   }
+  if (!fixed && options.loops_reweigh) {
+    findings.note(
+        "loops: --loops-reweigh does nothing here: plain static loops that gcc has compiled ask nobody for their bounds");
+  }
   if (fixed && seen && options.loops != base::Loops::off) {
     findings.ok("loops: has plain static ones, {}",
                 options.loops_reweigh ? "which are fitted to what each thread needed (--loops-reweigh)"

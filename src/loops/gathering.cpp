@@ -52,7 +52,7 @@ bool Gathering::busy_elsewhere(const Round& mine) {
   return false;
 }
 
-base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat) {
+base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds) {
   // Told apart by a number: addresses of threads are used again.
   static std::atomic<std::uint64_t> threads = 0;
   static thread_local const std::uint64_t me = ++threads;
@@ -78,7 +78,7 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         "of its own (steelyard_loop_create)",
         loop_.key(), here.thread));
   }
-  if (base::Status status = mine.member->begin(loop_, count); !status) {
+  if (base::Status status = mine.member->begin(loop_, count, Manner::called, bounds); !status) {
     mine.progress.store(progress + 2, std::memory_order_relaxed);
     return status;
   }

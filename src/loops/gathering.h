@@ -22,7 +22,7 @@ class Gathering {
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
   /// end(). Failure: another team is in this loop.
   struct Seat;
-  base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat);
+  base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);
   static void end(Seat& seat);
 

@@ -31,10 +31,14 @@ Registry& make_ready() {
   made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static) / 100,
                      static_cast<std::uint64_t>(options.loops_chunk)});
   if (!options.learn.empty()) {
-    // In the first run there is none.
-    if (access(options.learn.c_str(), F_OK) == 0) warn_of(made.load(options.learn));
-    made.record_assignments(true);
-    std::atexit(save_at_end);
+    // In the first run there is none. A file that is something else stays what it is.
+    const bool there = access(options.learn.c_str(), F_OK) == 0;
+    const base::Status loaded = there ? made.load(options.learn) : base::Status();
+    warn_of(loaded);
+    if (loaded) {
+      made.record_assignments(true);
+      std::atexit(save_at_end);
+    }
   }
   if (!options.replay.empty()) warn_of(made.replay(options.replay));
   return made;

@@ -40,9 +40,9 @@ void StaticParts::look_ends() {
       next_rest_ = std::min(2 * next_rest_, 1024);
       return;
     }
+    left_ *= slowest / best_slowest_;
     best_ = now_;
   }
-  if (even()) first_slowest_ = slowest;
   best_slowest_ = slowest;
   if (rest_ > 0) {
     --rest_;
@@ -54,10 +54,6 @@ void StaticParts::look_ends() {
   const double saved = dearest - total / static_cast<double>(profile.cost.size());
   if (slowest > kShort && saved > kWorthIt * slowest)
     now_ = equal_parts(profile, static_cast<int>(profile.cost.size()));
-}
-
-double StaticParts::gain() const {
-  return now_ != best_ || even() || !(first_slowest_ > 0) ? 0 : 1 - best_slowest_ / first_slowest_;
 }
 
 }  // namespace steelyard::loops

@@ -18,8 +18,8 @@ class StaticParts {
   /// An execution has ended. `ns`: by thread, in all these loops. `slowest_ns`: the sum over the loops of the slowest thread's.
   void executed(std::span<const double> ns, double slowest_ns);
 
-  /// What of the loops' time the parts save, by the looks before and after they became what they are; 0 for even ones.
-  double gain() const;
+  /// What of the loops' time the parts have saved, by the looks before and after each change that was kept; 0 for even ones.
+  double gain() const { return even() ? 0 : 1 - left_; }
 
  private:
   static constexpr int kLook = 4;           ///< executions that are looked at together
@@ -34,7 +34,7 @@ class StaticParts {
   std::vector<std::vector<double>> ns_;  ///< by thread, of this look
   std::vector<double> slowest_;          ///< of this look
   double best_slowest_ = 0;              ///< with the best parts, at the last look
-  double first_slowest_ = 0;             ///< with even parts, before the first others
+  double left_ = 1;                      ///< of the time with even parts
   int rest_ = 0, next_rest_ = kFirstRest;
   bool warm_ = false;
 };

@@ -166,9 +166,12 @@ base::Status from_json(const std::string& text, const std::string& where, std::v
   }
   stored = std::move(read);
   return {};
+} catch (const Json::parse_error&) {
+  return base::Status::failure(
+      fmt::format("{} is not used, and left as it is: it is no file that --learn has written", where));
 } catch (const std::exception& exception) {
   return base::Status::failure(
-      fmt::format("{} is not used: {}; delete it, and it is written anew", where, exception.what()));
+      fmt::format("{} is not used, and left as it is: {}; give another name, or delete it", where, exception.what()));
 }
 
 base::Status read_file(const std::string& path, std::vector<Stored>& stored) {

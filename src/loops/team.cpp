@@ -53,7 +53,7 @@ struct Instance {
   std::uint32_t round = 0;
   Loop* loop = nullptr;
   Loop* planned_for = nullptr;
-  std::uint64_t count = 0, unit = 1;
+  std::uint64_t count = 0, unit = 1, bounds = 0;
   std::uint32_t pool_begin = 0, pool_end = 0;
   Plan plan;
   Loop::Ticket ticket;
@@ -186,7 +186,7 @@ void Team::reset() {
   }
 }
 
-base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner) {
+base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::uint64_t bounds) {
   if (inside()) {
     return base::Status::failure(
         fmt::format("thread {} begins the loop {} and has not ended the one before: call end after next has said that "
@@ -209,6 +209,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner) {
     if (seen == turn + kOpen) break;
     if (seen == turn && instance.turn.compare_exchange_strong(seen, turn + kOpening, std::memory_order_acquire)) {
       instance.open(loop, count, team_->threads_);
+      instance.bounds = bounds;
       instance.turn.store(turn + kOpen, std::memory_order_release);
       break;
     }
@@ -216,12 +217,16 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner) {
   }
   instance_ = &instance;
   cancelled_ = &instance.cancelled;
-  if ((manner == Manner::called && instance.loop != &loop) || instance.count != count) {
+  const bool same_loop = manner != Manner::called || instance.loop == &loop;
+  if (!same_loop || instance.count != count || instance.bounds != bounds) {
+    const std::string others = !same_loop || instance.count != count
+                                   ? fmt::format("{} with {}", instance.loop->key(), instance.count)
+                                   : "it with other bounds or another stride";
     const std::string seen = fmt::format(
-        "thread {} begins the loop {} with {} iterations, but others of its team of {} have begun {} with {}: "
+        "thread {} begins the loop {} with {} iterations, but others of its team of {} have begun {}: "
         "all threads of a team go through the same loops in the same order, and a loop record serves one team "
         "at a time",
-        thread_, loop.key(), count, team_->threads_, instance.loop->key(), instance.count);
+        thread_, loop.key(), count, team_->threads_, others);
     cancel();
     stage_ = Stage::finished;
     end();

@@ -33,8 +33,9 @@ enum class Manner {
 /// where it would be further ahead than the team is deep.
 class alignas(128) Member {
  public:
-  /// Failure: the last loop was not ended, or the other threads of the team are in another loop or have another count.
-  base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called);
+  /// Failure: the last loop was not ended, or the other threads of the team are in another loop or have another count, or
+  /// other `bounds`: a number that stands for them.
+  base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called, std::uint64_t bounds = 0);
   /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
   bool next(Chunk& chunk) {
     if (stage_ == Stage::own && take_own(chunk)) [[likely]] {

@@ -255,6 +255,11 @@ TEST(Team, MistakesAreSentencesAndNobodyHangs) {
   ASSERT_TRUE(team.member(1).begin(loop, 10));
   EXPECT_FALSE(team.member(0).begin(loop, 0));
   team.member(1).end();
+  // So are other bounds.
+  ASSERT_TRUE(team.member(1).begin(loop, 10, Manner::called, 5));
+  const auto elsewhere = team.member(0).begin(loop, 10, Manner::called, 6);
+  EXPECT_NE(elsewhere.sentence().find("other bounds"), std::string::npos) << elsewhere.sentence();
+  team.member(1).end();
 }
 
 TEST(Team, AReplayRepeatsTheAssignmentExactly) {

@@ -170,6 +170,7 @@ void say_waits(const RunRecord& record, Page& page) {
 
 /// What Steelyard did with broadcasts, and for whom nobody waited because of it.
 void say_broadcasts(const RunRecord& record, Page& page) {
+  constexpr double kWorthTelling = 0.01;
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -179,7 +180,7 @@ void say_broadcasts(const RunRecord& record, Page& page) {
     shared += static_cast<double>(b.shared);
     tree += static_cast<double>(b.tree);
     library += static_cast<double>(b.library);
-    if (b.late <= 0 || b.late < b.calls / 2) continue;
+    if (b.late <= 0 || (b.late < b.calls / 2 && b.behind < kWorthTelling * record.wall)) continue;
     late.push_back(rank.rank);
     late_calls += static_cast<double>(b.late);
     behind += b.behind;

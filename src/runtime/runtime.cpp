@@ -21,6 +21,7 @@
 #include "observe/verdict.h"
 #include "runtime/openmp.h"
 #include "runtime/state.h"
+#include "runtime/static_loops.h"
 #include "runtime/worksharing.h"
 
 namespace steelyard::runtime {
@@ -147,7 +148,7 @@ void print_banner(const State& state) {
 
 // A handler may only write(2); the program's end is then what it would have been.
 void on_terminate(int signal) {
-  static constexpr char kText[] = "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n";
+  static constexpr char kText[] = "steelyard: stopped by SIGTERM before its end: no run record was written\n";
   if (g_state != nullptr && g_state->bootstrap->rank() == 0) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
   }
@@ -194,6 +195,11 @@ std::vector<std::string> remarks(const State& state) {
         "cores");
   }
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
+  if (base::options().loops_reweigh && !static_loops_seen()) {
+    list.emplace_back(
+        "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
+        "for their numbers are left alone");
+  }
   if (state.cores != nullptr && !limit.fixed_reason().empty()) {
     list.push_back(limit.fixed_reason() + ": its threads were left alone");
   } else if (state.cores != nullptr) {

@@ -157,6 +157,12 @@ void static_loop_ended(Place& here) {
   here.static_ns = nullptr;
 }
 
+bool static_loops_seen() {
+  const std::lock_guard lock(shared().mutex);
+  return std::ranges::any_of(shared().regions,
+                             [](const auto& region) { return region.second.equals.load() != nullptr; });
+}
+
 void add_static_loop_records(std::vector<observe::LoopRecord>& records) {
   // Of a loop with several iteration counts, what is said is that of the one that took longest.
   struct Sum {

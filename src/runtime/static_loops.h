@@ -26,6 +26,8 @@ bool static_loop_begun(Place& here, std::uint64_t site, std::uint64_t iterations
 /// It has done its part.
 void static_loop_ended(Place& here);
 
+/// True where one was fitted, or could have been.
+bool static_loops_seen();
 void add_static_loop_records(std::vector<observe::LoopRecord>& records);
 
 }  // namespace steelyard::runtime

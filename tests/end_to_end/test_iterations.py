@@ -93,6 +93,15 @@ def test_static_loops_are_left_alone_unless_asked(tmp_path):
     assert result.record["loops"] == []
 
 
+def test_what_is_no_file_of_learn_stays_as_it_is(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("not to be lost")
+    result = run_without_mpi("iterations.gcc", tmp_path, TWO, options=(f"--learn={notes}",))
+    check(result)
+    assert notes.read_text() == "not to be lost"
+    assert "no file that --learn has written" in result.err, result.explain()
+
+
 def test_unknown_strategy(openmpi):
     result = openmpi.run(1, "iterations.gcc", options=("--loops=stael",))
     assert result.status == 125
