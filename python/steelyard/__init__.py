@@ -5,6 +5,8 @@
 >>> run.ranks[["threads_at_start", "threads_at_end", "mpi"]]
 """
 
-from .record import InvalidRecord, Run, load, schema, validate
+from .check import schema
+from .record import InvalidRecord, Run, load, validate
+from .samples import Samples
 
-__all__ = ["InvalidRecord", "Run", "load", "schema", "validate"]
+__all__ = ["InvalidRecord", "Run", "Samples", "load", "schema", "validate"]
