@@ -92,15 +92,17 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
 def _bars(run: Run, most: int) -> Iterator[tuple[str, int, float, float, float, float]]:
     """kind, rank, begin, length, and from which thread to which: a sample is computing first and MPI then, as it is in a
     program whose MPI calls end what it computes."""
-    for sample in run.timeline.itertuples():
-        mpi = min(sample.mpi_wait, sample.end - sample.start)
-        outside = sample.end - sample.start - mpi
-        cores = min(most, max(1, sample.threads))
-        lost = sample.omp_wait / (sample.useful + sample.omp_wait) if sample.omp_wait > 0 else 0.0
-        yield "useful", sample.rank, sample.start, outside, 0, cores * (1 - lost)
-        if lost > 0.02:
-            yield "omp", sample.rank, sample.start, outside, cores * (1 - lost), cores
-        yield "mpi", sample.rank, sample.start + outside, mpi, 0, cores
+    for rank, samples in run.samples():
+        columns = (samples.start, samples.end, samples.useful, samples.omp_wait, samples.mpi_wait, samples.threads)
+        for start, end, useful, omp_wait, mpi_wait, threads in zip(*(column.tolist() for column in columns)):
+            mpi = min(mpi_wait, end - start)
+            outside = end - start - mpi
+            cores = min(most, max(1, threads))
+            lost = omp_wait / (useful + omp_wait) if omp_wait > 0 else 0.0
+            yield "useful", rank, start, outside, 0, cores * (1 - lost)
+            if lost > 0.02:
+                yield "omp", rank, start, outside, cores * (1 - lost), cores
+            yield "mpi", rank, start + outside, mpi, 0, cores
 
 
 def _headline(name: str, run: Run) -> str:

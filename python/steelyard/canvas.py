@@ -1,0 +1,121 @@
+"""The timeline as the page keeps it: blocks of ranks, compressed, from which the browser draws at any zoom (assets/timeline.js).
+
+A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits in 255ths,
+and the thread count. Ends are written as differences to the rank before, which in step takes nearly nothing, and every column
+as planes of bytes, zigzag, deflated, in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from dataclasses import dataclass
+from typing import Any, Callable, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from .record import Run
+from .samples import Samples
+
+BLOCK = 1 << 19  # samples in a block, about
+LARGE = 1 << 22  # samples from which on size counts more than the last digit
+MOST_TICKS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """`head` goes into the page as JSON, each block as a script of its own."""
+
+    head: dict[str, Any]
+    blocks: list[str]
+
+
+def canvas(run: Run, progress: Optional[Callable[[int], None]] = None) -> Canvas:
+    """`progress` is told after each rank."""
+    parts = _Blocks(run)
+    for rank, samples in run.samples():
+        parts.add(rank, samples)
+        if progress is not None:
+            progress(1)
+    return parts.done()
+
+
+class _Blocks:
+    def __init__(self, run: Run) -> None:
+        lists = [rank["timeline"] for rank in run.record["ranks"]]
+        self.lengths = [timeline["samples"] if isinstance(timeline, dict) else len(timeline) for timeline in lists]
+        self.large = sum(self.lengths) > LARGE
+        self.end = max(float(run.record["wall"]), max((_last(timeline) for timeline in lists), default=0.0), 1e-9)
+        # A thousandth of a sample is seen at no zoom; where there are many, a hundredth.
+        shortest = self.end / max(1, max(self.lengths, default=1))
+        self.tick = max(shortest / (256 if self.large else 4096), self.end / (MOST_TICKS - 1))
+        self.head: dict[str, Any] = {"end": self.end, "tick": self.tick, "ranks": [], "samples": [], "blocks": []}
+        self.blocks: list[str] = []
+        self.pending: list[tuple[npt.NDArray[np.int64], Samples]] = []
+        self.threads = 1
+
+    def add(self, rank: int, samples: Samples) -> None:
+        samples = _without_gaps(samples)
+        ends = np.minimum(np.round(samples.end / self.tick), MOST_TICKS).astype(np.int64)
+        self.pending.append((ends, samples))
+        self.head["ranks"].append(rank)
+        self.head["samples"].append(len(samples))
+        if len(samples):
+            self.threads = max(self.threads, int(samples.threads.max()))
+        if sum(len(ends) for ends, _ in self.pending) >= BLOCK:
+            self._close()
+
+    def done(self) -> Canvas:
+        if self.pending:
+            self._close()
+        self.head["threads"] = self.threads
+        return Canvas(self.head, self.blocks)
+
+    def _close(self) -> None:
+        previous: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        columns: tuple[list[npt.NDArray[np.int64]], ...] = ([], [], [], [])
+        for ends, samples in self.pending:
+            predicted = np.concatenate([[0], ends])[: len(ends)]
+            shared = min(len(ends), len(previous))
+            predicted[:shared] = previous[:shared]
+            columns[0].append(ends - predicted)
+            columns[1].append(self._share(samples.mpi_share))
+            columns[2].append(self._share(samples.omp_share))
+            columns[3].append(np.diff(samples.threads, prepend=0))
+            previous = ends
+        level = 1 if self.large else 9
+        data = b"".join(_planes(np.concatenate(column), size) for column, size in zip(columns, (4, 1, 1, 2)))
+        self.blocks.append(base64.b64encode(zlib.compress(data, level)).decode("ascii"))
+        self.head["blocks"].append(len(self.pending))
+        self.pending = []
+
+    def _share(self, share: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        steps = 51 if self.large else 255  # 2 % or 0.4 %
+        return (np.round(share * steps) * (255 // steps)).astype(np.int64)
+
+
+def _without_gaps(samples: Samples) -> Samples:
+    """Each sample begins where the one before it ends: a stretch that no sample covers becomes one without threads."""
+    before = np.concatenate([[0.0], samples.end[:-1]]) if len(samples) else samples.start
+    gaps = np.flatnonzero(samples.start - before > 1e-3 * np.maximum(samples.end - samples.start, 1e-6))
+    if not len(gaps):
+        return samples
+    filled = [np.insert(column, gaps, fill) for column, fill in (
+        (samples.start, before[gaps]), (samples.end, samples.start[gaps]), (samples.useful, 0.0), (samples.omp_wait, 0.0),
+        (samples.mpi_wait, 0.0), (samples.threads, 0))]
+    return Samples(filled[0], filled[1], filled[2], filled[3], filled[4], filled[5].astype(np.int64))
+
+
+def _planes(column: npt.NDArray[np.int64], size: int) -> bytes:
+    """Signed columns zigzag; the lowest bytes of all numbers first, then the next ones."""
+    if size > 1:
+        column = np.where(column >= 0, column << 1, (-column << 1) - 1)
+    wide = column.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
+    return np.ascontiguousarray(wide.T).tobytes()
+
+
+def _last(timeline: Any) -> float:
+    if isinstance(timeline, dict):
+        return 0.0  # it ends with the run
+    return float(timeline[-1]["end"]) if timeline else 0.0
