@@ -10,12 +10,12 @@ from __future__ import annotations
 import base64
 import zlib
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 import numpy as np
 import numpy.typing as npt
 
-from .record import Run
+from .record import Progress, Run
 from .samples import Samples
 
 BLOCK = 1 << 19  # samples in a block, about
@@ -31,13 +31,13 @@ class Canvas:
     blocks: list[str]
 
 
-def canvas(run: Run, progress: Optional[Callable[[int], None]] = None) -> Canvas:
-    """`progress` is told after each rank."""
+def canvas(run: Run, progress: Optional[Progress] = None) -> Canvas:
+    """`progress(done, of)` is told after each rank."""
     parts = _Blocks(run)
-    for rank, samples in run.samples():
+    for done, (rank, samples) in enumerate(run.samples(), 1):
         parts.add(rank, samples)
         if progress is not None:
-            progress(1)
+            progress(done, len(parts.lengths))
     return parts.done()
 
 
@@ -101,10 +101,15 @@ def _without_gaps(samples: Samples) -> Samples:
     gaps = np.flatnonzero(samples.start - before > 1e-3 * np.maximum(samples.end - samples.start, 1e-6))
     if not len(gaps):
         return samples
-    filled = [np.insert(column, gaps, fill) for column, fill in (
-        (samples.start, before[gaps]), (samples.end, samples.start[gaps]), (samples.useful, 0.0), (samples.omp_wait, 0.0),
-        (samples.mpi_wait, 0.0), (samples.threads, 0))]
-    return Samples(filled[0], filled[1], filled[2], filled[3], filled[4], filled[5].astype(np.int64))
+    nothing = np.zeros(len(gaps))
+    return Samples(
+        start=np.insert(samples.start, gaps, before[gaps]),
+        end=np.insert(samples.end, gaps, samples.start[gaps]),
+        useful=np.insert(samples.useful, gaps, nothing),
+        omp_wait=np.insert(samples.omp_wait, gaps, nothing),
+        mpi_wait=np.insert(samples.mpi_wait, gaps, nothing),
+        threads=np.insert(samples.threads, gaps, nothing.astype(np.int64)),
+    )
 
 
 def _planes(column: npt.NDArray[np.int64], size: int) -> bytes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 import jinja2
 
 from .canvas import canvas
-from .record import Run
+from .record import Progress, Run
 from .sections import Section, sections
 from .verdict import instrument, verdict
 from .words import duration, plural
@@ -16,8 +16,8 @@ from .words import duration, plural
 ASSETS = Path(__file__).with_name("assets")
 
 
-def html(run: Run, progress: Optional[Callable[[int], None]] = None) -> str:
-    """The page as text. `progress` is told after each rank of the timeline."""
+def html(run: Run, progress: Optional[Progress] = None) -> str:
+    """The page as text. `progress(done, of)` is told after each rank of the timeline."""
     found, shown = verdict(run), sections(run)
     answers = [("Waiting", found.waiting), ("Moved", found.moved), ("Did it help?", found.helped)]
     answers += [("Note", note) for note in found.notes]

@@ -8,7 +8,7 @@ import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterator, NoReturn, Union
+from typing import Any, Callable, Iterator, NoReturn, Optional, Union
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from .check import examine, schema
 from .samples import Samples, unpack
 
 PathLike = Union[str, "os.PathLike[str]"]
+Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "mpi_calls")  # in totals_ns, and not times
 _NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts")  # members of a rank that have tables of their own
@@ -127,9 +128,12 @@ class Run:
         return pd.Series(self.record["metrics"], dtype="float64", name="efficiency")
 
 
-def load(path: PathLike) -> Run:
-    """Reads a run record of any schema version up to this one. Raises OSError, or InvalidRecord with what is wrong."""
-    return Run(*_read(path))
+def load(path: PathLike, progress: Optional[Progress] = None) -> Run:
+    """Reads a run record of any schema version up to this one. Raises OSError, or InvalidRecord with what is wrong.
+
+    `progress(done, of)` is told how many of the ranks have been read, while they are.
+    """
+    return Run(*_read(path, progress))
 
 
 def validate(path: PathLike) -> None:
@@ -137,11 +141,11 @@ def validate(path: PathLike) -> None:
     _read(path)
 
 
-def _read(path: PathLike) -> tuple[dict[str, Any], list[Samples]]:
+def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str, Any], list[Samples]]:
     collecting = gc.isenabled()
     gc.disable()  # millions of objects come, and none goes
     try:
-        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
+        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse, object_hook=progress and _counted(progress))
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(path, [f"not JSON, or cut off: {error}"]) from error
     finally:
@@ -151,6 +155,22 @@ def _read(path: PathLike) -> tuple[dict[str, Any], list[Samples]]:
     if problems:
         raise InvalidRecord(path, problems)
     return record, timelines
+
+
+def _counted(progress: Progress) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Counts the ranks as they are read. Nodes, which tell how many there will be, stand in front of them."""
+    done = expected = 0
+
+    def look(member: dict[str, Any]) -> dict[str, Any]:
+        nonlocal done, expected
+        if "phase_source" in member and isinstance(member.get("ranks"), int):
+            expected += member["ranks"]
+        elif "totals_ns" in member:
+            done += 1
+            progress(done, max(done, expected))
+        return member
+
+    return look
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -91,3 +91,16 @@ def _checked(start: Floats, end: Floats, useful: Floats, omp_wait: Floats, mpi_w
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """part / whole in [0, 1]; 0 where the whole is nothing."""
     return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0), 0.0, 1.0)
+
+
+def merge(samples: Samples, most: int) -> Samples:
+    """The same timeline in `most` samples at most: neighbours are merged, twice as many at a time until they fit."""
+    stride = 1
+    while -(-len(samples) // stride) > max(1, most):
+        stride *= 2
+    if stride == 1:
+        return samples
+    first = np.arange(0, len(samples), stride)
+    last = np.append(first[1:] - 1, len(samples) - 1)
+    useful, omp_wait, mpi_wait = (np.add.reduceat(column, first) for column in (samples.useful, samples.omp_wait, samples.mpi_wait))
+    return Samples(samples.start[first], samples.end[last], useful, omp_wait, mpi_wait, samples.threads[last])

@@ -110,9 +110,9 @@ def phases(run: Run) -> Optional[Section]:
         return None
     shown = found[::-1][:ROWS]
     rows = []
+    noises = run.nodes[["phase_before_noise", "phase_after_noise"]].to_dict("index")
     for gain in shown:
-        node = run.nodes.loc[gain.node]
-        before, after = float(node["phase_before_noise"]), float(node["phase_after_noise"])
+        before, after = noises[gain.node].values()
         name = f"node {gain.node}" if len(run.nodes) > 1 else "a phase"
         rows.append(Bar(f"{name}, before", [("mpi", gain.before)], duration(gain.before), noise=before))
         words = f"{duration(gain.after)}: {band(abs(gain.value), gain.noise)} {'less' if gain.value > 0 else 'more'}"
@@ -193,12 +193,11 @@ def tasks(run: Run) -> Optional[Section]:
         f"spent in tasks. A result took {hops:.2f} transfers on its way home. No rank talked to more than "
         f"{plural(int(frame['connections'].max()), 'rank')} of other nodes."
     ]
-    own = (frame["executed"] - frame["stolen_here"] - frame["stolen_far"]).clip(lower=0)
     order = frame.index if len(frame) <= ROWS else (frame["stolen_here"] + frame["stolen_far"]).sort_values(ascending=False).index[:ROWS]
     rows = []
     for rank in order:
         row = frame.loc[rank]
-        parts = [("useful", float(own[rank])), ("lent", float(row["stolen_here"])), ("omp", float(row["stolen_far"]))]
+        parts = [("useful", float(row["executed"] - row["stolen_here"] - row["stolen_far"])), ("lent", float(row["stolen_here"])), ("omp", float(row["stolen_far"]))]
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
     legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
     caption = f"Shown are the {len(rows)} of {len(frame)} ranks that took most from others." if len(rows) < len(frame) else ""
@@ -275,8 +274,7 @@ def ranks(run: Run) -> Optional[Section]:
     fixed = bool((frame["fixed_reason"] != "").any())
     table = Table(columns + ([Column("threads fixed because", "", False)] if fixed else []))
     parts = _totals(run)
-    for rank, row in shown.iterrows():
-        part = parts.loc[rank]
+    for (rank, row), (_, part) in zip(shown.iterrows(), parts.loc[shown.index].iterrows()):
         lent = [Cell(core_time(row[name]), float(row[name])) for name in ("lent", "borrowed")] if lends else []
         table.add(Cell(str(rank), float(str(rank))), count(row["node"]), count(row["threads_at_start"]), count(row["threads_at_end"]),
                   share(part["useful"]), share(part["omp"]), share(part["mpi"]), seconds(row["busy"]), seconds(row["mpi"]), *lent,

@@ -68,7 +68,7 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
         out.append(f'<path class="grid" d="M{x:.1f} {first:.1f}V{bottom:.1f}"/>')
 
     paths: dict[str, list[str]] = defaultdict(list)
-    rows = {rank: first + lane * i for i, rank in enumerate(ranks.index)}
+    rows = {int(str(rank)): first + lane * i for i, rank in enumerate(ranks.index)}
     for kind, rank, begin, length, low, high in _bars(run, most):
         thick = 0.9 * lane / most
         x, width = LEFT + begin * scale, length * scale
@@ -81,7 +81,7 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
     for i, (rank, row) in enumerate(ranks.iterrows()):
         if i % every:
             continue
-        y = rows[rank] + lane / 2 + 4
+        y = first + lane * i + lane / 2 + 4
         out.append(_text(LEFT - 8, y, f"rank {rank}", "small end"))
         before, after = row["threads_at_start"], row["threads_at_end"]
         out.append(_text(WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}", "small"))

@@ -179,7 +179,7 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     times = f"once, at {duration(moves['time'].iloc[0])}"
     if len(moves) > 1:
         times = f"{len(moves)} times, from {duration(moves['time'].min())} to {duration(moves['time'].max())}"
-    best = moves.loc[moves["forecast_gain"].idxmax()]
+    best = moves.sort_values("forecast_gain").iloc[-1]
     ranks = run.ranks[run.ranks["node"] == best["node"]]
     before, after = list(ranks["threads_at_start"]), list(ranks["threads_at_end"])
     change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from steelyard.samples import KEYS, Samples, pack  # noqa: E402
+from steelyard.samples import KEYS, Samples, merge, pack  # noqa: E402
 
 THREADS, NODE = 6, 32  # threads a rank, ranks a node
 STEP = 0.05  # s of a mean load
@@ -46,7 +46,7 @@ def record(ranks, steps, keep=None, packed=True, seed=1):
         lost = 0.03 + 0.02 * random.random(steps)
         outside = np.minimum(busy[r], end - start)
         samples = Samples(start, end, outside * threads * (1 - lost), outside * threads * lost, end - start - outside, threads)
-        rows.append(_rank(r, int(node[r]), samples, int(before[r]), int(after[r]), _merged(samples, keep), packed, ranks // 3))
+        rows.append(_rank(r, int(node[r]), samples, int(before[r]), int(after[r]), samples if keep is None else merge(samples, keep), packed, ranks // 3))
 
     lengths = np.diff(step_end, prepend=0.0)
     moved = int(when.max())
@@ -68,18 +68,6 @@ def _divide(load):
     for i in np.argsort(threads - share)[: max(0, THREADS * len(load) - threads.sum())]:
         threads[i] += 1
     return threads
-
-
-def _merged(samples, keep):
-    if keep is None or len(samples) <= keep:
-        return samples
-    stride = 1
-    while -(-len(samples) // stride) > keep:
-        stride *= 2
-    first = np.arange(0, len(samples), stride)
-    last = np.append(first[1:] - 1, len(samples) - 1)
-    sums = (np.add.reduceat(column, first) for column in (samples.useful, samples.omp_wait, samples.mpi_wait))
-    return Samples(samples.start[first], samples.end[last], *sums, samples.threads[last])
 
 
 def _rank(r, node, samples, before, after, kept, packed, slow):
