@@ -1,8 +1,9 @@
 """Two runs side by side: what differs beyond noise, and what does not.
 
-The noise band of a share is found in the run itself. Its part after the last move is cut into windows; the spread of their means
-gives the band (95 %), widened where neighbouring windows are alike. That of a phase is in the record. What varies from one run
-to the next, such as which nodes a job gets, is in no single record: bands are lower bounds for it.
+The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many windows each; the
+spread of the differences between first and first, second and second window ... gives the band (95 %), widened where neighbours
+are alike. So what both runs do in their course, such as to slow down, is no noise. That of a phase is in the record. What varies
+from one run to the next, such as which nodes a job gets, is in no single record: bands are lower bounds for it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .words import duration, percent
 WINDOWS, FEWEST = 20, 4
 CONFIDENCE = 0.95
 Floats = npt.NDArray[np.float64]
+Parts = dict[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,15 @@ class Value:
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity of both runs. `relative`: the difference is told as a fraction of a."""
+    """One quantity of both runs. `relative`: the difference is told as a fraction of a. `paired`: the half width of its band,
+    where that is known better than from the bands of a and b."""
 
     name: str
     a: Value
     b: Value
     write: Callable[[float], str]
     relative: bool = False
+    paired: Optional[float] = None
 
     @property
     def change(self) -> float:
@@ -49,6 +53,8 @@ class Difference:
     @property
     def noise(self) -> Optional[float]:
         """Half width of the band of `change`."""
+        if self.paired is not None:
+            return self.paired
         if self.a.noise is None or self.b.noise is None:
             return None
         if self.relative and self.a.mean > 0 and self.b.mean > 0:
@@ -68,7 +74,7 @@ class Difference:
         """Name, a, b, change and verdict in words."""
         noise = self.noise
         unit = "%" if self.relative else "points"
-        change = f"{100 * self.change:+.1f}" + (f" ± {100 * noise:.1f}" if noise is not None else "") + f" {unit}"
+        change = f"{round(100 * self.change, 1) + 0.0:+.1f}" + (f" ± {100 * noise:.1f}" if noise is not None else "") + f" {unit}"
         return [self.name, self._value(self.a), self._value(self.b), change, self.verdict]
 
     def _value(self, value: Value) -> str:
@@ -89,12 +95,11 @@ class Comparison:
 
 def compare(a: Run, b: Run) -> Comparison:
     """From a to b."""
-    wa, wb = _Windows(a), _Windows(b)
+    windows = min(WINDOWS, *(_samples_after(run, _last_move(run)) // 2 for run in (a, b)))
+    wa, wb = (_shares(run, max(1, windows)) for run in (a, b))
     settled = [Difference("length of a phase", _phase(a), _phase(b), duration, relative=True)]
-    settled += [
-        Difference(name, wa.share(kind), wb.share(kind), lambda value: percent(value, 1))
-        for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi"))
-    ]
+    for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi")):
+        settled.append(_paired(name, kind, _all(wa), _all(wb), CONFIDENCE))
     settled = [difference for difference in settled if not math.isnan(difference.a.mean + difference.b.mean)]
     whole = [Difference("wall time", Value(a.record["wall"]), Value(b.record["wall"]), duration, relative=True)]
     whole += [
@@ -102,7 +107,10 @@ def compare(a: Run, b: Run) -> Comparison:
         for name, member in (("parallel efficiency", "parallel"), ("MPI efficiency", "mpi"), ("balance of ranks", "load_balance"),
                              ("communication", "communication"), ("OpenMP efficiency", "openmp"))
     ]
-    ranks = wa.by_rank(wb)
+    both = sorted(wa.keys() & wb.keys())
+    sure = CONFIDENCE ** (1 / max(1, len(both)))  # with so many comparisons, each has to be the surer
+    ranks = [_paired(f"rank {rank}", "mpi", wa[rank], wb[rank], sure) for rank in both]
+    ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
     differ = sorted((d for d in ranks if d.verdict in ("less", "more")), key=lambda d: -abs(d.change))
     return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ))
 
@@ -120,54 +128,45 @@ def _phase(run: Run) -> Value:
     return Value(sum(means) / len(means), max(noises))  # nodes wait for each other: their noise is one and the same
 
 
-class _Windows:
-    """Shares of computing and waiting in equal stretches of the settled part of a run: of all ranks, and of each."""
+def _last_move(run: Run) -> float:
+    taken = run.decisions[run.decisions["outcome"] != "declined"]
+    return float(taken["time"].max()) if len(taken) else 0.0
 
-    def __init__(self, run: Run) -> None:
-        taken = run.decisions[run.decisions["outcome"] != "declined"]
-        begin = float(taken["time"].max()) if len(taken) else 0.0
-        end = max((float(samples.end[-1]) for _, samples in run.samples() if len(samples)), default=0.0)
-        fewest = min((int((samples.start >= begin).sum()) for _, samples in run.samples() if len(samples)), default=0)
-        self.count = min(WINDOWS, fewest // 2)
-        edges = np.linspace(begin, end, max(1, self.count) + 1)
-        self.ranks: dict[int, dict[str, Floats]] = {}
-        for rank, samples in run.samples():
-            late = samples.start >= begin
-            window = np.clip(np.searchsorted(edges, (samples.start + samples.end)[late] / 2) - 1, 0, max(1, self.count) - 1)
-            weight = ((samples.end - samples.start) * np.maximum(1, samples.threads))[late]
-            parts = {"omp": samples.omp_share[late], "mpi": samples.mpi_share[late]}
-            sums: dict[str, Floats] = {name: np.bincount(window, weight * part, max(1, self.count)) for name, part in parts.items()}
-            sums["all"] = np.bincount(window, weight, max(1, self.count))
-            sums["useful"] = sums["all"] - sums["omp"] - sums["mpi"]
-            self.ranks[rank] = sums
 
-    def share(self, kind: str) -> Value:
-        if not self.ranks:
-            return Value(math.nan)
-        part, whole = (np.sum([sums[name] for sums in self.ranks.values()], axis=0) for name in (kind, "all"))
-        return self._value(part, whole, CONFIDENCE)
+def _samples_after(run: Run, begin: float) -> int:
+    """Of the rank that has fewest."""
+    return min((int((samples.start >= begin).sum()) for _, samples in run.samples() if len(samples)), default=0)
 
-    def waits(self, rank: int, confidence: float) -> Value:
-        """The share of a rank that it waited in MPI."""
-        return self._value(self.ranks[rank]["mpi"], self.ranks[rank]["all"], confidence)
 
-    def by_rank(self, other: _Windows) -> list[Difference]:
-        """MPI waits of the ranks that both runs have; with so many comparisons, each has to be the surer."""
-        both = [rank for rank in self.ranks if rank in other.ranks]
-        confidence = CONFIDENCE ** (1 / max(1, len(both)))
-        found = [
-            Difference(f"rank {rank}", self.waits(rank, confidence), other.waits(rank, confidence), lambda value: percent(value, 1))
-            for rank in both
-        ]
-        return [difference for difference in found if not math.isnan(difference.a.mean + difference.b.mean)]
+def _shares(run: Run, windows: int) -> dict[int, Parts]:
+    """By rank: its core time in equal stretches after the last move, in all and by what it did."""
+    begin = _last_move(run)
+    end = max((float(samples.end[-1]) for _, samples in run.samples() if len(samples)), default=0.0)
+    edges = np.linspace(begin, max(begin, end), windows + 1)
+    found = {}
+    for rank, samples in run.samples():
+        late = samples.start >= begin
+        window = np.clip(np.searchsorted(edges, (samples.start + samples.end)[late] / 2) - 1, 0, windows - 1)
+        weight = ((samples.end - samples.start) * np.maximum(1, samples.threads))[late]
+        whole, omp, mpi = (
+            np.bincount(window, weight * share, windows).astype(np.float64)
+            for share in (np.ones_like(weight), samples.omp_share[late], samples.mpi_share[late])
+        )
+        found[rank] = {"all": whole, "omp": omp, "mpi": mpi, "useful": whole - omp - mpi}
+    return found
 
-    def _value(self, part: Floats, whole: Floats, confidence: float) -> Value:
-        if not whole.sum() > 0:
-            return Value(math.nan)
-        mean = float(part.sum() / whole.sum())
-        if self.count < FEWEST or (whole <= 0).any():
-            return Value(mean)
-        return Value(mean, band_of(part / whole, confidence))
+
+def _all(ranks: dict[int, Parts]) -> Parts:
+    return {name: np.sum([parts[name] for parts in ranks.values()], axis=0) for name in ("all", "omp", "mpi", "useful")}
+
+
+def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Difference:
+    """Of the shares of one kind, window by window."""
+    means = [Value(float(parts[kind].sum() / parts["all"].sum()) if parts["all"].sum() > 0 else math.nan) for parts in (a, b)]
+    band = None
+    if np.size(a["all"]) >= FEWEST and (a["all"] > 0).all() and (b["all"] > 0).all():
+        band = band_of(b[kind] / b["all"] - a[kind] / a["all"], confidence)
+    return Difference(name, means[0], means[1], lambda value: percent(value, 1), paired=band)
 
 
 def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
@@ -178,7 +177,7 @@ def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
     alike = float((off[1:] * off[:-1]).sum()) / spread if spread > 0 else 0.0
     alike = min(0.9, max(0.0, alike))
     independent = max(2.0, count * (1 - alike) / (1 + alike))
-    return student(confidence, independent - 1) * math.sqrt(spread / (count - 1) / independent)
+    return student(confidence, count - 1) * math.sqrt(spread / (count - 1) / independent)
 
 
 def student(confidence: float, freedom: float) -> float:

@@ -78,11 +78,11 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
     out += [f'<path class="{kind}" d="{"".join(paths[kind])}"/>' for kind in KINDS if paths[kind]]
 
     every = math.ceil(11 / lane)
-    for i, (rank, row) in enumerate(ranks.iterrows()):
+    for i, (number, row) in enumerate(ranks.iterrows()):
         if i % every:
             continue
         y = first + lane * i + lane / 2 + 4
-        out.append(_text(LEFT - 8, y, f"rank {rank}", "small end"))
+        out.append(_text(LEFT - 8, y, f"rank {number}", "small end"))
         before, after = row["threads_at_start"], row["threads_at_end"]
         out.append(_text(WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}", "small"))
     out += [f'<path class="move" d="M{LEFT + t * scale:.1f} {first - 4:.1f}V{bottom:.1f}"/>' for t in _moves(run)]
