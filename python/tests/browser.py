@@ -7,13 +7,15 @@ import shutil
 import subprocess
 import time
 
-import pytest
-
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--hide-scrollbars",
 ]
+
+
+class Unavailable(Exception):
+    """There is no Chromium here, or no way to talk to it. Says what to do."""
 
 
 class Browser:
@@ -23,6 +25,7 @@ class Browser:
         self.socket = socket
         self.number = 0
         self.session = None
+        self.path, self.page = None, ""
         self.said, self.asked, self.events = [], [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -53,12 +56,10 @@ class Browser:
         elif method == "Network.requestWillBeSent" and words["request"]["url"] not in (self.page, "about:blank"):
             self.asked.append(words["request"]["url"])
 
-    page = ""
-
     def open(self, path, width=1280, height=900, dark=False, scale=1):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        self.page = path.resolve().as_uri()
+        self.path, self.page = path, path.resolve().as_uri()
         self.events.clear()
         self.call("Page.navigate", url=self.page)
         self.wait("document.readyState === 'complete'")
@@ -105,10 +106,13 @@ class Browser:
 
 @contextlib.contextmanager
 def browser(folder):
-    """Skips the test where there is no Chromium. `folder` is for its profile."""
-    websocket = pytest.importorskip("websocket")
+    """A `Browser`; `folder` is for its profile."""
+    try:
+        import websocket
+    except ImportError as missing:
+        raise Unavailable("the Python package websocket-client is missing; `make setup` installs it") from missing
     if CHROMIUM is None:
-        pytest.skip("no chromium in PATH; `make setup` installs it")
+        raise Unavailable("no chromium in PATH; `make setup` installs it")
     folder.mkdir(exist_ok=True)
     with open(folder / "log", "w") as log:
         process = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={folder}", "about:blank"], stdout=log, stderr=log)

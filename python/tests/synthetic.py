@@ -18,8 +18,9 @@ THREADS, NODE = 6, 32  # threads a rank, ranks a node
 STEP = 0.05  # s of a mean load
 
 
-def record(ranks, steps, keep=None, packed=True, seed=1):
-    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline; None keeps each step."""
+def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
+    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline; None keeps each step. `drift`:
+    how far loads go up and down in the course of the run."""
     random = np.random.default_rng(seed)
     node = np.arange(ranks) // NODE
     load = STEP * THREADS * (1 + 0.5 * np.clip(random.standard_normal(ranks), -1.5, 2.5) * np.linspace(1, 0.3, ranks))
@@ -32,8 +33,8 @@ def record(ranks, steps, keep=None, packed=True, seed=1):
     busy = np.empty((ranks, steps), dtype=np.float32)
     for r in range(ranks):
         threads = np.where(np.arange(steps) < when[node[r]], before[r], after[r])
-        drift = 1 + 0.1 * np.sin(np.linspace(0, 6, steps) + r / ranks * 3)
-        busy[r] = load[r] / threads * drift * (1 + 0.02 * random.standard_normal(steps).astype(np.float32))
+        slowly = 1 + drift * np.sin(np.linspace(0, 6, steps) + r / ranks * 3)
+        busy[r] = load[r] / threads * slowly * (1 + 0.02 * random.standard_normal(steps).astype(np.float32))
     busy[ranks // 3, slow] *= 1.8
     step_end = np.cumsum(busy.max(axis=0) * 1.01 + 2e-4, dtype=np.float64)
     wall = float(step_end[-1])

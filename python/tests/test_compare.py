@@ -19,7 +19,7 @@ def load(record, path):
 def runs(tmp_path_factory):
     """The same program twice, and one whose last quarter of ranks computes 30 % longer."""
     folder = tmp_path_factory.mktemp("runs")
-    a = synthetic.record(8, 400, packed=False, seed=5)
+    a = synthetic.record(8, 400, packed=False, seed=5, drift=0.0)
     b = _varied(a, 1)
     c = _varied(a, 2)
     for rank in c["ranks"][6:]:
