@@ -57,6 +57,14 @@ def pack(samples: Samples) -> dict[str, Any]:
     return packed
 
 
+def most_threads(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> int:
+    """The largest team in a rank's `timeline`, without unpacking the rest of it."""
+    if isinstance(timeline, dict):
+        threads = np.frombuffer(binascii.a2b_base64(timeline["threads"]), dtype=PACKED["threads"])
+        return int(threads.max(initial=0))
+    return max((int(sample["threads"]) for sample in timeline), default=0)
+
+
 def _from_list(timeline: list[dict[str, Any]]) -> Samples:
     if any(tuple(sample) != KEYS for sample in timeline):
         timeline = [{key: sample[key] for key in KEYS if len(sample) == len(KEYS)} for sample in timeline]

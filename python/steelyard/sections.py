@@ -9,6 +9,7 @@ import pandas as pd
 
 from .charts import Bar, bars
 from .record import Run
+from .samples import most_threads
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
 from .verdict import PRINTED, gains, shares
 from .words import band, core_time, duration, number, percent, plural
@@ -91,7 +92,7 @@ def cores(run: Run) -> Optional[Section]:
     words = f"All {plural(len(before), 'rank')} ended with the cores that they began with."
     if changed:
         words = f"{plural(changed, 'rank')} of {number(len(before))} ended with other cores than they began with."
-    most = max((int(samples.threads.max()) for _, samples in run.samples() if len(samples)), default=0)
+    most = max(most_threads(rank["timeline"]) for rank in run.record["ranks"])
     caption = f"The darker or higher, the more threads a rank has; the most is {most}. The picture follows the zoom of the one above."
     return Section("cores", "How many cores did each process have?", [words], canvas="cores", height=_height(run), caption=caption)
 

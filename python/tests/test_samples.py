@@ -24,6 +24,12 @@ def test_nothing_packed_is_nothing():
     assert len(nothing) == len(samples.unpack(samples.pack(nothing))) == 0
 
 
+def test_most_threads(columns):
+    record = synthetic.record(3, 40, packed=False)
+    assert samples.most_threads(record["ranks"][1]["timeline"]) == samples.most_threads(samples.pack(columns)) == columns.threads.max()
+    assert samples.most_threads([]) == samples.most_threads(samples.pack(samples.unpack([]))) == 0
+
+
 @pytest.mark.parametrize("most", [1, 2, 7, 39, 40, 1000])
 def test_merged_sums_are_what_they_were(columns, most):
     merged = samples.merge(columns, most)
