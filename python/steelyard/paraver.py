@@ -14,7 +14,7 @@ from typing import Any, Iterator, Optional, TextIO
 from .record import Progress, Run
 from .samples import Samples, merge
 
-STATES = {1: ("computing", (47, 127, 193)), 2: ("waiting in OpenMP", (240, 180, 41)), 3: ("waiting in MPI", (230, 149, 139))}
+STATES = {1: ("computing", (47, 127, 193)), 2: ("waiting in OpenMP", (240, 180, 41)), 3: ("waiting in MPI", (207, 106, 87))}
 THREADS, DECISION = 92000001, 92000002  # event types; those of the common tracers are others
 OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4}
 MOST = 2_000_000  # samples

@@ -137,9 +137,9 @@ int main(std::vector<std::string> words) {
   if (report_command.parsed()) {
     if (const auto left = report_command.remaining(); !left.empty()) {
       const bool option = left[0].starts_with('-');
-      const auto near = option ? base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver",
-                                                         "--talp", "--help"})
-                               : "";
+      const auto near =
+          option ? base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"})
+                 : "";
       return refuse_to_start(
           near.empty()
               ? fmt::format("steelyard report takes one run record, or two to compare; what is {}? See `steelyard "
@@ -151,9 +151,9 @@ int main(std::vector<std::string> words) {
     const bool named = !pages.records.empty();
     if (!named) pages.records.push_back(last_record);
     if (pages.records.size() > 1 && (full || json)) {
-      return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one", full ? "--full" : "--json",
-                                         pages.records[1]),
-                             wrong_usage, launcher);
+      return refuse_to_start(
+          fmt::format("{} takes one run record, and {} is a second one", full ? "--full" : "--json", pages.records[1]),
+          wrong_usage, launcher);
     }
     if (pages.wanted()) return make_pages(pages, site);
     return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);

@@ -22,9 +22,10 @@ int make_pages(const Pages& pages, const Site& site) {
   const auto package =
       fs::weakly_canonical(fs::path(site.self).parent_path() / STEELYARD_PYTHON_FROM_PROGRAM / "steelyard", error);
   if (!fs::exists(package / "__main__.py", error)) {
-    base::say(fmt::format("pages and traces are made by Steelyard's Python package, which is not in {}; `make install` "
-                          "puts it there",
-                          package.string()));
+    base::say(
+        fmt::format("pages and traces are made by Steelyard's Python package, which is not in {}; `make install` "
+                    "puts it there",
+                    package.string()));
     return 1;
   }
   std::vector<std::string> words{"python3", package.string()};
@@ -41,11 +42,12 @@ int make_pages(const Pages& pages, const Site& site) {
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execvp("python3", arguments.data());
-  base::say(errno == ENOENT
-                ? fmt::format("pages and traces need python3, which is not in PATH; on Debian and Ubuntu this installs it "
-                              "and what it needs:\n    sudo apt-get install -y {}",
-                              kPackages)
-                : fmt::format("cannot run python3: {}", std::strerror(errno)));
+  base::say(
+      errno == ENOENT
+          ? fmt::format("pages and traces need python3, which is not in PATH; on Debian and Ubuntu this installs it "
+                        "and what it needs:\n    sudo apt-get install -y {}",
+                        kPackages)
+          : fmt::format("cannot run python3: {}", std::strerror(errno)));
   return 1;
 }
 

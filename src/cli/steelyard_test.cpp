@@ -253,7 +253,8 @@ TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
 
 /// With a python3 that prints what it was handed, and then with none.
 TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
-  EXPECT_THAT(run("report a.json --html=out.html").output, HasSubstr("share/steelyard/python/steelyard; `make install`"));
+  EXPECT_THAT(run("report a.json --html=out.html").output,
+              HasSubstr("share/steelyard/python/steelyard; `make install`"));
   scratch_.write("share/steelyard/python/steelyard/__main__.py", "");
   const auto python = scratch_.write("tools/python3", "#!/bin/sh\nshift; printf '<%s>' \"$@\"; exit 7\n");
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
