@@ -24,7 +24,15 @@ def made(session: Session, name: str, *words: str) -> Path:
     ranks, steps = (64, 500) if session.quick else (RANKS, STEPS)
     path = session.out / f"report-{name}-{ranks}x{steps}.json"
     if not path.exists():
-        command = [sys.executable, str(TREE / "python/tests/synthetic.py"), f"--ranks={ranks}", f"--steps={steps}", *words, "-o", str(path)]
+        command = [
+            sys.executable,
+            str(TREE / "python/tests/synthetic.py"),
+            f"--ranks={ranks}",
+            f"--steps={steps}",
+            *words,
+            "-o",
+            str(path),
+        ]
         if subprocess.run(command).returncode != 0:
             raise Failed(f"no record: {' '.join(command)}")
     return path
@@ -35,18 +43,31 @@ def loads(name: str, *words: str) -> Callable[[Session], list[Figure]]:
 
     def measured(session: Session) -> list[Figure]:
         record = made(session, name, *words)
-        script = ("import sys, time; t = time.perf_counter(); import steelyard; run = steelyard.load(sys.argv[1]); "
-                  "n = sum(len(s) for _, s in run.samples()); print(time.perf_counter() - t, n)")
+        script = (
+            "import sys, time; t = time.perf_counter(); import steelyard; run = steelyard.load(sys.argv[1]); "
+            "n = sum(len(s) for _, s in run.samples()); print(time.perf_counter() - t, n)"
+        )
         seconds, samples = [], 0
         for _ in range(1 if session.quick else 3):
-            done = subprocess.run([sys.executable, "-c", script, str(record)], cwd=TREE / "python", capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, "-c", script, str(record)], cwd=TREE / "python", capture_output=True, text=True
+            )
             if done.returncode != 0:
                 raise Failed(done.stderr[-500:])
             words_said = done.stdout.split()
             seconds.append(float(words_said[0]))
             samples = int(words_said[1])
-        return [figure(name, "real", seconds, "s", Target("<=", 10), "import steelyard; steelyard.load(...)",
-                       {"million samples": samples / 1e6, "MB": record.stat().st_size / 1e6})]
+        return [
+            figure(
+                name,
+                "real",
+                seconds,
+                "s",
+                Target("<=", 10),
+                "import steelyard; steelyard.load(...)",
+                {"million samples": samples / 1e6, "MB": record.stat().st_size / 1e6},
+            )
+        ]
 
     return measured
 
@@ -95,16 +116,31 @@ def looked_at(session: Session) -> list[Figure]:
     rates = {span: 2000 / middle for span, middle, _ in frames}
     slowest = min(rates.values())
     return [
-        figure("page-made", "real", [drawn], "s with loading", None, "steelyard report --html", {"MB": len(text) / 1e6}),
-        figure("page-read", "real", [read], "s until all is drawn", Target("<=", 10), "", {"s until it is seen": opened}),
-        figure("frames", "real", [slowest], "a second, slowest zoom", Target(">=", 20), "",
-               {f"{100 * span:g} % of the run": rate for span, rate in rates.items()}),
+        figure(
+            "page-made", "real", [drawn], "s with loading", None, "steelyard report --html", {"MB": len(text) / 1e6}
+        ),
+        figure(
+            "page-read", "real", [read], "s until all is drawn", Target("<=", 10), "", {"s until it is seen": opened}
+        ),
+        figure(
+            "frames",
+            "real",
+            [slowest],
+            "a second, slowest zoom",
+            Target(">=", 20),
+            "",
+            {f"{100 * span:g} % of the run": rate for span, rate in rates.items()},
+        ),
     ]
 
 
 def small(session: Session) -> list[Figure]:
     text = page.html(steelyard.load(TREE / "python/tests/example.json"))
-    return [figure("small-page", "real", [len(text.encode()) / 1e3], "kB", Target("<=", 1000), "steelyard report --html", {})]
+    return [
+        figure(
+            "small-page", "real", [len(text.encode()) / 1e3], "kB", Target("<=", 1000), "steelyard report --html", {}
+        )
+    ]
 
 
 def main() -> int:

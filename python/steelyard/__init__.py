@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
 __all__ = ["InvalidRecord", "Run", "Samples", "load", "schema", "validate"]
 
-_WHERE = {"InvalidRecord": "record", "Run": "record", "Samples": "samples", "load": "record", "schema": "check", "validate": "record"}
+_WHERE = {
+    "InvalidRecord": "record",
+    "Run": "record",
+    "Samples": "samples",
+    "load": "record",
+    "schema": "check",
+    "validate": "record",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,12 @@ import os
 import shutil
 import sys
 
-DEBIAN = {"jinja2": "python3-jinja2", "jsonschema": "python3-jsonschema", "numpy": "python3-numpy", "pandas": "python3-pandas"}
+DEBIAN = {
+    "jinja2": "python3-jinja2",
+    "jsonschema": "python3-jsonschema",
+    "numpy": "python3-numpy",
+    "pandas": "python3-pandas",
+}
 MISSING = 3  # exit status
 
 

@@ -51,7 +51,9 @@ def _row(row: Bar, y: float, scale: float) -> list[str]:
     if row.noise is not None:
         half, middle = row.noise * scale, y + ROW / 2 - 0.5
         low, high = max(LABEL, x - half), x + half
-        out.append(f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>')
+        out.append(
+            f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>'
+        )
         x = high
     out.append(_text(x + 8, y + 16, row.after, "small"))
     return [*out, "</g>"]

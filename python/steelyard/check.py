@@ -46,7 +46,10 @@ def examine(record: Any) -> tuple[list[str], list[samples.Samples]]:
 def _explained(record: Any) -> list[str]:
     errors = jsonschema.Draft202012Validator(schema()).iter_errors(record)
     deepest = (jsonschema.exceptions.best_match([error]) for error in errors)  # inside of a oneOf: what is really wrong
-    return [f"{_place(error)}: {error.message[:200]}" for error in sorted(deepest, key=lambda e: list(map(str, e.absolute_path)))]
+    return [
+        f"{_place(error)}: {error.message[:200]}"
+        for error in sorted(deepest, key=lambda e: list(map(str, e.absolute_path)))
+    ]
 
 
 def _place(error: jsonschema.ValidationError) -> str:
@@ -62,7 +65,12 @@ def _compiled() -> Check:
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,), "array": (list,), "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float),
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
 }
 _SAID = {"$schema", "$id", "$comment", "$defs", "title", "description"}  # say nothing about values
 

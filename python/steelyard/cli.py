@@ -14,11 +14,15 @@ LARGE = 20_000_000  # bytes of a record whose reading takes long enough to be wa
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="steelyard report", description="Pages, traces and comparisons from run records.")
+    parser = argparse.ArgumentParser(
+        prog="steelyard report", description="Pages, traces and comparisons from run records."
+    )
     parser.add_argument("record", nargs="+", type=Path, help="the run record; two are compared")
     parser.add_argument("--html", type=Path, metavar="OUT.html", help="a page that opens anywhere, without network")
     parser.add_argument("--perfetto", type=Path, metavar="OUT.pftrace", help="a trace for https://ui.perfetto.dev")
-    parser.add_argument("--paraver", type=Path, metavar="OUT.prv", help="a trace for Paraver, with .pcf and .row beside it")
+    parser.add_argument(
+        "--paraver", type=Path, metavar="OUT.prv", help="a trace for Paraver, with .pcf and .row beside it"
+    )
     parser.add_argument("--talp", type=Path, metavar="OUT.json", help="TALP's JSON, as talp-pages reads it")
     given = parser.parse_args(words)
     if len(given.record) > 2 or (len(given.record) == 2 and (given.perfetto or given.paraver or given.talp)):
@@ -91,4 +95,8 @@ def _write(path: Path, text: str) -> None:
 
 def _say(path: Path) -> None:
     size = path.stat().st_size
-    print(f"steelyard: wrote {path} ({size / 1e6:.1f} MB)" if size >= 1e6 else f"steelyard: wrote {path} ({size / 1e3:.0f} kB)")
+    print(
+        f"steelyard: wrote {path} ({size / 1e6:.1f} MB)"
+        if size >= 1e6
+        else f"steelyard: wrote {path} ({size / 1e3:.0f} kB)"
+    )

@@ -74,7 +74,11 @@ class Difference:
         """Name, a, b, change and verdict in words."""
         noise = self.noise
         unit = "%" if self.relative else "points"
-        change = f"{round(100 * self.change, 1) + 0.0:+.1f}" + (f" ± {100 * noise:.1f}" if noise is not None else "") + f" {unit}"
+        change = (
+            f"{round(100 * self.change, 1) + 0.0:+.1f}"
+            + (f" ± {100 * noise:.1f}" if noise is not None else "")
+            + f" {unit}"
+        )
         return [self.name, self._value(self.a), self._value(self.b), change, self.verdict]
 
     def _value(self, value: Value) -> str:
@@ -103,9 +107,16 @@ def compare(a: Run, b: Run) -> Comparison:
     settled = [difference for difference in settled if not math.isnan(difference.a.mean + difference.b.mean)]
     whole = [Difference("wall time", Value(a.record["wall"]), Value(b.record["wall"]), duration, relative=True)]
     whole += [
-        Difference(name, Value(float(a.metrics[member])), Value(float(b.metrics[member])), lambda value: percent(value, 1))
-        for name, member in (("parallel efficiency", "parallel"), ("MPI efficiency", "mpi"), ("balance of ranks", "load_balance"),
-                             ("communication", "communication"), ("OpenMP efficiency", "openmp"))
+        Difference(
+            name, Value(float(a.metrics[member])), Value(float(b.metrics[member])), lambda value: percent(value, 1)
+        )
+        for name, member in (
+            ("parallel efficiency", "parallel"),
+            ("MPI efficiency", "mpi"),
+            ("balance of ranks", "load_balance"),
+            ("communication", "communication"),
+            ("OpenMP efficiency", "openmp"),
+        )
     ]
     both = sorted(wa.keys() & wb.keys())
     sure = CONFIDENCE ** (1 / max(1, len(both)))  # with so many comparisons, each has to be the surer
@@ -162,7 +173,9 @@ def _all(ranks: dict[int, Parts]) -> Parts:
 
 def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Difference:
     """Of the shares of one kind, window by window."""
-    means = [Value(float(parts[kind].sum() / parts["all"].sum()) if parts["all"].sum() > 0 else math.nan) for parts in (a, b)]
+    means = [
+        Value(float(parts[kind].sum() / parts["all"].sum()) if parts["all"].sum() > 0 else math.nan) for parts in (a, b)
+    ]
     band = None
     if np.size(a["all"]) >= FEWEST and (a["all"] > 0).all() and (b["all"] > 0).all():
         band = band_of(b[kind] / b["all"] - a[kind] / a["all"], confidence)
@@ -203,8 +216,13 @@ def _headline(settled: list[Difference]) -> str:
 
 def _warnings(a: Run, b: Run) -> list[str]:
     found = []
-    for name, what in (("command", "commands"), ("instrument", "instruments"), ("mpi", "MPI libraries"), ("openmp", "OpenMP runtimes"),
-                       ("version", "versions of Steelyard")):
+    for name, what in (
+        ("command", "commands"),
+        ("instrument", "instruments"),
+        ("mpi", "MPI libraries"),
+        ("openmp", "OpenMP runtimes"),
+        ("version", "versions of Steelyard"),
+    ):
         one, other = (" ".join(run.record[name]) if name == "command" else run.record[name] for run in (a, b))
         if one != other:
             found.append(f"different {what}: {one or 'none'} and {other or 'none'}")
@@ -213,8 +231,11 @@ def _warnings(a: Run, b: Run) -> list[str]:
     if list(a.nodes["topology"]) != list(b.nodes["topology"]):
         found.append("different nodes")
     before, after = a.record["options"], b.record["options"]
-    told = [f"--{name}={before[name]} and {after[name]}" for name in before
-            if name in after and name != "record" and before[name] != after[name]]
+    told = [
+        f"--{name}={before[name]} and {after[name]}"
+        for name in before
+        if name in after and name != "record" and before[name] != after[name]
+    ]
     return found + ([f"different options: {', '.join(told)}"] if told else [])
 
 
@@ -240,5 +261,7 @@ def _of_ranks(comparison: Comparison) -> list[str]:
     more = len(comparison.ranks) - 10
     said = [f"{more} more ranks wait longer or shorter in MPI."] if more > 0 else []
     if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
-        said.append(f"{comparison.ranks_alike} {'other ranks do' if comparison.ranks else 'ranks do'} not differ beyond noise.")
+        said.append(
+            f"{comparison.ranks_alike} {'other ranks do' if comparison.ranks else 'ranks do'} not differ beyond noise."
+        )
     return said

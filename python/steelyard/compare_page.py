@@ -22,9 +22,13 @@ def html(a: Run, b: Run, names: tuple[str, str]) -> str:
     answers += [("Note", warning[:1].upper() + warning[1:] + ".") for warning in found.warnings]
     command = " ".join(b.record["command"])
     return render(
-        title=f"Steelyard: two runs of {command}", run=f"{command} · two runs", headline=found.headline,
-        instrument=instrument(b) or instrument(a) or "Real: times of this machine's cores.", verdict=answers,
-        sections=_sections(found), timeline=None,
+        title=f"Steelyard: two runs of {command}",
+        run=f"{command} · two runs",
+        headline=found.headline,
+        instrument=instrument(b) or instrument(a) or "Real: times of this machine's cores.",
+        verdict=answers,
+        sections=_sections(found),
+        timeline=None,
     )
 
 
@@ -33,11 +37,15 @@ def _run(run: Run, name: str) -> str:
 
 
 def _sections(found: Comparison) -> list[Section]:
-    made = [Section(
-        "differences", "What differs beyond noise, and what does not?", ["After the last move of each run:"] if found.settled else [],
-        table=_table(found.settled) if found.settled else None,
-        caption="Bands are those of the variation inside each run, at 95 %. From one run to the next it can be more: repeat what matters.",
-    )]
+    made = [
+        Section(
+            "differences",
+            "What differs beyond noise, and what does not?",
+            ["After the last move of each run:"] if found.settled else [],
+            table=_table(found.settled) if found.settled else None,
+            caption="Bands are those of the variation inside each run, at 95 %. From one run to the next it can be more: repeat what matters.",
+        )
+    ]
     phase = [difference for difference in found.settled if difference.relative]
     if phase:
         made.append(Section("phases", "Is a phase shorter?", svg=bars(_bars(phase), duration)))
@@ -45,10 +53,22 @@ def _sections(found: Comparison) -> list[Section]:
     if shares:
         made.append(Section("shares", "Where does the core time go?", svg=bars(_bars(shares), percent)))
     if found.ranks:
-        made.append(Section("ranks", "Which ranks wait longer or shorter in MPI?", svg=bars(_bars(found.ranks[:ROWS]), percent),
-                            caption=_shown(found)))
-    made.append(Section("whole", "What about the whole runs?", table=_table(found.whole),
-                        caption="With what came before the moves. One run each has no band for these."))
+        made.append(
+            Section(
+                "ranks",
+                "Which ranks wait longer or shorter in MPI?",
+                svg=bars(_bars(found.ranks[:ROWS]), percent),
+                caption=_shown(found),
+            )
+        )
+    made.append(
+        Section(
+            "whole",
+            "What about the whole runs?",
+            table=_table(found.whole),
+            caption="With what came before the moves. One run each has no band for these.",
+        )
+    )
     return made
 
 
@@ -64,11 +84,19 @@ def _bars(differences: Sequence[Difference]) -> list[Bar]:
 
 
 def _table(differences: Sequence[Difference]) -> Table:
-    table = Table([Column("", "", False), Column("first"), Column("second"), Column("difference"), Column("", "", False)])
+    table = Table(
+        [Column("", "", False), Column("first"), Column("second"), Column("difference"), Column("", "", False)]
+    )
     for difference in differences:
         name, a, b, change, verdict = difference.row()
-        table.add(text(name), Cell(a, difference.a.mean), Cell(b, difference.b.mean), Cell(change, difference.change), text(verdict),
-                  kind="declined" if verdict == "within noise" else "")
+        table.add(
+            text(name),
+            Cell(a, difference.a.mean),
+            Cell(b, difference.b.mean),
+            Cell(change, difference.change),
+            text(verdict),
+            kind="declined" if verdict == "within noise" else "",
+        )
     return table
 
 

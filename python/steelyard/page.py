@@ -38,12 +38,18 @@ def html(run: Run, progress: Optional[Progress] = None) -> str:
 def render(sections: list[Section], timeline: Optional[dict[str, Any]], **values: Any) -> str:
     """Fills the template; scripts and styles go into the page."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(ASSETS),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
     )
     scripts = ["timeline.js", "page.js"] if timeline else ["page.js"]
     script = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in scripts)
     css = (ASSETS / "report.css").read_text(encoding="utf-8")
-    return environment.get_template("report.html.j2").render(sections=sections, timeline=timeline, css=css, script=script, **values)
+    return environment.get_template("report.html.j2").render(
+        sections=sections, timeline=timeline, css=css, script=script, **values
+    )
 
 
 def _size(run: Run) -> str:
@@ -60,5 +66,6 @@ def _moves(run: Run) -> list[dict[str, float]]:
     taken = run.decisions[run.decisions["outcome"] != "declined"]
     return [
         {"time": float(move["time"]), "first": min(rows[move["node"]]), "last": max(rows[move["node"]])}
-        for _, move in taken.iterrows() if move["node"] in rows
+        for _, move in taken.iterrows()
+        if move["node"] in rows
     ]

@@ -14,7 +14,11 @@ from typing import Any, Iterator, Optional, TextIO
 from .record import Progress, Run
 from .samples import Samples, merge
 
-STATES = {1: ("computing", (47, 127, 193)), 2: ("waiting in OpenMP", (240, 180, 41)), 3: ("waiting in MPI", (207, 106, 87))}
+STATES = {
+    1: ("computing", (47, 127, 193)),
+    2: ("waiting in OpenMP", (240, 180, 41)),
+    3: ("waiting in MPI", (207, 106, 87)),
+}
 THREADS, DECISION = 92000001, 92000002  # event types; those of the common tracers are others
 OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4}
 MOST = 2_000_000  # samples
@@ -111,13 +115,19 @@ def _meanings() -> str:
 
 def _rows(run: Run) -> str:
     ranks = run.record["ranks"]
-    cores = [f"{core}.{_plain(host)}" for host, count in zip(run.nodes["host"], run.nodes["cores"]) for core in range(1, max(1, count) + 1)]
+    cores = [
+        f"{core}.{_plain(host)}"
+        for host, count in zip(run.nodes["host"], run.nodes["cores"])
+        for core in range(1, max(1, count) + 1)
+    ]
     levels: dict[str, list[Any]] = {
         "CPU": cores or ["1"],
         "NODE": [_plain(host) for host in run.nodes["host"]] or ["1"],
         "THREAD": [f"rank {rank['rank']}" for rank in ranks],
     }
-    return "\n".join(f"LEVEL {name} SIZE {len(names)}\n" + "".join(f"{words}\n" for words in names) for name, names in levels.items())
+    return "\n".join(
+        f"LEVEL {name} SIZE {len(names)}\n" + "".join(f"{words}\n" for words in names) for name, names in levels.items()
+    )
 
 
 def _plain(host: str) -> str:

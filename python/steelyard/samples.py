@@ -87,7 +87,9 @@ def _from_columns(packed: dict[str, Any]) -> Samples:
     return _checked(start, end, columns["useful"], columns["omp_wait"], columns["mpi_wait"], columns["threads"])
 
 
-def _checked(start: Floats, end: Floats, useful: Floats, omp_wait: Floats, mpi_wait: Floats, threads: Floats) -> Samples:
+def _checked(
+    start: Floats, end: Floats, useful: Floats, omp_wait: Floats, mpi_wait: Floats, threads: Floats
+) -> Samples:
     for name, column in zip(KEYS, (start, end, useful, omp_wait, mpi_wait, threads)):
         if not (np.isfinite(column) & (column >= 0)).all():
             raise ValueError(f"{name} is negative or no finite number")
@@ -110,5 +112,7 @@ def merge(samples: Samples, most: int) -> Samples:
         return samples
     first = np.arange(0, len(samples), stride)
     last = np.append(first[1:] - 1, len(samples) - 1)
-    useful, omp_wait, mpi_wait = (np.add.reduceat(column, first) for column in (samples.useful, samples.omp_wait, samples.mpi_wait))
+    useful, omp_wait, mpi_wait = (
+        np.add.reduceat(column, first) for column in (samples.useful, samples.omp_wait, samples.mpi_wait)
+    )
     return Samples(samples.start[first], samples.end[last], useful, omp_wait, mpi_wait, samples.threads[last])

@@ -13,8 +13,20 @@ VERSION = "3.5.0"  # of the format
 def talp(run: Run) -> dict[str, Any]:
     """The whole run as TALP's region Global. Counters of cycles and instructions are 0: Steelyard reads none."""
     ranks, metrics = run.ranks, run.record["metrics"]
-    total = {name: int(sum(rank["totals_ns"][name] for rank in run.record["ranks"])) for name in ("serial", "region_useful",
-             "omp_imbalance", "omp_scheduling", "omp_serialisation", "mpi_capacity", "capacity", "regions", "mpi_calls")}
+    total = {
+        name: int(sum(rank["totals_ns"][name] for rank in run.record["ranks"]))
+        for name in (
+            "serial",
+            "region_useful",
+            "omp_imbalance",
+            "omp_scheduling",
+            "omp_serialisation",
+            "mpi_capacity",
+            "capacity",
+            "regions",
+            "mpi_calls",
+        )
+    }
     cores, wall = int(ranks["threads_at_start"].sum()), round(run.record["wall"] * 1e9)
     region = {
         "numCpus": cores,

@@ -158,13 +158,19 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     sentences = [_cores_moved(run, moves) if len(moves) else _stayed(run)]
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
     if lent >= PRINTED:
-        used = f"{core_time(min(lent, borrowed))} of that were used by others" if borrowed >= PRINTED else "nobody needed them"
+        used = (
+            f"{core_time(min(lent, borrowed))} of that were used by others"
+            if borrowed >= PRINTED
+            else "nobody needed them"
+        )
         sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
     taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     if time > 0 and (taken["time"] * taken["stolen"]).sum() > 0:
         share = float((taken["time"] * taken["stolen"]).sum()) / time
-        sentences.append(f"{percent(share, 1)} of the iterations of {plural(len(taken), 'loop')} moved between threads.")
+        sentences.append(
+            f"{percent(share, 1)} of the iterations of {plural(len(taken), 'loop')} moved between threads."
+        )
     if len(run.tasks):
         tasks = run.tasks.sum()
         sentences.append(
@@ -193,7 +199,9 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
 def _stayed(run: Run) -> str:
     reasons: dict[str, list[int]] = defaultdict(list)
     for index, node in run.nodes.iterrows():
-        alone = "one rank on the node, nobody to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+        alone = (
+            "one rank on the node, nobody to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+        )
         reasons[node["nothing_moved"] or alone].append(int(str(index)))
     if not reasons:
         return "No cores moved."

@@ -13,7 +13,7 @@ def percent(fraction: float, digits: int = 0) -> str:
 
 
 def duration(seconds: float) -> str:
-    """"61.2 ms", "3.41 s", "870 µs"; from ten minutes on "12 min 5 s", "3 h 2 min"."""
+    """ "61.2 ms", "3.41 s", "870 µs"; from ten minutes on "12 min 5 s", "3 h 2 min"."""
     size = abs(seconds)
     if size == 0:
         return "0 s"
@@ -32,7 +32,7 @@ def significant(value: float) -> str:
 
 
 def core_time(seconds: float) -> str:
-    """"12.3 core s", "4.10 core h"."""
+    """ "12.3 core s", "4.10 core h"."""
     for unit, name in ((3600.0, "core h"), (60.0, "core min")):
         if seconds >= 10 * unit:
             return f"{significant(seconds / unit)} {name}"
@@ -49,12 +49,12 @@ def plural(count: int, noun: str) -> str:
 
 
 def band(value: float, half: float, digits: int = 1) -> str:
-    """"34.1 % ± 2.1 %"."""
+    """ "34.1 % ± 2.1 %"."""
     return f"{percent(value, digits)} ± {percent(half, digits)}"
 
 
 def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:
-    """"rank 3", "ranks 0–3", "ranks 0, 2, 5–7"; after `most` stretches "… (40 in all)"."""
+    """ "rank 3", "ranks 0–3", "ranks 0, 2, 5–7"; after `most` stretches "… (40 in all)"."""
     stretches: list[str] = []
     i = 0
     while i < len(numbers):
@@ -69,7 +69,7 @@ def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:
 
 
 def counts(values: Sequence[int], most: int = 16) -> str:
-    """"6 each" where all are alike, otherwise "9, 7, 7, 6"; after `most` numbers "…" and the range of all."""
+    """ "6 each" where all are alike, otherwise "9, 7, 7, 6"; after `most` numbers "…" and the range of all."""
     if len(values) > 1 and min(values) == max(values):
         return f"{values[0]} each"
     listed = ", ".join(map(str, values[:most]))

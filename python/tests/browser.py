@@ -9,8 +9,17 @@ import time
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--hide-scrollbars",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--remote-debugging-port=0",
+    "--hide-scrollbars",
 ]
 
 
@@ -57,8 +66,13 @@ class Browser:
             self.asked.append(words["request"]["url"])
 
     def open(self, path, width=1280, height=900, dark=False, scale=1):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False
+        )
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
         self.path, self.page = path, path.resolve().as_uri()
         self.events.clear()
         self.call("Page.navigate", url=self.page)
@@ -115,7 +129,9 @@ def browser(folder):
         raise Unavailable("no chromium in PATH; `make setup` installs it")
     folder.mkdir(exist_ok=True)
     with open(folder / "log", "w") as log:
-        process = subprocess.Popen([CHROMIUM, *FLAGS, f"--user-data-dir={folder}", "about:blank"], stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [CHROMIUM, *FLAGS, f"--user-data-dir={folder}", "about:blank"], stdout=log, stderr=log
+        )
     try:
         port = folder / "DevToolsActivePort"
         end = time.monotonic() + 60

@@ -46,19 +46,47 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
         threads = np.where(np.arange(steps) < when[node[r]], before[r], after[r])
         lost = 0.03 + 0.02 * random.random(steps)
         outside = np.minimum(busy[r], end - start)
-        samples = Samples(start, end, outside * threads * (1 - lost), outside * threads * lost, end - start - outside, threads)
-        rows.append(_rank(r, int(node[r]), samples, int(before[r]), int(after[r]), samples if keep is None else merge(samples, keep), packed, ranks // 3))
+        samples = Samples(
+            start, end, outside * threads * (1 - lost), outside * threads * lost, end - start - outside, threads
+        )
+        rows.append(
+            _rank(
+                r,
+                int(node[r]),
+                samples,
+                int(before[r]),
+                int(after[r]),
+                samples if keep is None else merge(samples, keep),
+                packed,
+                ranks // 3,
+            )
+        )
 
     lengths = np.diff(step_end, prepend=0.0)
     moved = int(when.max())
-    nodes = [_node(n, int((node == n).sum()), steps, lengths[: max(1, int(when[n]))], lengths[moved:]) for n in range(node[-1] + 1)]
+    nodes = [
+        _node(n, int((node == n).sum()), steps, lengths[: max(1, int(when[n]))], lengths[moved:])
+        for n in range(node[-1] + 1)
+    ]
     moves = [_move(n, float(step_end[when[n]]), before[node == n], after[node == n]) for n in range(node[-1] + 1)]
     return {
-        "schema": 1, "version": "0.1.0", "started": "2026-01-02T03:04:05Z", "command": ["./synthetic", f"--steps={steps}"],
-        "options": {"cores": "on", "record": "synthetic.json"}, "mpi": "none", "openmp": "none", "instrument": "simulated",
-        "intercepted": [], "remarks": ["this record was made by a script; no program ran"], "wall": round(wall, 9),
-        "metrics": _metrics(rows, node, wall), "nodes": nodes, "decisions": sorted(moves, key=lambda d: d["time"]),
-        "loops": [_loop(i) for i in range(5)], "ranks": rows, "tasks": [_tasks(r, random) for r in range(ranks)],
+        "schema": 1,
+        "version": "0.1.0",
+        "started": "2026-01-02T03:04:05Z",
+        "command": ["./synthetic", f"--steps={steps}"],
+        "options": {"cores": "on", "record": "synthetic.json"},
+        "mpi": "none",
+        "openmp": "none",
+        "instrument": "simulated",
+        "intercepted": [],
+        "remarks": ["this record was made by a script; no program ran"],
+        "wall": round(wall, 9),
+        "metrics": _metrics(rows, node, wall),
+        "nodes": nodes,
+        "decisions": sorted(moves, key=lambda d: d["time"]),
+        "loops": [_loop(i) for i in range(5)],
+        "ranks": rows,
+        "tasks": [_tasks(r, random) for r in range(ranks)],
     }
 
 
@@ -76,29 +104,60 @@ def _rank(r, node, samples, before, after, kept, packed, slow):
     length = samples.end - samples.start
     capacity, mpi = (length * samples.threads).sum(), samples.mpi_wait.sum()
     totals = {
-        "wall": ns(samples.end[-1]), "serial": 0, "mpi": ns(mpi), "region_wall": ns(samples.end[-1] - mpi),
-        "region_useful": ns(samples.useful.sum()), "omp_imbalance": ns(samples.omp_wait.sum() * 0.8),
-        "omp_scheduling": ns(samples.omp_wait.sum() * 0.2), "omp_serialisation": 0,
-        "mpi_capacity": ns((samples.mpi_wait * samples.threads).sum()), "capacity": ns(capacity), "lent": 0, "borrowed": 0,
-        "regions": 2 * len(samples), "mpi_calls": len(samples),
+        "wall": ns(samples.end[-1]),
+        "serial": 0,
+        "mpi": ns(mpi),
+        "region_wall": ns(samples.end[-1] - mpi),
+        "region_useful": ns(samples.useful.sum()),
+        "omp_imbalance": ns(samples.omp_wait.sum() * 0.8),
+        "omp_scheduling": ns(samples.omp_wait.sum() * 0.2),
+        "omp_serialisation": 0,
+        "mpi_capacity": ns((samples.mpi_wait * samples.threads).sum()),
+        "capacity": ns(capacity),
+        "lent": 0,
+        "borrowed": 0,
+        "regions": 2 * len(samples),
+        "mpi_calls": len(samples),
     }
     columns = [np.round(getattr(kept, key), 9).tolist() for key in KEYS]
     return {
-        "rank": r, "node": node, "pid": 1000 + r, "openmp": True, "threads_at_start": before, "threads_at_end": after,
-        "thread_ceiling": 48, "fixed_reason": "", "totals_ns": totals,
+        "rank": r,
+        "node": node,
+        "pid": 1000 + r,
+        "openmp": True,
+        "threads_at_start": before,
+        "threads_at_end": after,
+        "thread_ceiling": 48,
+        "fixed_reason": "",
+        "totals_ns": totals,
         "waited_for": {} if r == slow else {str(slow): round(float(mpi) * 0.3, 9)},
         "timeline": pack(kept) if packed else [dict(zip(KEYS, row)) for row in zip(*columns)],
-        "broadcasts": {"calls": 100, "shared": 90, "tree": 8, "library": 2, "late": 60 if r % 97 == 5 else 0,
-                       "behind": 0.2 if r % 97 == 5 else 0.0},
+        "broadcasts": {
+            "calls": 100,
+            "shared": 90,
+            "tree": 8,
+            "library": 2,
+            "late": 60 if r % 97 == 5 else 0,
+            "behind": 0.2 if r % 97 == 5 else 0.0,
+        },
     }
 
 
 def _node(index, ranks, phases, before, after):
     noise = lambda lengths: round(float(2 * lengths.std() / np.sqrt(len(lengths))), 9)  # noqa: E731
     return {
-        "index": index, "host": f"node{index:03}", "ranks": ranks, "cores": ranks * THREADS, "topology": "2 packages x 96 cores",
-        "emulated": False, "phase_source": "collectives", "phases": phases, "phase_before": round(float(before.mean()), 9),
-        "phase_before_noise": noise(before), "phase_after": round(float(after.mean()), 9), "phase_after_noise": noise(after),
+        "index": index,
+        "host": f"node{index:03}",
+        "ranks": ranks,
+        "cores": ranks * THREADS,
+        "topology": "2 packages x 96 cores",
+        "emulated": False,
+        "phase_source": "collectives",
+        "phases": phases,
+        "phase_before": round(float(before.mean()), 9),
+        "phase_before_noise": noise(before),
+        "phase_after": round(float(after.mean()), 9),
+        "phase_after_noise": noise(after),
         "nothing_moved": "",
     }
 
@@ -108,25 +167,52 @@ def _move(node, time, before, after):
         return ",".join(map(str, counts))
 
     return {
-        "time": round(time, 9), "node": node, "capability": "cores", "what": f"threads {words(before)} -> {words(after)}",
-        "why": "the longest process of the node gets shorter", "forecast_gain": 0.2, "noise": 0.01, "cost": 0.0009,
-        "outcome": "confirmed", "measured_gain": 0.19, "measured_noise": 0.01, "repeats": 1,
+        "time": round(time, 9),
+        "node": node,
+        "capability": "cores",
+        "what": f"threads {words(before)} -> {words(after)}",
+        "why": "the longest process of the node gets shorter",
+        "forecast_gain": 0.2,
+        "noise": 0.01,
+        "cost": 0.0009,
+        "outcome": "confirmed",
+        "measured_gain": 0.19,
+        "measured_noise": 0.01,
+        "repeats": 1,
     }
 
 
 def _loop(i):
     return {
-        "site": f"synthetic+0x{4096 + 64 * i:x}", "ranks": 8, "executions": 3200, "iterations": 3200000, "threads": THREADS,
-        "strategy": ["steal", "static", "runtime", "guided", "steal"][i], "why": "the fastest of those tried",
-        "time": 9.0 / (i + 1), "idle": 0.02 * i, "stolen": 0.06,
+        "site": f"synthetic+0x{4096 + 64 * i:x}",
+        "ranks": 8,
+        "executions": 3200,
+        "iterations": 3200000,
+        "threads": THREADS,
+        "strategy": ["steal", "static", "runtime", "guided", "steal"][i],
+        "why": "the fastest of those tried",
+        "time": 9.0 / (i + 1),
+        "idle": 0.02 * i,
+        "stolen": 0.06,
     }
 
 
 def _tasks(r, random):
     spawned = int(random.integers(500, 1500))
     return {
-        "rank": r, "runs": 3, "spawned": spawned, "executed": 1000, "stolen_here": max(0, 1000 - spawned), "stolen_far": 40,
-        "results_sent": 90, "hops": 130, "messages": 300, "connections": 7, "degree": 8, "busy": 9.0, "inside": 9.6,
+        "rank": r,
+        "runs": 3,
+        "spawned": spawned,
+        "executed": 1000,
+        "stolen_here": max(0, 1000 - spawned),
+        "stolen_far": 40,
+        "results_sent": 90,
+        "hops": 130,
+        "messages": 300,
+        "connections": 7,
+        "degree": 8,
+        "busy": 9.0,
+        "inside": 9.6,
     }
 
 
@@ -144,9 +230,16 @@ def _metrics(rows, node, wall):
     balance = inside * across
     scheduling, threads = 1 - fork / outside.sum(), 1 - imbalance / (outside.sum() - fork)
     return {
-        "parallel": parallel, "mpi": balance * communication, "load_balance": balance, "load_balance_in": inside,
-        "load_balance_out": across, "communication": communication, "openmp": scheduling * threads,
-        "omp_load_balance": threads, "omp_scheduling": scheduling, "omp_serialisation": 1.0,
+        "parallel": parallel,
+        "mpi": balance * communication,
+        "load_balance": balance,
+        "load_balance_in": inside,
+        "load_balance_out": across,
+        "communication": communication,
+        "openmp": scheduling * threads,
+        "omp_load_balance": threads,
+        "omp_scheduling": scheduling,
+        "omp_serialisation": 1.0,
     }
 
 
@@ -154,7 +247,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Makes a synthetic run record.")
     parser.add_argument("--ranks", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=10000)
-    parser.add_argument("--keep", type=int, help="samples kept of each rank, as --timeline says; every step where not given")
+    parser.add_argument(
+        "--keep", type=int, help="samples kept of each rank, as --timeline says; every step where not given"
+    )
     parser.add_argument("--list", action="store_true", help="timelines as lists, as Steelyard writes them")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()

@@ -87,7 +87,9 @@ def test_colours_are_shares(opened, run, zoomed):
     length = np.clip(np.minimum(samples.end, last * end) - np.maximum(samples.start, first * end), 0, None)
     mpi, omp = ((length * share).sum() / length.sum() for share in (samples.mpi_share, samples.omp_share))
     colours = {"useful": (0x2F, 0x7F, 0xC1), "omp": (0xF0, 0xB4, 0x29), "mpi": (0xCF, 0x6A, 0x57)}
-    expected = sum(share * np.array(colours[kind]) for kind, share in (("useful", 1 - mpi - omp), ("omp", omp), ("mpi", mpi)))
+    expected = sum(
+        share * np.array(colours[kind]) for kind, share in (("useful", 1 - mpi - omp), ("omp", omp), ("mpi", mpi))
+    )
     assert np.abs(np.array(mean) - expected).max() < 4
 
 
@@ -118,7 +120,9 @@ def test_wheel_drag_keys_and_tip(opened):
     opened.wait(f"steelyard.view.t0 > {before[0]} + 0.01")
     words = opened.evaluate("document.getElementById('tip').textContent")
     assert words.startswith("rank ") and "computing" in words and "threads" in words
-    opened.evaluate("document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: '0', bubbles: true}))")
+    opened.evaluate(
+        "document.querySelector('canvas').dispatchEvent(new KeyboardEvent('keydown', {key: '0', bubbles: true}))"
+    )
     assert view(opened) == [0, 1, 0, RANKS]
 
 
@@ -127,7 +131,10 @@ def test_theme_button_changes_page_and_pictures(opened):
     opened.click("#theme")
     opened.click("#theme")
     assert opened.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert pixel(opened, 0, 0.5, 0.4) != light and opened.evaluate("getComputedStyle(document.body).backgroundColor") != paper
+    assert (
+        pixel(opened, 0, 0.5, 0.4) != light
+        and opened.evaluate("getComputedStyle(document.body).backgroundColor") != paper
+    )
     opened.open(opened.path)
     assert opened.evaluate("document.documentElement.dataset.theme") == "dark", "it is remembered"
 
@@ -143,7 +150,9 @@ def test_system_colours_and_paper(opened, tmp_path):
 
 def test_tables_sort(opened):
     def column(number):
-        return opened.evaluate(f"[...document.querySelectorAll('#ranks tbody tr')].map(r => Number(r.cells[{number}].dataset.value))")
+        return opened.evaluate(
+            f"[...document.querySelectorAll('#ranks tbody tr')].map(r => Number(r.cells[{number}].dataset.value))"
+        )
 
     assert column(0) == list(range(RANKS))
     opened.click("#ranks th:nth-child(9) button")
@@ -161,8 +170,12 @@ def test_narrow_window(opened):
 
 def test_other_pages_are_silent(chromium, example, older, tmp_path):
     chromium.said.clear()
-    for number, text in enumerate([page.html(steelyard.load(older)),
-                                   compare_page.html(steelyard.load(example), steelyard.load(older), ("a", "b"))]):
+    for number, text in enumerate(
+        [
+            page.html(steelyard.load(older)),
+            compare_page.html(steelyard.load(example), steelyard.load(older), ("a", "b")),
+        ]
+    ):
         path = tmp_path / f"{number}.html"
         path.write_text(text, encoding="utf-8")
         chromium.open(path)

@@ -62,10 +62,18 @@ def test_any_wrong_value_is_found_as_the_schema_finds_it(small):
         agree(put(small, path, lambda inner, key: inner.__setitem__("more", 1) if isinstance(inner, dict) else None))
 
 
-@pytest.mark.parametrize("change", [
-    lambda s: s.update(start="soon"), lambda s: s.update(end=-1), lambda s: s.update(threads=1.5), lambda s: s.update(useful=True),
-    lambda s: s.update(more=1), lambda s: s.pop("mpi_wait"), lambda s: s.update(omp_wait=None),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s.update(start="soon"),
+        lambda s: s.update(end=-1),
+        lambda s: s.update(threads=1.5),
+        lambda s: s.update(useful=True),
+        lambda s: s.update(more=1),
+        lambda s: s.pop("mpi_wait"),
+        lambda s: s.update(omp_wait=None),
+    ],
+)
 def test_wrong_samples_are_found(small, change):
     record = copy.deepcopy(small)
     change(record["ranks"][0]["timeline"][1])
@@ -74,10 +82,15 @@ def test_wrong_samples_are_found(small, change):
     assert problem.startswith("ranks[0].timeline")
 
 
-@pytest.mark.parametrize("change", [
-    lambda p: p.update(samples=4), lambda p: p.update(length="!!!"), lambda p: p.update(useful=p["useful"][:-4]),
-    lambda p: p.update(length="AADAfwAAwH8AAMB/"),  # three times no number
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: p.update(samples=4),
+        lambda p: p.update(length="!!!"),
+        lambda p: p.update(useful=p["useful"][:-4]),
+        lambda p: p.update(length="AADAfwAAwH8AAMB/"),  # three times no number
+    ],
+)
 def test_wrong_packed_samples_are_found(small, change):
     record = copy.deepcopy(small)
     change(record["ranks"][1]["timeline"])

@@ -36,16 +36,24 @@ def test_compares(example, older, tmp_path):
     assert (tmp_path / "both.html").stat().st_size < 60_000
 
 
-@pytest.mark.parametrize("words, status, said", [
-    (["none.json"], 1, "steelyard: cannot use none.json: No such file"),
-    (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
-    (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records are compared"),
-    (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records are compared"),
-    ([str(PACKAGE / "cli.py")], 1, "cli.py is not a run record"),
-])
+@pytest.mark.parametrize(
+    "words, status, said",
+    [
+        (["none.json"], 1, "steelyard: cannot use none.json: No such file"),
+        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
+        (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records are compared"),
+        (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records are compared"),
+        ([str(PACKAGE / "cli.py")], 1, "cli.py is not a run record"),
+    ],
+)
 def test_says_what_is_wrong(example, tmp_path, words, status, said):
     done = steelyard(*(str(example) if word == "EXAMPLE" else word for word in words), cwd=tmp_path)
-    assert done.returncode == status and said in done.stderr and "Traceback" not in done.stderr and not os.listdir(tmp_path)
+    assert (
+        done.returncode == status
+        and said in done.stderr
+        and "Traceback" not in done.stderr
+        and not os.listdir(tmp_path)
+    )
 
 
 def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
@@ -66,7 +74,9 @@ def test_progress_on_a_terminal_only(tmp_path):
     assert quiet.returncode == 0 and quiet.stderr == ""
 
     terminal, inside = pty.openpty()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=inside, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"})
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=inside, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    )
     os.close(inside)
     said = b""
     while True:

@@ -51,7 +51,9 @@ def test_a_run_is_like_itself_and_like_its_twin(runs):
 
 def test_what_differs_is_found(runs):
     found = compare.compare(runs[0], runs[2])
-    assert found.headline.startswith("A phase takes 10.0 % ± ") and found.headline.endswith("more time in the second run.")
+    assert found.headline.startswith("A phase takes 10.0 % ± ") and found.headline.endswith(
+        "more time in the second run."
+    )
     verdicts = {difference.name: difference.verdict for difference in found.settled}
     assert verdicts["length of a phase"] == "more"
     assert {difference.name for difference in found.ranks} <= {"rank 6", "rank 7"} and found.ranks
@@ -76,8 +78,14 @@ def test_what_is_not_of_a_kind_is_said(example, runs):
     assert "different commands" in warnings and "emulated and simulated" in warnings
 
 
-@pytest.mark.parametrize("change", [lambda r: r.update(ranks=[], nodes=[], decisions=[]), lambda r: r.update(wall=0.0, nodes=[]),
-                                    lambda r: [rank.update(timeline=[]) for rank in r["ranks"]]])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.update(ranks=[], nodes=[], decisions=[]),
+        lambda r: r.update(wall=0.0, nodes=[]),
+        lambda r: [rank.update(timeline=[]) for rank in r["ranks"]],
+    ],
+)
 def test_little_can_be_compared(example, tmp_path, change):
     record = json.loads(example.read_text())
     change(record)

@@ -52,15 +52,27 @@ def test_page_of_the_example(example):
     assert len(text) < 200_000
     found = Strict(text)
     assert all(title.endswith("?") for title in found.titles), "each section answers a question"
-    for words in ("21.9 % ± 0.4 % less time", "Emulated: ", "./miniFE.x nx=264", "num_threads(4)", "app+0x1a2b", "integer optimum"):
+    for words in (
+        "21.9 % ± 0.4 % less time",
+        "Emulated: ",
+        "./miniFE.x nx=264",
+        "num_threads(4)",
+        "app+0x1a2b",
+        "integer optimum",
+    ):
         assert words in found.text, words
     assert "://" not in text, "no address"
 
 
 def test_page_of_every_kind_of_section(large):
     found = Strict(page.html(large))
-    for words in ("Whose tasks did each process execute?", "Who came late to broadcasts?", "How were the iterations of each loop divided?",
-                  "Simulated: ", "tasks were spawned"):
+    for words in (
+        "Whose tasks did each process execute?",
+        "Who came late to broadcasts?",
+        "How were the iterations of each loop divided?",
+        "Simulated: ",
+        "tasks were spawned",
+    ):
         assert words in found.text, words
 
 
@@ -76,14 +88,17 @@ def test_what_a_record_says_cannot_break_out(example, tmp_path):
     assert Strict(text).text.count(evil) >= 5
 
 
-@pytest.mark.parametrize("change", [
-    lambda r: r.update(ranks=[], nodes=[], decisions=[], loops=[]),
-    lambda r: [rank.update(timeline=[], waited_for={}) for rank in r["ranks"]],
-    lambda r: r.update(wall=0.0),
-    lambda r: r.update(ranks=r["ranks"][:1]),
-    lambda r: [rank["totals_ns"].update({name: 0 for name in rank["totals_ns"]}) for rank in r["ranks"]],
-    lambda r: r["ranks"][0]["timeline"][0].update(threads=0, end=0.0),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.update(ranks=[], nodes=[], decisions=[], loops=[]),
+        lambda r: [rank.update(timeline=[], waited_for={}) for rank in r["ranks"]],
+        lambda r: r.update(wall=0.0),
+        lambda r: r.update(ranks=r["ranks"][:1]),
+        lambda r: [rank["totals_ns"].update({name: 0 for name in rank["totals_ns"]}) for rank in r["ranks"]],
+        lambda r: r["ranks"][0]["timeline"][0].update(threads=0, end=0.0),
+    ],
+)
 def test_pages_of_little(example, tmp_path, change):
     record = json.loads(example.read_text())
     change(record)
@@ -96,7 +111,9 @@ def test_pages_of_little(example, tmp_path, change):
 
 def test_what_is_missing_is_said(older):
     (about,) = [section for section in sections.sections(steelyard.load(older)) if section.name == "absent"]
-    assert any(item.startswith("No loops") for item in about.items) and any(item.startswith("No tasks") for item in about.items)
+    assert any(item.startswith("No loops") for item in about.items) and any(
+        item.startswith("No tasks") for item in about.items
+    )
 
 
 def decoded(found):

@@ -32,7 +32,9 @@ def lab(rgb):
 
 def themes():
     css = (Path(page.__file__).with_name("assets") / "report.css").read_text()
-    return [dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in re.findall(r"\{([^{}]*--mpi:[^{}]*)\}", css)]
+    return [
+        dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block)) for block in re.findall(r"\{([^{}]*--mpi:[^{}]*)\}", css)
+    ]
 
 
 def test_there_are_three_blocks_of_two_themes():
@@ -43,7 +45,9 @@ def test_there_are_three_blocks_of_two_themes():
 @pytest.mark.parametrize("sight", SIGHT)
 def test_activities_can_be_told_apart(sight):
     for theme in themes():
-        seen = {name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent", "plot")}
+        seen = {
+            name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent", "plot")
+        }
         for one, other in itertools.combinations(seen, 2):
             assert np.linalg.norm(seen[one] - seen[other]) > 18, (one, other)
 

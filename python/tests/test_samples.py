@@ -26,7 +26,11 @@ def test_nothing_packed_is_nothing():
 
 def test_most_threads(columns):
     record = synthetic.record(3, 40, packed=False)
-    assert samples.most_threads(record["ranks"][1]["timeline"]) == samples.most_threads(samples.pack(columns)) == columns.threads.max()
+    assert (
+        samples.most_threads(record["ranks"][1]["timeline"])
+        == samples.most_threads(samples.pack(columns))
+        == columns.threads.max()
+    )
     assert samples.most_threads([]) == samples.most_threads(samples.pack(samples.unpack([]))) == 0
 
 

@@ -77,7 +77,9 @@ def test_perfetto(run):
     assert name.startswith("confirmed: threads") and notes["measured"] == "19.0 % ± 1.0 %"
 
 
-HEADER = re.compile(r"#Paraver \((\d\d)/(\d\d)/(\d{4}) at (\d\d):(\d\d)\):(\d+)_ns:(\d+)\(([\d,]+)\):1:(\d+)\(((?:1:\d+,?)+)\)")
+HEADER = re.compile(
+    r"#Paraver \((\d\d)/(\d\d)/(\d{4}) at (\d\d):(\d\d)\):(\d+)_ns:(\d+)\(([\d,]+)\):1:(\d+)\(((?:1:\d+,?)+)\)"
+)
 
 
 def test_paraver(run, tmp_path):
@@ -88,7 +90,9 @@ def test_paraver(run, tmp_path):
     cores = [int(count) for count in cores.split(",")]
     assert len(cores) == int(nodes) == 1 and int(tasks) == RANKS == len(where.split(","))
     meanings = files[1].read_text()
-    states = set(map(int, re.findall(r"^(\d+)    \S", meanings.split("STATES\n")[1].split("STATES_COLOR")[0], re.MULTILINE)))
+    states = set(
+        map(int, re.findall(r"^(\d+)    \S", meanings.split("STATES\n")[1].split("STATES_COLOR")[0], re.MULTILINE))
+    )
     types = set(map(int, re.findall(r"^0    (\d+)    ", meanings, re.MULTILINE)))
     last, busy, seconds = 0, defaultdict(int), defaultdict(lambda: [0, 0, 0])
     for line in lines:
@@ -137,7 +141,11 @@ def test_talp(run):
     assert written["resources"] == {"numCpus": 6 * RANKS, "numNodes": 1, "numMpiRanks": RANKS}
     assert region["elapsedTime"] == pytest.approx(run.record["wall"] * 1e9)
     assert all(0 <= region[name] <= 1 for name in METRICS)
-    assert region["mpiParallelEfficiency"] * region["ompParallelEfficiency"] == pytest.approx(region["parallelEfficiency"], rel=0.02)
+    assert region["mpiParallelEfficiency"] * region["ompParallelEfficiency"] == pytest.approx(
+        region["parallelEfficiency"], rel=0.02
+    )
     assert region["mpiLoadBalanceIn"] * region["mpiLoadBalanceOut"] == pytest.approx(region["mpiLoadBalance"])
-    assert region["usefulTime"] / region["numCpus"] / region["elapsedTime"] == pytest.approx(region["parallelEfficiency"])
+    assert region["usefulTime"] / region["numCpus"] / region["elapsedTime"] == pytest.approx(
+        region["parallelEfficiency"]
+    )
     assert {"cycles", "instructions"} <= set(region), "talp-pages reads them, measured or not"

@@ -23,7 +23,9 @@ def run_of(example, tmp_path, change):
 
 def test_example(example):
     found = verdict(steelyard.load(example))
-    assert found.headline == "Cores were moved to the ranks that were waited for: a phase takes 21.9 % ± 0.4 % less time."
+    assert (
+        found.headline == "Cores were moved to the ranks that were waited for: a phase takes 21.9 % ± 0.4 % less time."
+    )
     assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0." in found.waiting
     assert found.moved.startswith("Cores moved once, at 1.20 s. Threads: 6 each → 9, 7, 7, 6, 6, 5, 4, 4.")
     assert found.helped == "Yes: a phase takes 47.8 ms instead of 61.2 ms, 21.9 % ± 0.4 % less time."
@@ -37,7 +39,9 @@ def test_shares_add_up(example):
 
 def test_gain_within_noise_is_none(example, tmp_path):
     found = verdict(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after_noise=0.02)))
-    assert "no effect that stands out from noise" in found.headline and found.helped.startswith("Nothing that stands out")
+    assert "no effect that stands out from noise" in found.headline and found.helped.startswith(
+        "Nothing that stands out"
+    )
 
 
 def test_a_loss_is_said(example, tmp_path):
@@ -81,8 +85,18 @@ def test_figures_are_those_of_the_terminal(example):
         assert set(re.findall(r"\d[\d.]*", line)) <= ours, line
 
 
-@pytest.mark.parametrize("value, said", [(0, "0 s"), (2e-7, "0.20 µs"), (0.0612, "61.2 ms"), (0.9996, "1.00 s"), (59.94, "59.9 s"),
-                                         (725, "12 min 5 s"), (10920, "3 h 2 min")])
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        (0, "0 s"),
+        (2e-7, "0.20 µs"),
+        (0.0612, "61.2 ms"),
+        (0.9996, "1.00 s"),
+        (59.94, "59.9 s"),
+        (725, "12 min 5 s"),
+        (10920, "3 h 2 min"),
+    ],
+)
 def test_durations(value, said):
     assert words.duration(value) == said
 
