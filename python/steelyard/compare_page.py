@@ -8,7 +8,7 @@ from .charts import Bar, bars
 from .compare import Comparison, Difference, compare
 from .page import render
 from .record import Run
-from .sections import Section
+from .section import Section
 from .table import Cell, Column, Table, text
 from .verdict import instrument
 from .words import duration, percent

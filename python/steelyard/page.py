@@ -9,7 +9,8 @@ import jinja2
 
 from .canvas import canvas
 from .record import Progress, Run
-from .sections import Section, sections
+from .section import Section
+from .sections import sections
 from .verdict import instrument, verdict
 from .words import duration, plural
 
