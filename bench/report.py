@@ -1,5 +1,5 @@
-"""The figures of the report: how long records of 4,096 ranks x 10,000 steps take to load and to draw, and at how many frames a
-second their page is looked at in Chromium. See `--help`."""
+"""The figures of the report: how long records of 4,096 ranks x 10,000 steps take to load and to draw, and at how
+many frames a second their page is looked at in Chromium. See `--help`."""
 
 import json
 import subprocess

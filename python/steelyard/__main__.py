@@ -1,4 +1,5 @@
-"""`python3 -m steelyard`: what `steelyard report` calls. Where a package is missing, it says which, and how it is installed."""
+"""`python3 -m steelyard`: what `steelyard report` calls. Where a package is missing, it says which, and how it is
+installed."""
 
 import os
 import shutil
@@ -21,7 +22,8 @@ def explain(module: str) -> str:
         how = f"    sudo apt-get install -y {' '.join(sorted(DEBIAN.values()))}"
     else:
         packages = " ".join(sorted({*DEBIAN, module} - {"numpy"}))
-        how = f"    python3 -m venv ~/.steelyard && ~/.steelyard/bin/pip install {packages}\n    PATH=~/.steelyard/bin:$PATH"
+        install = f"~/.steelyard/bin/pip install {packages}"
+        how = f"    python3 -m venv ~/.steelyard && {install}\n    export PATH=~/.steelyard/bin:$PATH"
     return f"the Python package {module} is missing in {sys.executable}; this installs it:\n{how}"
 
 

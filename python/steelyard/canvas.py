@@ -1,8 +1,9 @@
-"""The timeline as the page keeps it: blocks of ranks, compressed, from which the browser draws at any zoom (assets/timeline.js).
+"""The timeline as the page keeps it: blocks of ranks, compressed, from which the browser draws at any zoom
+(assets/timeline.js).
 
-A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits in 255ths,
-and the thread count. Ends are written as differences to the rank before, which in step takes nearly nothing, and every column
-as planes of bytes, zigzag, deflated, in base64.
+A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits
+in 255ths, and the thread count. Ends are written as differences to the rank before, which in step takes nearly
+nothing, and every column as planes of bytes, zigzag, deflated, in base64.
 """
 
 from __future__ import annotations

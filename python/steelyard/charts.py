@@ -24,7 +24,8 @@ class Bar:
 
 
 def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float] = None) -> str:
-    """Rows from above, each as long as the sum of its parts. `unit` writes the numbers of the axis; `end` is its last one."""
+    """Rows from above, each as long as the sum of its parts. `unit` writes the numbers of the axis; `end` is its
+    last one."""
     longest = max((sum(value for _, value in row.parts) + (row.noise or 0.0) for row in rows), default=0.0)
     end = end or longest or 1.0
     scale = (WIDTH - LABEL - RIGHT) / end

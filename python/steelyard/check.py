@@ -1,4 +1,5 @@
-"""Checks a record against the published schema: fast where all is right, with every place and reason where something is not."""
+"""Checks a record against the published schema: fast where all is right, with every place and reason where something
+is not."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def schema() -> dict[str, Any]:
 
 
 def examine(record: Any) -> tuple[list[str], list[samples.Samples]]:
-    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. Packed timelines are large: they are
-    looked at one after the other and not kept; the list is empty then."""
+    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. Packed timelines are
+    large: they are looked at one after the other and not kept; the list is empty then."""
     timelines: list[samples.Samples] = []
     wrong: list[str] = []
     if not _compiled()(record):
@@ -59,8 +60,8 @@ def _place(error: jsonschema.ValidationError) -> str:
 
 @functools.lru_cache(maxsize=None)
 def _compiled() -> Check:
-    """A predicate that is as strict as the schema, apart from samples, which samples.unpack() checks in bulk: jsonschema
-    takes minutes where thousands of ranks have timelines."""
+    """A predicate that is as strict as the schema, apart from samples, which samples.unpack() checks in bulk:
+    jsonschema takes minutes where thousands of ranks have timelines."""
     return _compile(schema())
 
 

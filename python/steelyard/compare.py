@@ -1,9 +1,10 @@
 """Two runs side by side: what differs beyond noise, and what does not.
 
-The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many windows each; the
-spread of the differences between first and first, second and second window ... gives the band (95 %), widened where neighbours
-are alike. So what both runs do in their course, such as to slow down, is no noise. That of a phase is in the record. What varies
-from one run to the next, such as which nodes a job gets, is in no single record: bands are lower bounds for it.
+The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many
+windows each; the spread of the differences between first and first, second and second window ... gives the band (95
+%), widened where neighbours are alike. So what both runs do in their course, such as to slow down, is no noise. That
+of a phase is in the record. What varies from one run to the next, such as which nodes a job gets, is in no single
+record: bands are lower bounds for it.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity of both runs. `relative`: the difference is told as a fraction of a. `paired`: the half width of its band,
-    where that is known better than from the bands of a and b."""
+    """One quantity of both runs. `relative`: the difference is told as a fraction of a. `paired`: the half width of
+    its band, where that is known better than from the bands of a and b."""
 
     name: str
     a: Value
@@ -87,7 +88,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`headline` in one sentence; `warnings` where the runs are not of a kind; what was measured; and the ranks that differ."""
+    """`headline` in one sentence; `warnings` where the runs are not of a kind; what was measured; and the ranks that
+    differ."""
 
     headline: str
     warnings: list[str]

@@ -1,7 +1,8 @@
-"""A trace for Paraver: trace.prv with states and events, trace.pcf with what they mean, trace.row with the names of rows.
+"""A trace for Paraver: trace.prv with states and events, trace.pcf with what they mean, trace.row with the names of
+rows.
 
-A rank is a task of one thread, which stands for its whole team. Each sample of the record computes first, then waits in OpenMP,
-then in MPI: the parts are measured, their order inside of a sample is not.
+A rank is a task of one thread, which stands for its whole team. Each sample of the record computes first, then waits
+in OpenMP, then in MPI: the parts are measured, their order inside of a sample is not.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A trace for the Perfetto UI (https://ui.perfetto.dev), in its protobuf format.
 
-A rank is a process with one track of what it does and a counter of its threads. Each sample of the record computes first, then
-waits in OpenMP, then in MPI: the parts are measured, their order inside of a sample is not. Decisions are instants of their own.
+A rank is a process with one track of what it does and a counter of its threads. Each sample of the record computes
+first, then waits in OpenMP, then in MPI: the parts are measured, their order inside of a sample is not. Decisions
+are instants of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Timelines in columns: from the list of samples that a record holds for each rank, or from the packed form of a large one."""
+"""Timelines in columns: from the list of samples that a record holds for each rank, or from the packed form of a
+large one."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ PACKED = {"length": "<f4", "useful": "<f4", "omp_wait": "<f4", "mpi_wait": "<f4"
 
 @dataclass(frozen=True)
 class Samples:
-    """The timeline of one rank in columns of equal length: start, end and mpi_wait in seconds, useful and omp_wait in thread
-    seconds, and the number of threads."""
+    """The timeline of one rank in columns of equal length: start, end and mpi_wait in seconds, useful and omp_wait
+    in thread seconds, and the number of threads."""
 
     start: Floats
     end: Floats
@@ -39,7 +40,8 @@ class Samples:
 
     @property
     def omp_share(self) -> Floats:
-        """Fraction of each sample's core time that OpenMP took: of what is left beside MPI, its part in useful + omp_wait."""
+        """Fraction of each sample's core time that OpenMP took: of what is left beside MPI, its part in useful +
+        omp_wait."""
         return (1.0 - self.mpi_share) * _ratio(self.omp_wait, self.useful + self.omp_wait)
 
 
@@ -49,7 +51,8 @@ def unpack(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Samples:
 
 
 def pack(samples: Samples) -> dict[str, Any]:
-    """The packed form: an eighth of the size, and a hundredth of the time to read. Of what lies between samples nothing is kept."""
+    """The packed form: an eighth of the size, and a hundredth of the time to read. Of what lies between samples
+    nothing is kept."""
     columns = {"length": samples.end - samples.start} | {name: getattr(samples, name) for name in list(PACKED)[1:]}
     packed: dict[str, Any] = {"samples": len(samples), "start": float(samples.start[0]) if len(samples) else 0.0}
     for name, kind in PACKED.items():

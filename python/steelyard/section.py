@@ -19,7 +19,8 @@ ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "wait
 
 @dataclass(frozen=True)
 class Section:
-    """A title that asks one question, and what answers it, in this order. `canvas`: one of those of assets/timeline.js."""
+    """A title that asks one question, and what answers it, in this order. `canvas`: one of those of
+    assets/timeline.js."""
 
     name: str
     question: str

@@ -61,7 +61,8 @@ def shares(run: Run) -> Shares:
 
 
 def gains(run: Run) -> list[Gain]:
-    """Of the nodes on which cores moved and stayed, by the phases before the first move and after the last; least first."""
+    """Of the nodes on which cores moved and stayed, by the phases before the first move and after the last; least
+    first."""
     moves = run.decisions[run.decisions["outcome"] != "declined"]
     found = []
     for index, node in run.nodes.iterrows():

@@ -1,4 +1,5 @@
-"""Chromium without a window, through its DevTools protocol: opens a page, clicks, looks, and hears what the page says."""
+"""Chromium without a window, through its DevTools protocol: opens a page, clicks, looks, and hears what the page
+says."""
 
 import base64
 import contextlib
@@ -28,7 +29,8 @@ class Unavailable(Exception):
 
 
 class Browser:
-    """One page. `said`: errors and warnings of its console; `asked`: what it wanted from elsewhere than its own file."""
+    """One page. `said`: errors and warnings of its console; `asked`: what it wanted from elsewhere than its own
+    file."""
 
     def __init__(self, socket):
         self.socket = socket

@@ -1,7 +1,7 @@
-"""Makes run records of any size, as a simulator would write them: ranks in step, loads that differ and drift, cores that move
-on each node, and one rank that is slow for a while.
+"""Makes run records of any size, as a simulator would write them: ranks in step, loads that differ and drift, cores
+that move on each node, and one rank that is slow for a while.
 
-    python synthetic.py --ranks=4096 --steps=10000 -o large.json
+python synthetic.py --ranks=4096 --steps=10000 -o large.json
 """
 
 import argparse
@@ -19,8 +19,8 @@ STEP = 0.05  # s of a mean load
 
 
 def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
-    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline; None keeps each step. `drift`:
-    how far loads go up and down in the course of the run."""
+    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline; None keeps each
+    step. `drift`: how far loads go up and down in the course of the run."""
     random = np.random.default_rng(seed)
     node = np.arange(ranks) // NODE
     load = STEP * THREADS * (1 + 0.5 * np.clip(random.standard_normal(ranks), -1.5, 2.5) * np.linspace(1, 0.3, ranks))

@@ -1,4 +1,5 @@
-"""What is written is read back: Perfetto's by its own protobuf classes, Paraver's after the description of its format."""
+"""What is written is read back: Perfetto's by its own protobuf classes, Paraver's after the description of its
+format."""
 
 import io
 import json
