@@ -17,8 +17,8 @@ from .samples import Samples, merge
 
 STATES = {
     1: ("computing", (47, 127, 193)),
-    2: ("waiting in OpenMP", (240, 180, 41)),
-    3: ("waiting in MPI", (207, 106, 87)),
+    2: ("waiting in OpenMP", (223, 156, 16)),
+    3: ("waiting in MPI", (239, 196, 180)),
 }
 THREADS, DECISION = 92000001, 92000002  # event types; those of the common tracers are others
 OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4}

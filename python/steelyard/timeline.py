@@ -27,10 +27,10 @@ STYLE = """
 text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #24292f }
 .title { font-size: 14px; font-weight: 600 } .small { font-size: 11px; fill: #57606a } .end { text-anchor: end }
 .middle { text-anchor: middle } .card { fill: #fff; stroke: #d0d7de } .grid { stroke: #d8dee4 }
-.move { stroke: #24292f; stroke-dasharray: 3 3 } .useful { fill: #2f7fc1 } .omp { fill: #f0b429 } .mpi { fill: #cf6a57 }
+.move { stroke: #24292f; stroke-dasharray: 3 3 } .useful { fill: #2f7fc1 } .omp { fill: #df9c10 } .mpi { fill: #efc4b4 }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .small { fill: #9198a1 } .card { fill: #0d1117; stroke: #30363d } .grid { stroke: #262c36 }
-  .move { stroke: #e6edf3 } .useful { fill: #4493d8 } .omp { fill: #d8a11d } .mpi { fill: #b3574b }
+  .move { stroke: #e6edf3 } .useful { fill: #4493d8 } .omp { fill: #d8a11d } .mpi { fill: #7a4a44 }
 }
 """.strip()
 

@@ -86,7 +86,7 @@ def test_colours_are_shares(opened, run, zoomed):
     end = run.record["wall"]
     length = np.clip(np.minimum(samples.end, last * end) - np.maximum(samples.start, first * end), 0, None)
     mpi, omp = ((length * share).sum() / length.sum() for share in (samples.mpi_share, samples.omp_share))
-    colours = {"useful": (0x2F, 0x7F, 0xC1), "omp": (0xF0, 0xB4, 0x29), "mpi": (0xCF, 0x6A, 0x57)}
+    colours = {"useful": (0x2F, 0x7F, 0xC1), "omp": (0xDF, 0x9C, 0x10), "mpi": (0xEF, 0xC4, 0xB4)}
     expected = sum(
         share * np.array(colours[kind]) for kind, share in (("useful", 1 - mpi - omp), ("omp", omp), ("mpi", mpi))
     )

@@ -33,7 +33,10 @@ function startTimeline() {
   const timeline = new Timeline(samples, moves, [...document.querySelectorAll("canvas[data-chart]")]);
   window.steelyard = timeline;
   const status = document.getElementById("loading");
+  let shown = 0;
   timeline.reading = timeline.samples.read([...document.querySelectorAll("script.block")], part => {
+    if (part < 1 && performance.now() - shown < 400) return;
+    shown = performance.now();
     status.textContent = part < 1 ? `reading ${Math.round(100 * part)} %` : "";
     timeline.redraw();
   }).catch(error => { status.textContent = `The timeline cannot be shown: ${error.message}`; throw error; });

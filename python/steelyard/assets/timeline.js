@@ -26,6 +26,18 @@ async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** A rank's row of a level from that of the next finer one: the means of pairs, or the one of them that is there. */
+function halve(fine, coarse, rank) {
+  const {mpi, omp, threads} = fine;
+  for (let b = 0, i = rank * fine.bins, o = rank * coarse.bins; b < coarse.bins; ++b, i += 2, ++o) {
+    const left = mpi[i] !== NONE || omp[i] !== NONE, right = mpi[i + 1] !== NONE || omp[i + 1] !== NONE;
+    const a = left ? i : i + 1, c = right ? i + 1 : i;
+    coarse.mpi[o] = (mpi[a] + mpi[c] + 1) >> 1;
+    coarse.omp[o] = (omp[a] + omp[c] + 1) >> 1;
+    coarse.threads[o] = (threads[a] + threads[c] + 1) >> 1;
+  }
+}
+
 /** All samples of all ranks, and the pyramid above them. */
 class Samples {
   constructor(head) {
@@ -42,6 +54,8 @@ class Samples {
     const most = head.samples.reduce((a, b) => Math.max(a, b), 1);
     let bins = 256;
     while (bins < most && bins < 16384 && 2 * bins * this.ranks <= 1 << 25) bins *= 2;
+    const row = () => new Float32Array(bins);
+    this.sums = {cover: row(), mpi: row(), omp: row(), team: row()};
     this.levels = []; // finest first
     for (; bins >= 64; bins /= 2) {
       const cells = bins * this.ranks;
@@ -94,18 +108,20 @@ class Samples {
   /** Spreads a rank's samples over the bins of the finest level, then halves. */
   bin(rank) {
     const finest = this.levels[0], bins = finest.bins, row = rank * bins;
-    const mpi = new Float32Array(bins), omp = new Float32Array(bins), team = new Float32Array(bins);
-    const cover = new Float32Array(bins), scale = this.unit * bins;
+    const {cover, mpi, omp, team} = this.sums;
+    cover.fill(0); mpi.fill(0); omp.fill(0); team.fill(0);
+    const scale = this.unit * bins, last = this.first[rank + 1];
     let x0 = 0;
-    for (let s = this.first[rank]; s < this.first[rank + 1]; ++s) {
-      const x1 = Math.min(this.end[s] * scale, bins);
-      if (this.threads[s] > 0) {
-        for (let b = Math.floor(x0); b < x1; ++b) {
-          const part = Math.min(x1, b + 1) - Math.max(x0, b);
+    for (let s = this.first[rank]; s < last; ++s) {
+      const x1 = Math.min(this.end[s] * scale, bins), threads = this.threads[s];
+      if (threads > 0) {
+        const m = this.mpi[s], o = this.omp[s];
+        for (let b = x0 | 0; b < x1; ++b) {
+          const part = (x1 < b + 1 ? x1 : b + 1) - (x0 > b ? x0 : b);
           cover[b] += part;
-          mpi[b] += part * this.mpi[s];
-          omp[b] += part * this.omp[s];
-          team[b] += part * this.threads[s];
+          mpi[b] += part * m;
+          omp[b] += part * o;
+          team[b] += part * threads;
         }
       }
       x0 = x1;
@@ -115,20 +131,9 @@ class Samples {
       if (cover[b] < 1e-3) continue;
       finest.mpi[row + b] = mpi[b] / cover[b];
       finest.omp[row + b] = omp[b] / cover[b];
-      finest.threads[row + b] = Math.round((teams * team[b]) / cover[b]);
+      finest.threads[row + b] = (teams * team[b]) / cover[b] + 0.5;
     }
-    for (let l = 1; l < this.levels.length; ++l) {
-      const fine = this.levels[l - 1], coarse = this.levels[l];
-      for (let b = 0; b < coarse.bins; ++b) {
-        const i = rank * fine.bins + 2 * b, o = rank * coarse.bins + b;
-        const left = fine.mpi[i] !== NONE || fine.omp[i] !== NONE;
-        const right = fine.mpi[i + 1] !== NONE || fine.omp[i + 1] !== NONE;
-        for (const name of ["mpi", "omp", "threads"]) {
-          const a = fine[name][i], c = fine[name][i + 1];
-          coarse[name][o] = left && right ? (a + c + 1) >> 1 : left ? a : c;
-        }
-      }
-    }
+    for (let l = 1; l < this.levels.length; ++l) halve(this.levels[l - 1], this.levels[l], rank);
   }
 
   /** The first sample of a rank that ends after t, which is in ticks. */
@@ -180,6 +185,7 @@ class Chart {
     this.moves = moves;
     this.kind = canvas.dataset.chart;
     this.context = canvas.getContext("2d");
+    this.behind = document.createElement("canvas"); // the plot, before it is brought to its size
     this.resize();
   }
 
@@ -190,11 +196,18 @@ class Chart {
     this.height = this.canvas.clientHeight;
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
-    const room = (all, a, b) => Math.max(1, Math.round((all - a - b) * ratio));
-    this.image = this.context.createImageData(room(this.width, MARGIN.left, MARGIN.right),
-                                              room(this.height, MARGIN.top, MARGIN.bottom));
+  }
+
+  /** Pixels of their own size, or, in a draft, of `size` times that. */
+  canvasOf(size) {
+    const room = (all, a, b) => Math.max(1, Math.round(((all - a - b) * this.ratio) / size));
+    const width = room(this.width, MARGIN.left, MARGIN.right), height = room(this.height, MARGIN.top, MARGIN.bottom);
+    if (this.image && this.image.width === width && this.image.height === height) return;
+    this.behind.width = width;
+    this.behind.height = height;
+    this.image = this.context.createImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.sums = ["mpi", "omp", "weight"].map(() => new Float32Array(this.image.width));
+    this.sums = ["mpi", "omp", "weight"].map(() => new Float32Array(width));
   }
 
   /** Colours as the style sheet has them now; the canvas knows no CSS. */
@@ -212,16 +225,23 @@ class Chart {
     this.font = `12px ${style.getPropertyValue("--font")}`;
   }
 
-  draw() {
-    const began = performance.now();
-    const {view, samples, image} = this;
+  /** A draft has fewer pixels, and looks at fewer of the ranks that share one. Returns the milliseconds that it took. */
+  draw(draft = false) {
+    const began = performance.now(), {view, samples, ratio} = this;
+    this.canvasOf(draft ? 2 * ratio : 1);
+    this.most = draft ? 3 : 64; // ranks that are looked at for a row of pixels
+    const {image} = this;
     const perPixel = ((view.t1 - view.t0) / image.width) * samples.levels[0].bins;
     const rowHeight = image.height / (view.r1 - view.r0);
     if (perPixel >= 0.7) this.drawBins(perPixel); else this.drawSamples();
-    if (rowHeight >= 4 * this.ratio) this.separate(rowHeight);
+    if (rowHeight >= 4 * ratio) this.separate(rowHeight);
+    this.behind.getContext("2d").putImageData(image, 0, 0);
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    this.context.putImageData(image, MARGIN.left * this.ratio, MARGIN.top * this.ratio);
-    this.drawAxes(rowHeight / this.ratio);
+    this.context.imageSmoothingEnabled = false;
+    this.plot = {x: MARGIN.left, y: MARGIN.top, w: this.width - MARGIN.left - MARGIN.right,
+                 h: this.height - MARGIN.top - MARGIN.bottom};
+    this.context.drawImage(this.behind, this.plot.x * ratio, this.plot.y * ratio, this.plot.w * ratio, this.plot.h * ratio);
+    this.drawAxes(this.plot.h / (view.r1 - view.r0));
     return performance.now() - began;
   }
 
@@ -280,11 +300,11 @@ class Chart {
         }
       }
       this.paint(y, y1);
-    }, 4);
+    }, Math.min(this.most, 4));
   }
 
   /** Calls with the pixel rows [y, y1) and the ranks [from, to) that they show; of many ranks, `most` evenly spread. */
-  eachRow(call, most = 64) {
+  eachRow(call, most = this.most) {
     const {view, samples, image} = this, height = image.height, perPixel = (view.r1 - view.r0) / height;
     let y = 0;
     while (y < height) {
@@ -306,24 +326,22 @@ class Chart {
   paint(y, y1) {
     const {image, pixels} = this, width = image.width, [sumMpi, sumOmp, weight] = this.sums;
     const [ur, ug, ub] = this.useful, [or, og, ob] = this.ompWait, [mr, mg, mb] = this.mpiWait, [er, eg, eb] = this.empty;
-    const bars = this.kind === "cores" && y1 - y >= 8 * this.ratio;
-    const row = y * width;
+    const row = y * width, blank = 0xff000000 | (eb << 16) | (eg << 8) | er;
+    const bars = this.kind === "cores" && y1 - y >= 8;
     for (let x = 0; x < width; ++x) {
-      let r = er, g = eg, b = eb;
-      if (weight[x] > 0) {
-        if (this.kind === "cores") {
-          const share = sumMpi[x] / weight[x] / 254, depth = bars ? 1 : 0.08 + 0.92 * share;
-          [r, g, b] = [er + (ur - er) * depth, eg + (ug - eg) * depth, eb + (ub - eb) * depth];
-        } else {
-          const m = sumMpi[x] / weight[x] / 255, o = sumOmp[x] / weight[x] / 255, u = Math.max(0, 1 - m - o);
-          r = u * ur + o * or + m * mr; g = u * ug + o * og + m * mg; b = u * ub + o * ob + m * mb;
-        }
-      }
+      const w = weight[x];
+      if (w === 0) { pixels[row + x] = blank; continue; }
+      const a = this.kind === "cores" ? (bars ? 1 : 0.08 + (0.92 * sumMpi[x]) / w / 254) : sumMpi[x] / w / 255;
+      const o = this.kind === "cores" ? 0 : sumOmp[x] / w / 255, rest = Math.max(0, 1 - a - o);
+      // Threads: from empty to full. Activities: computing is what is left.
+      const r = this.kind === "cores" ? a * ur + rest * er : rest * ur + o * or + a * mr;
+      const g = this.kind === "cores" ? a * ug + rest * eg : rest * ug + o * og + a * mg;
+      const b = this.kind === "cores" ? a * ub + rest * eb : rest * ub + o * ob + a * mb;
       pixels[row + x] = 0xff000000 | (b << 16) | (g << 8) | r;
     }
     for (let yy = y + 1; yy < y1; ++yy) pixels.copyWithin(yy * width, row, row + width);
     if (!bars) return;
-    const blank = 0xff000000 | (eb << 16) | (eg << 8) | er, room = y1 - y - this.ratio;
+    const room = y1 - y - 1;
     for (let x = 0; x < width; ++x) {
       const top = y1 - Math.round(weight[x] > 0 ? (room * sumMpi[x]) / weight[x] / 254 : 0);
       for (let yy = y; yy < top; ++yy) pixels[yy * width + x] = blank;
@@ -341,8 +359,7 @@ class Chart {
   }
 
   drawAxes(rowHeight) {
-    const {context: c, view, samples, ratio} = this;
-    const plot = {x: MARGIN.left, y: MARGIN.top, w: this.image.width / ratio, h: this.image.height / ratio};
+    const {context: c, view, samples, ratio, plot} = this;
     c.save();
     c.scale(ratio, ratio);
     c.font = this.font; c.fillStyle = this.text; c.strokeStyle = this.text; c.lineWidth = 1;
@@ -372,8 +389,7 @@ class Chart {
 
   /** What lies under a point of the canvas, in words; "" outside. */
   words(x, y) {
-    const {view, samples, ratio} = this, w = this.image.width / ratio, h = this.image.height / ratio;
-    const fx = (x - MARGIN.left) / w, fy = (y - MARGIN.top) / h;
+    const {view, samples, plot} = this, fx = (x - plot.x) / plot.w, fy = (y - plot.y) / plot.h;
     if (fx < 0 || fx >= 1 || fy < 0 || fy >= 1) return "";
     const rank = Math.min(samples.ranks - 1, Math.floor(view.r0 + fy * (view.r1 - view.r0)));
     if (rank >= samples.ready) return "";
@@ -410,20 +426,28 @@ class Timeline {
     this.view = new View(this.samples.ranks, Math.max(0.2 / most, 8 * this.samples.unit));
     this.charts = canvases.map(canvas => new Chart(canvas, this.samples, this.view, moves));
     this.tip = document.getElementById("tip");
-    this.frames = [];
+    this.spent = 0; // ms that drawing all of it took last
     for (const chart of this.charts) this.listen(chart);
     this.restyle();
   }
   restyle() { for (const chart of this.charts) chart.colours(); this.redraw(); }
-  resize() { for (const chart of this.charts) chart.resize(); this.redraw(); }
+  resize() { for (const chart of this.charts) chart.resize(); this.draw(); }
+  /** With the next frame. Where drawing all of it takes too long for moving pictures, a draft first, and all at rest. */
   redraw() {
     if (this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const draft = this.spent > 20;
+      this.draw(draft);
+      clearTimeout(this.rest);
+      if (draft) this.rest = setTimeout(() => this.draw(), 150);
+    });
   }
-  draw() {
+  draw(draft = false) {
     let spent = 0;
-    for (const chart of this.charts) spent += chart.draw();
+    for (const chart of this.charts) spent += chart.draw(draft);
+    if (!draft) this.spent = spent;
     const whole = this.view.t1 - this.view.t0 > 0.9999 && this.view.r1 - this.view.r0 > this.view.rows - 1e-6;
     for (const reset of document.querySelectorAll("[data-zoom=whole]")) reset.disabled = whole;
     return spent;
