@@ -3,7 +3,7 @@
 
 A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits
 in 255ths, and the thread count. Ends are written as differences to the rank before, which in step takes nearly
-nothing, and every column as planes of bytes, zigzag, deflated, in base64.
+nothing, and both columns of numbers as planes of bytes, whose counts stand first. All of it is deflated, in base64.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ class _Blocks:
             columns[3].append(np.diff(samples.threads, prepend=0))
             previous = ends
         level = 1 if self.large else 9
-        data = b"".join(_planes(np.concatenate(column), size) for column, size in zip(columns, (4, 1, 1, 2)))
+        ends, mpi, omp, threads = (np.concatenate(column) for column in columns)
+        (many, ends_planes), (few, threads_planes) = _planes(ends), _planes(threads)
+        shares = (share.astype(np.uint8).tobytes() for share in (mpi, omp))
+        data = b"".join([bytes([many, few]), ends_planes, *shares, threads_planes])
         self.blocks.append(base64.b64encode(zlib.compress(data, level)).decode("ascii"))
         self.head["blocks"].append(len(self.pending))
         self.pending = []
@@ -113,12 +116,12 @@ def _without_gaps(samples: Samples) -> Samples:
     )
 
 
-def _planes(column: npt.NDArray[np.int64], size: int) -> bytes:
-    """Signed columns zigzag; the lowest bytes of all numbers first, then the next ones."""
-    if size > 1:
-        column = np.where(column >= 0, column << 1, (-column << 1) - 1)
-    wide = column.astype(f"<u{size}").view(np.uint8).reshape(-1, size)
-    return np.ascontiguousarray(wide.T).tobytes()
+def _planes(column: npt.NDArray[np.int64]) -> tuple[int, bytes]:
+    """Zigzag; the lowest bytes of all numbers, then the next ones, as many as the largest has: how many, and all of them."""
+    zigzag = np.where(column >= 0, column << 1, (-column << 1) - 1)
+    count = max(1, (int(zigzag.max(initial=0)).bit_length() + 7) // 8)
+    bytewise = zigzag.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :count]
+    return count, np.ascontiguousarray(bytewise.T).tobytes()
 
 
 def _last(timeline: Any) -> float:

@@ -116,6 +116,11 @@ def test_what_is_missing_is_said(older):
     )
 
 
+def unzigzag(planes, count):
+    numbers = sum(plane.astype(np.int64) << (8 * i) for i, plane in enumerate(planes.reshape(count, -1)))
+    return np.where(numbers & 1, -((numbers >> 1) + 1), numbers >> 1)
+
+
 def decoded(found):
     """The columns in the blocks of a canvas, as assets/timeline.js reads them."""
     head, row = found.head, 0
@@ -123,11 +128,10 @@ def decoded(found):
         data = np.frombuffer(zlib.decompress(base64.b64decode(block)), dtype=np.uint8)
         lengths = head["samples"][row : row + count]
         n = sum(lengths)
-        zigzag = sum(data[i * n : (i + 1) * n].astype(np.int64) << (8 * i) for i in range(4))
-        ends = np.where(zigzag & 1, -((zigzag >> 1) + 1), zigzag >> 1)
-        mpi, omp = data[4 * n : 5 * n], data[5 * n : 6 * n]
-        zigzag = data[6 * n : 7 * n].astype(np.int64) + (data[7 * n :].astype(np.int64) << 8)
-        threads = np.where(zigzag & 1, -((zigzag >> 1) + 1), zigzag >> 1)
+        many, few = map(int, data[:2])
+        ends = unzigzag(data[2 : 2 + many * n], many)
+        mpi, omp = data[2 + many * n :][:n], data[2 + (many + 1) * n :][:n]
+        threads = unzigzag(data[2 + (many + 2) * n :], few)
         at, before = 0, []
         for length in lengths:
             end = []

@@ -26,6 +26,13 @@ async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** A signed number, zigzag, from planes of bytes; up to 33 bits. */
+function number(planes, k, count, bytes) {
+  let z = planes[k];
+  for (let p = 1, unit = 256; p < bytes; ++p, unit *= 256) z += planes[p * count + k] * unit;
+  return z % 2 ? -(z + 1) / 2 : z / 2;
+}
+
 /** A rank's row of a level from that of the next finer one: the means of pairs, or the one of them that is there. */
 function halve(fine, coarse, rank) {
   const {mpi, omp, threads} = fine;
@@ -83,7 +90,8 @@ class Samples {
 
   take(bytes, from, to) {
     const begin = this.first[from], count = this.first[to] - begin;
-    const ends = bytes.subarray(0, 4 * count), rest = bytes.subarray(4 * count);
+    const many = bytes[0], few = bytes[1]; // bytes of a difference of ends, and of threads
+    const ends = bytes.subarray(2), rest = bytes.subarray(2 + many * count);
     this.mpi.set(rest.subarray(0, count), begin);
     this.omp.set(rest.subarray(count, 2 * count), begin);
     const threads = rest.subarray(2 * count);
@@ -93,12 +101,10 @@ class Samples {
       let team = 0;
       for (let i = 0; i < n; ++i) {
         const s = at + i, k = s - begin;
-        const z = (ends[k] | (ends[count + k] << 8) | (ends[2 * count + k] << 16) | (ends[3 * count + k] << 24)) >>> 0;
-        const difference = z & 1 ? -((z >>> 1) + 1) : z >>> 1;
+        const difference = number(ends, k, count, many);
         const predicted = i < shared ? this.end[this.first[r - 1] + i] : i > 0 ? this.end[s - 1] : 0;
         this.end[s] = predicted + difference;
-        const t = threads[k] | (threads[count + k] << 8);
-        team += t & 1 ? -((t >>> 1) + 1) : t >>> 1;
+        team += number(threads, k, count, few);
         this.threads[s] = team;
       }
       before = n;
