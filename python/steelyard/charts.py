@@ -21,6 +21,8 @@ class Bar:
     tip: str = ""
     noise: Optional[float] = None
     """Half width of a band around the end of the bar."""
+    depth: Optional[int] = None
+    """In a tree: how far its name is indented."""
 
 
 def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float] = None) -> str:
@@ -42,7 +44,10 @@ def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float]
 
 def _row(row: Bar, y: float, scale: float) -> list[str]:
     out = ["<g>" + (f"<title>{escape(row.tip)}</title>" if row.tip else "")]
-    out.append(_text(LABEL - 8, y + 16, row.name, "end"))
+    if row.depth is None:
+        out.append(_text(LABEL - 8, y + 16, row.name, "end"))
+    else:
+        out.append(_text(12 * row.depth, y + 16, row.name, ""))
     x = float(LABEL)
     for kind, value in row.parts:
         width = value * scale

@@ -208,7 +208,7 @@ def ranks(run: Run) -> Optional[Section]:
     columns = [
         Column("rank"),
         Column("node"),
-        Column("threads at start", meaning("rank", "threads_at_start")),
+        Column("threads", meaning("rank", "threads_at_start")),
         Column("at end", meaning("rank", "threads_at_end")),
         Column("computing", "share of its core time"),
         Column("in OpenMP", "waiting in OpenMP, share of its core time"),
@@ -223,7 +223,7 @@ def ranks(run: Run) -> Optional[Section]:
     table = Table(columns + ([Column("threads fixed because", "", False)] if fixed else []))
     parts = core_shares(run)
     for (rank, row), (_, part) in zip(shown.iterrows(), parts.loc[shown.index].iterrows()):
-        lent = [Cell(core_time(row[name]), float(row[name])) for name in ("lent", "borrowed")] if lends else []
+        lent = [_core_time(row[name]) for name in ("lent", "borrowed")] if lends else []
         table.add(
             Cell(str(rank), float(str(rank))),
             count(row["node"]),
@@ -285,3 +285,7 @@ def nodes(run: Run) -> Optional[Section]:
         table=table,
         caption=first_of(len(run.nodes), "nodes"),
     )
+
+
+def _core_time(value: float) -> Cell:
+    return Cell(core_time(value), float(value)) if value >= PRINTED else nothing()

@@ -152,10 +152,11 @@ def efficiency(run: Run) -> Optional[Section]:
     )
     rows = [
         Bar(
-            "\u2003" * depth + name,
+            name,
             [("useful", float(run.metrics[member]))],
             percent(run.metrics[member], 1),
             meaning("metrics", member),
+            depth=depth,
         )
         for member, name, depth in tree
     ]

@@ -404,7 +404,7 @@ class Chart {
     if (s >= samples.first[rank + 1] || samples.threads[s] === 0) return `${name}: nothing recorded`;
     const tick = samples.head.tick, start = s > samples.first[rank] ? samples.end[s - 1] : 0;
     const length = (samples.end[s] - start) * tick, mpi = samples.mpi[s] / 255, omp = samples.omp[s] / 255;
-    const share = value => `${Math.round(100 * value)} %`;
+    const share = value => `${Math.round(100 * value)}\u00a0%`;
     return `${name}, ${(start * tick).toFixed(decimals(length / 10))} s, for ${duration(length)}: computing ` +
       `${share(Math.max(0, 1 - mpi - omp))}, waiting in MPI ${share(mpi)}, in OpenMP ${share(omp)}, ` +
       `${samples.threads[s]} thread${samples.threads[s] === 1 ? "" : "s"}`;
