@@ -8,7 +8,7 @@ from typing import Callable, Optional, Sequence
 
 from .words import ticks
 
-WIDTH, ROW, LABEL, RIGHT = 860, 24, 150, 110
+WIDTH, ROW, LABEL, RIGHT = 900, 24, 160, 140
 
 
 @dataclass(frozen=True)

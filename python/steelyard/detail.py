@@ -219,8 +219,7 @@ def ranks(run: Run) -> Optional[Section]:
     if lends:
         columns += [Column("lent", meaning("totals", "lent")), Column("borrowed", meaning("totals", "borrowed"))]
     columns += [Column("regions", meaning("totals", "regions")), Column("MPI calls", meaning("totals", "mpi_calls"))]
-    fixed = bool((frame["fixed_reason"] != "").any())
-    table = Table(columns + ([Column("threads fixed because", "", False)] if fixed else []))
+    table = Table(columns)
     parts = core_shares(run)
     for (rank, row), (_, part) in zip(shown.iterrows(), parts.loc[shown.index].iterrows()):
         lent = [_core_time(row[name]) for name in ("lent", "borrowed")] if lends else []
@@ -237,7 +236,6 @@ def ranks(run: Run) -> Optional[Section]:
             *lent,
             count(row["regions"]),
             count(row["mpi_calls"]),
-            *([text(row["fixed_reason"])] if fixed else []),
         )
     caption = f"Shown are the {MOST} of {number(len(frame))} ranks that waited most." if len(shown) < len(frame) else ""
     return Section("ranks", "What did each rank do in all?", table=table, caption=caption)

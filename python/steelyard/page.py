@@ -44,6 +44,7 @@ def render(sections: list[Section], timeline: Optional[dict[str, Any]], **values
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_unbroken,
     )
     scripts = ["timeline.js", "page.js"] if timeline else ["page.js"]
     script = "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in scripts)
@@ -51,6 +52,13 @@ def render(sections: list[Section], timeline: Optional[dict[str, Any]], **values
     return environment.get_template("report.html.j2").render(
         sections=sections, timeline=timeline, css=css, script=script, **values
     )
+
+
+def _unbroken(value: Any) -> Any:
+    """No line ends between a figure and its unit or its noise band."""
+    if type(value) is not str:
+        return value
+    return value.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
 
 
 def _size(run: Run) -> str:

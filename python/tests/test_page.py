@@ -37,7 +37,7 @@ class Strict(HTMLParser):
         if self.open and self.open[-1] == "h2":
             self.titles.append(data)
         if self.open and self.open[-1] not in ("script", "style"):
-            self.text += data
+            self.text += data.replace("\u00a0", " ")
 
 
 @pytest.fixture(scope="module")
