@@ -7,7 +7,7 @@ CMAKE_FLAGS ?=
 CTEST_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-tasks sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check tidy install clean
 
 help:  ## This list
@@ -32,7 +32,7 @@ test: build  ## Run every test, on every MPI that was found
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build
 
-bench: bench-cores bench-phases bench-loops bench-tasks bench-collectives  ## Run every benchmark beside its target
+bench: bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report  ## Run every benchmark beside its target
 
 bench-cores: build  ## Benchmarks of `cores`: writes build/bench/cores.json
 	@$(PYTHON) bench/cores.py --build build
@@ -48,6 +48,9 @@ bench-collectives: build  ## Benchmarks of `collectives`: writes build/bench/col
 
 bench-tasks: build  ## Benchmarks of `tasks`: writes build/bench/tasks.json
 	@$(PYTHON) bench/tasks.py --build build
+
+bench-report: setup  ## Benchmarks of `steelyard report`: writes build/bench/report.json
+	@$(PYTHON) bench/report.py --build build
 
 sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
 

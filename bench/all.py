@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "phases", "loops", "tasks", "collectives"]
+CAPABILITIES = ["cores", "phases", "loops", "tasks", "collectives", "report"]
 
 
 def main() -> int:

@@ -40,6 +40,15 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/schema)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING PATTERN "*.json")
 endif()
 
+# The Python package, which `steelyard report --html` runs. In the build tree, the sources themselves.
+set(python_directory ${CMAKE_INSTALL_DATADIR}/steelyard/python)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/steelyard DESTINATION ${python_directory}
+        FILES_MATCHING REGEX "\\.(py|typed|css|js|j2)$" PATTERN __pycache__ EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/schema/run-record.schema.json DESTINATION ${python_directory}/steelyard)
+cmake_path(GET python_directory PARENT_PATH python_parent)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${python_parent})
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python ${CMAKE_BINARY_DIR}/${python_directory} SYMBOLIC)
+
 # find_package(steelyard) gives steelyard::steelyard.
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/steelyard)
 install(EXPORT steelyard NAMESPACE steelyard:: FILE steelyard-config.cmake DESTINATION ${package_directory})

@@ -47,3 +47,6 @@ export OMP_NUM_THREADS=6 OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 OMPI_MCA_mpi_yi
 compare emulated 8 '--emulate="package:2 core:24 pu:1"' "--steps=60 --work=360 --imbalance=100 --kernel=sleep"
 
 echo "The run records are in $out; in full: $steelyard report $out/real.json"
+# The project's own Python environment, where the set-up made one.
+PATH=$PWD/.venv/bin:$PATH "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null &&
+  echo "A page about the second run, for any browser: $PWD/$out/emulated.html"

@@ -5,6 +5,30 @@
 >>> run.ranks[["threads_at_start", "threads_at_end", "mpi"]]
 """
 
-from .record import InvalidRecord, Run, load, schema, validate
+from __future__ import annotations
 
-__all__ = ["InvalidRecord", "Run", "load", "schema", "validate"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .check import schema
+    from .record import InvalidRecord, Run, load, validate
+    from .samples import Samples
+
+__all__ = ["InvalidRecord", "Run", "Samples", "load", "schema", "validate"]
+
+_WHERE = {
+    "InvalidRecord": "record",
+    "Run": "record",
+    "Samples": "samples",
+    "load": "record",
+    "schema": "check",
+    "validate": "record",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """On first use, so that `python3 -m steelyard` can say which package is missing."""
+    if name not in _WHERE:
+        raise AttributeError(f"module 'steelyard' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import functools
+import gc
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Callable, Iterator, NoReturn, Optional, Union
 
-import jsonschema
+import numpy as np
 import pandas as pd
 
-PathLike = Union[str, "os.PathLike[str]"]
+from .check import examine, schema
+from .samples import Samples, unpack
 
-_SCHEMA = Path(__file__).with_name("run-record.schema.json")
+PathLike = Union[str, "os.PathLike[str]"]
+Progress = Callable[[int, int], None]
+
 _COUNTS = ("regions", "mpi_calls")  # in totals_ns, and not times
+_NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts")  # members of a rank that have tables of their own
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
 
@@ -38,6 +43,14 @@ class Run:
     record: dict[str, Any]
     """The file as it is."""
 
+    _timelines: list[Samples] = field(default_factory=list, repr=False)
+
+    def samples(self) -> Iterator[tuple[int, Samples]]:
+        """Each rank with its timeline in columns (see `Samples`), one after the other: for records whose whole timeline is
+        too large for one data frame."""
+        for index, rank in enumerate(self.record["ranks"]):
+            yield rank["rank"], self._timelines[index] if self._timelines else unpack(rank["timeline"])
+
     @functools.cached_property
     def ranks(self) -> pd.DataFrame:
         """One row a rank, indexed by it: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason,
@@ -45,7 +58,7 @@ class Run:
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; regions and mpi_calls are
         counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
         totals = _properties("totals")
-        columns = {k: v for k, v in _properties("rank").items() if k not in ("totals_ns", "waited_for", "timeline", "broadcasts")}
+        columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
         rows = [
             {**{k: v for k, v in rank.items() if k in columns}}
@@ -70,8 +83,11 @@ class Run:
     @functools.cached_property
     def timeline(self) -> pd.DataFrame:
         """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads."""
-        rows = [{"rank": rank["rank"], **sample} for rank in self.record["ranks"] for sample in rank["timeline"]]
-        return _frame(rows, {"rank": "int64", **_properties("sample")})
+        parts = list(self.samples())
+        columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts], [len(samples) for _, samples in parts])}
+        for name in _properties("sample"):
+            columns[name] = np.concatenate([getattr(samples, name) for _, samples in parts]) if parts else []
+        return pd.DataFrame(columns).astype({"rank": "int64", **_properties("sample")})
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
@@ -86,6 +102,21 @@ class Run:
         return _frame(self.record.get("loops", []), _properties("loop")).set_index("site")
 
     @functools.cached_property
+    def tasks(self) -> pd.DataFrame:
+        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_here (tasks taken from ranks of the same
+        node) and stolen_far, results_sent and the hops that these took, messages, connections and degree, busy and inside
+        (thread time in tasks and in runs). Empty where the run had none."""
+        return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
+
+    @functools.cached_property
+    def collectives(self) -> pd.DataFrame:
+        """One row a rank whose broadcasts Steelyard had taken over: calls, of those shared (through shared memory alone), tree
+        (between nodes as well) and library (given back), late (to which it came after the data) and behind (s, the sum of
+        those). Empty where there were none."""
+        rows = [{"rank": rank["rank"], **rank["broadcasts"]} for rank in self.record["ranks"] if "broadcasts" in rank]
+        return _frame(rows, {"rank": "int64", **_properties("broadcasts")}).set_index("rank")
+
+    @functools.cached_property
     def nodes(self) -> pd.DataFrame:
         """One row a node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before and
         phase_after with their noise, nothing_moved."""
@@ -97,9 +128,12 @@ class Run:
         return pd.Series(self.record["metrics"], dtype="float64", name="efficiency")
 
 
-def load(path: PathLike) -> Run:
-    """Reads a run record. Raises OSError, or InvalidRecord with what is wrong."""
-    return Run(_read(path))
+def load(path: PathLike, progress: Optional[Progress] = None) -> Run:
+    """Reads a run record of any schema version up to this one. Raises OSError, or InvalidRecord with what is wrong.
+
+    `progress(done, of)` is told how many of the ranks have been read, while they are.
+    """
+    return Run(*_read(path, progress))
 
 
 def validate(path: PathLike) -> None:
@@ -107,27 +141,40 @@ def validate(path: PathLike) -> None:
     _read(path)
 
 
-@functools.lru_cache(maxsize=None)
-def schema() -> dict[str, Any]:
-    """The published JSON schema (draft 2020-12), with the meaning and the unit of every member."""
-    return json.loads(_SCHEMA.read_text(encoding="utf-8"))
-
-
-def _read(path: PathLike) -> dict[str, Any]:
+def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str, Any], list[Samples]]:
+    collecting = gc.isenabled()
+    gc.disable()  # millions of objects come, and none goes
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse, object_hook=progress and _counted(progress))
+    except (ValueError, RecursionError) as error:
         raise InvalidRecord(path, [f"not JSON, or cut off: {error}"]) from error
-    errors = sorted(jsonschema.Draft202012Validator(schema()).iter_errors(record), key=lambda e: list(map(str, e.path)))
-    problems = [f"{_place(error)}: {error.message[:200]}" for error in errors]
+    finally:
+        if collecting:
+            gc.enable()
+    problems, timelines = examine(record)
     if problems:
         raise InvalidRecord(path, problems)
-    return record
+    return record, timelines
 
 
-def _place(error: jsonschema.ValidationError) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    return text.lstrip(".") or "the whole"
+def _counted(progress: Progress) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Counts the ranks as they are read. Nodes, which tell how many there will be, stand in front of them."""
+    done = expected = 0
+
+    def look(member: dict[str, Any]) -> dict[str, Any]:
+        nonlocal done, expected
+        if "phase_source" in member and isinstance(member.get("ranks"), int):
+            expected += member["ranks"]
+        elif "totals_ns" in member:
+            done += 1
+            progress(done, max(done, expected))
+        return member
+
+    return look
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
 def _properties(name: str) -> dict[str, str]:

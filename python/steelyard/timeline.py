@@ -27,10 +27,10 @@ STYLE = """
 text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #24292f }
 .title { font-size: 14px; font-weight: 600 } .small { font-size: 11px; fill: #57606a } .end { text-anchor: end }
 .middle { text-anchor: middle } .card { fill: #fff; stroke: #d0d7de } .grid { stroke: #d8dee4 }
-.move { stroke: #24292f; stroke-dasharray: 3 3 } .useful { fill: #2f7fc1 } .omp { fill: #f0b429 } .mpi { fill: #e6958b }
+.move { stroke: #24292f; stroke-dasharray: 3 3 } .useful { fill: #2f7fc1 } .omp { fill: #df9c10 } .mpi { fill: #efc4b4 }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .small { fill: #9198a1 } .card { fill: #0d1117; stroke: #30363d } .grid { stroke: #262c36 }
-  .move { stroke: #e6edf3 } .useful { fill: #4493d8 } .omp { fill: #d8a11d } .mpi { fill: #8c4a44 }
+  .move { stroke: #e6edf3 } .useful { fill: #4493d8 } .omp { fill: #d8a11d } .mpi { fill: #7a4a44 }
 }
 """.strip()
 
@@ -68,7 +68,7 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
         out.append(f'<path class="grid" d="M{x:.1f} {first:.1f}V{bottom:.1f}"/>')
 
     paths: dict[str, list[str]] = defaultdict(list)
-    rows = {rank: first + lane * i for i, rank in enumerate(ranks.index)}
+    rows = {int(str(rank)): first + lane * i for i, rank in enumerate(ranks.index)}
     for kind, rank, begin, length, low, high in _bars(run, most):
         thick = 0.9 * lane / most
         x, width = LEFT + begin * scale, length * scale
@@ -78,11 +78,11 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
     out += [f'<path class="{kind}" d="{"".join(paths[kind])}"/>' for kind in KINDS if paths[kind]]
 
     every = math.ceil(11 / lane)
-    for i, (rank, row) in enumerate(ranks.iterrows()):
+    for i, (number, row) in enumerate(ranks.iterrows()):
         if i % every:
             continue
-        y = rows[rank] + lane / 2 + 4
-        out.append(_text(LEFT - 8, y, f"rank {rank}", "small end"))
+        y = first + lane * i + lane / 2 + 4
+        out.append(_text(LEFT - 8, y, f"rank {number}", "small end"))
         before, after = row["threads_at_start"], row["threads_at_end"]
         out.append(_text(WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}", "small"))
     out += [f'<path class="move" d="M{LEFT + t * scale:.1f} {first - 4:.1f}V{bottom:.1f}"/>' for t in _moves(run)]
@@ -92,15 +92,17 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
 def _bars(run: Run, most: int) -> Iterator[tuple[str, int, float, float, float, float]]:
     """kind, rank, begin, length, and from which thread to which: a sample is computing first and MPI then, as it is in a
     program whose MPI calls end what it computes."""
-    for sample in run.timeline.itertuples():
-        mpi = min(sample.mpi_wait, sample.end - sample.start)
-        outside = sample.end - sample.start - mpi
-        cores = min(most, max(1, sample.threads))
-        lost = sample.omp_wait / (sample.useful + sample.omp_wait) if sample.omp_wait > 0 else 0.0
-        yield "useful", sample.rank, sample.start, outside, 0, cores * (1 - lost)
-        if lost > 0.02:
-            yield "omp", sample.rank, sample.start, outside, cores * (1 - lost), cores
-        yield "mpi", sample.rank, sample.start + outside, mpi, 0, cores
+    for rank, samples in run.samples():
+        columns = (samples.start, samples.end, samples.useful, samples.omp_wait, samples.mpi_wait, samples.threads)
+        for start, end, useful, omp_wait, mpi_wait, threads in zip(*(column.tolist() for column in columns)):
+            mpi = min(mpi_wait, end - start)
+            outside = end - start - mpi
+            cores = min(most, max(1, threads))
+            lost = omp_wait / (useful + omp_wait) if omp_wait > 0 else 0.0
+            yield "useful", rank, start, outside, 0, cores * (1 - lost)
+            if lost > 0.02:
+                yield "omp", rank, start, outside, cores * (1 - lost), cores
+            yield "mpi", rank, start + outside, mpi, 0, cores
 
 
 def _headline(name: str, run: Run) -> str:

@@ -25,7 +25,13 @@ def written(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def example():
     """A record that is kept with the tests: 8 ranks on one emulated node."""
     return Path(__file__).with_name("example.json")
+
+
+@pytest.fixture(scope="session")
+def older():
+    """The same run in the format's first form, which had no loops, tasks or broadcasts."""
+    return Path(__file__).with_name("older.json")

@@ -12,6 +12,7 @@
 #include "cli/launch.h"
 #include "cli/launcher.h"
 #include "cli/options_page.h"
+#include "cli/pages.h"
 #include "cli/refusal.h"
 #include "cli/report.h"
 
@@ -78,12 +79,22 @@ int main(std::vector<std::string> words) {
   auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
-  std::string record = base::Options().record;
+  const std::string last_record = base::Options().record;
+  Pages pages;
   bool full = false, json = false, manual = false;
-  report_command.add_option("record", record, "the run record")->capture_default_str();
+  report_command.add_option("record", pages.records, "the run record; two are compared")
+      ->expected(0, 2)
+      ->default_str(last_record);
   report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
-  report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
+  auto* json_flag = report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
+  const auto writes = [&](const char* name, std::string& file, const char* what) {
+    report_command.add_option(name, file, what)->type_name("FILE")->excludes(full_flag)->excludes(json_flag);
+  };
+  writes("--html", pages.html, "write a page that opens anywhere, without network");
+  writes("--perfetto", pages.perfetto, "write a trace for the Perfetto UI");
+  writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv, a .pcf and a .row");
+  writes("--talp", pages.talp, "write TALP's JSON, which talp-pages reads");
   options_command.add_flag("--man", manual, "as a section of a man page");
 
   const std::vector<std::string_view> commands{"run", "doctor", "report", "clean", "options"};
@@ -126,15 +137,26 @@ int main(std::vector<std::string> words) {
   if (report_command.parsed()) {
     if (const auto left = report_command.remaining(); !left.empty()) {
       const bool option = left[0].starts_with('-');
-      const auto near = option ? base::nearest(left[0], {"--full", "--json", "--help"}) : "";
+      const auto near =
+          option ? base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"})
+                 : "";
       return refuse_to_start(
           near.empty()
-              ? fmt::format("steelyard report takes one run record; what is {}? See `steelyard report --help`", left[0])
+              ? fmt::format("steelyard report takes one run record, or two to compare; what is {}? See `steelyard "
+                            "report --help`",
+                            left[0])
               : fmt::format("unknown option {}; did you mean {}?", left[0], near),
           wrong_usage, launcher);
     }
-    const bool named = report_command.count("record") > 0;
-    return report(record, named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
+    const bool named = !pages.records.empty();
+    if (!named) pages.records.push_back(last_record);
+    if (pages.records.size() > 1 && (full || json)) {
+      return refuse_to_start(
+          fmt::format("{} takes one run record, and {} is a second one", full ? "--full" : "--json", pages.records[1]),
+          wrong_usage, launcher);
+    }
+    if (pages.wanted()) return make_pages(pages, site);
+    return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
   }
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {

@@ -231,7 +231,9 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("help run").output, run("run --help").output);
   EXPECT_THAT(run("report --ful").output, HasSubstr("did you mean --full?"));
   EXPECT_EQ(run("report --ful").status, 2);
-  EXPECT_THAT(run("report a.json b.json").output, HasSubstr("takes one run record; what is b.json?"));
+  EXPECT_THAT(run("report a.json b.json c.json").output, HasSubstr("or two to compare; what is c.json?"));
+  EXPECT_THAT(run("report --htm=x a.json").output, HasSubstr("did you mean --html?"));
+  EXPECT_EQ(run("report --json --html=x a.json").status, 2);
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);
@@ -242,10 +244,29 @@ TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
   const auto absent = run("report gone.json");
   EXPECT_EQ(absent.status, 1);
   EXPECT_THAT(absent.output, HasSubstr("cannot read the run record gone.json: No such file or directory"));
+  EXPECT_THAT(run("report --json a.json b.json").output, HasSubstr("--json"));
   scratch_.write("half.json", "{\"schema\": 1,");
   const auto half = run("report half.json");
   EXPECT_EQ(half.status, 1);
   EXPECT_THAT(half.output, HasSubstr("half.json"));
+}
+
+/// With a python3 that prints what it was handed, and then with none.
+TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
+  EXPECT_THAT(run("report a.json --html=out.html").output,
+              HasSubstr("share/steelyard/python/steelyard; `make install`"));
+  scratch_.write("share/steelyard/python/steelyard/__main__.py", "");
+  const auto python = scratch_.write("tools/python3", "#!/bin/sh\nshift; printf '<%s>' \"$@\"; exit 7\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const std::string path = "PATH=" + (scratch_ / "tools");
+  const auto page = run("report 'a b.json' --html=out.html --talp=t.json", path);
+  EXPECT_EQ(page.output, "<a b.json><--html=out.html><--talp=t.json>");
+  EXPECT_EQ(page.status, 7);
+  EXPECT_EQ(run("report --perfetto=p --paraver=q", path).output, "<steelyard-run.json><--perfetto=p><--paraver=q>");
+  EXPECT_EQ(run("report a.json b.json", path).output, "<a.json><b.json>");
+  const auto none = run("report a.json b.json", "PATH=/nowhere");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.output, AllOf(HasSubstr("python3, which is not in PATH"), HasSubstr("apt-get install -y python3")));
 }
 
 }  // namespace

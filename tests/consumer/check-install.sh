@@ -1,9 +1,11 @@
 #!/bin/sh
-# check-install.sh BUILD SCRATCH: installs the build, moves the installed tree, then builds and runs outside programs in C,
-# C++ and Fortran against it: through CMake, through pkg-config, and with the Fortran module compiled from its source.
+# check-install.sh BUILD SCRATCH PYTHON: installs the build, moves the installed tree, then builds and runs outside programs in
+# C, C++ and Fortran against it: through CMake, through pkg-config, and with the Fortran module compiled from its source. At last
+# it makes a page with the installed Python package.
 set -eu
 build=$1
 scratch=$2
+python=$3
 here=$(cd "$(dirname "$0")" && pwd)
 
 rm -rf "$scratch"
@@ -33,6 +35,13 @@ gfortran "$prefix/share/steelyard/steelyard.f90" "$here/consumer.f90" $flags -o 
 
 echo "== the launcher"
 [ ! -x "$prefix/bin/steelyard" ] || "$prefix/bin/steelyard" --version
+
+echo "== pages"
+if [ -x "$prefix/bin/steelyard" ]; then
+  record=$here/../../python/tests/example.json
+  PATH=$(dirname "$python"):$PATH PYTHONDONTWRITEBYTECODE=1 "$prefix/bin/steelyard" report "$record" --html=page.html
+  grep -q '</html>' page.html
+fi
 
 if grep -rlIF "$scratch/first" "$prefix"; then
   echo "the files above name the place where they were installed, so the tree cannot be moved"

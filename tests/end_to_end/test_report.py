@@ -1,6 +1,9 @@
 """steelyard report, on the record of a run."""
 
 import json
+import os
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +38,17 @@ def test_full_report(run):
     assert live[0] in report.out
     assert "--steps=6 --work=6" in report.out, "what was run"
     assert len(report.out.splitlines()) > len(live) + 3, "tables follow"
+
+
+def test_pages_traces_and_comparison(run, tmp_path):
+    pytest.importorskip("jinja2")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    page, trace = tmp_path / "run.html", tmp_path / "run.prv"
+    made = steelyard_command("report", str(run.record_file), f"--html={page}", f"--paraver={trace}", PATH=path)
+    assert made.status == 0 and not made.err, made.explain()
+    assert "unbalanced.gcc --steps=6 --work=6" in page.read_text() and trace.read_text().startswith("#Paraver (")
+    both = steelyard_command("report", str(run.record_file), str(run.record_file), PATH=path)
+    assert both.status == 0 and "parallel efficiency" in both.out, both.explain()
 
 
 @pytest.mark.parametrize("damage, cause", [

@@ -1,0 +1,102 @@
+"""What `steelyard report` does beyond the verdict: pages, traces, comparisons."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Optional, Sequence
+
+from .progress import bar
+from .record import InvalidRecord, Run, load
+
+LARGE = 20_000_000  # bytes of a record whose reading takes long enough to be watched
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="steelyard report", description="Pages, traces and comparisons from run records."
+    )
+    parser.add_argument("record", nargs="+", type=Path, help="the run record; two are compared")
+    parser.add_argument("--html", type=Path, metavar="OUT.html", help="a page that opens anywhere, without network")
+    parser.add_argument("--perfetto", type=Path, metavar="OUT.pftrace", help="a trace for https://ui.perfetto.dev")
+    parser.add_argument(
+        "--paraver", type=Path, metavar="OUT.prv", help="a trace for Paraver, with .pcf and .row beside it"
+    )
+    parser.add_argument("--talp", type=Path, metavar="OUT.json", help="TALP's JSON, as talp-pages reads it")
+    given = parser.parse_args(words)
+    if len(given.record) > 2 or (len(given.record) == 2 and (given.perfetto or given.paraver or given.talp)):
+        parser.error("two records are compared, as text or with --html; all else takes one record")
+    try:
+        return _compare(given) if len(given.record) == 2 else _one(given)
+    except InvalidRecord as problem:
+        print(f"steelyard: {problem}", file=sys.stderr)
+    except OSError as problem:
+        print(f"steelyard: cannot use {problem.filename}: {problem.strerror}", file=sys.stderr)
+    return 1
+
+
+def _one(given: argparse.Namespace) -> int:
+    record = given.record[0]
+    run = _load(record)
+    large = record.stat().st_size > LARGE
+    if given.html:
+        from . import page
+
+        with bar("drawing", large) as progress:
+            text = page.html(run, progress)
+        _write(given.html, text)
+    if given.perfetto:
+        from . import perfetto
+
+        with bar("writing the trace", large) as progress, open(given.perfetto, "wb") as file:
+            perfetto.write(run, file, progress)
+        _say(given.perfetto)
+    if given.paraver:
+        from . import paraver
+
+        with bar("writing the trace", large) as progress:
+            files = paraver.write(run, given.paraver, progress)
+        for written in files:
+            _say(written)
+    if given.talp:
+        from . import talp
+
+        _write(given.talp, talp.text(run))
+    if not (given.html or given.perfetto or given.paraver or given.talp):
+        from .verdict import verdict
+
+        found = verdict(run)
+        print("\n".join([found.headline, found.waiting, found.moved, found.helped, *found.notes]))
+    return 0
+
+
+def _compare(given: argparse.Namespace) -> int:
+    from . import compare, compare_page
+
+    a, b = (_load(record) for record in given.record)
+    names = (str(given.record[0]), str(given.record[1]))
+    if given.html:
+        _write(given.html, compare_page.html(a, b, names))
+    else:
+        sys.stdout.write(compare.table(compare.compare(a, b), names))
+    return 0
+
+
+def _load(record: Path) -> Run:
+    with bar(f"reading {record}", record.stat().st_size > LARGE) as progress:
+        return load(record, progress)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    _say(path)
+
+
+def _say(path: Path) -> None:
+    size = path.stat().st_size
+    print(
+        f"steelyard: wrote {path} ({size / 1e6:.1f} MB)"
+        if size >= 1e6
+        else f"steelyard: wrote {path} ({size / 1e3:.0f} kB)"
+    )

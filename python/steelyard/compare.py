@@ -1,0 +1,269 @@
+"""Two runs side by side: what differs beyond noise, and what does not.
+
+The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many
+windows each; the spread of the differences between first and first, second and second window ... gives the band (95
+%), widened where neighbours are alike. So what both runs do in their course, such as to slow down, is no noise. That
+of a phase is in the record. What varies from one run to the next, such as which nodes a job gets, is in no single
+record: bands are lower bounds for it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Callable, Optional
+
+import numpy as np
+import numpy.typing as npt
+
+from .record import Run
+from .words import duration, percent
+
+WINDOWS, FEWEST = 20, 4
+CONFIDENCE = 0.95
+Floats = npt.NDArray[np.float64]
+Parts = dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A mean with the half width of its noise band; None where one run does not tell it."""
+
+    mean: float
+    noise: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One quantity of both runs. `relative`: the difference is told as a fraction of a. `paired`: the half width of
+    its band, where that is known better than from the bands of a and b."""
+
+    name: str
+    a: Value
+    b: Value
+    write: Callable[[float], str]
+    relative: bool = False
+    paired: Optional[float] = None
+
+    @property
+    def change(self) -> float:
+        change = self.b.mean - self.a.mean
+        return change / self.a.mean if self.relative and self.a.mean > 0 else change
+
+    @property
+    def noise(self) -> Optional[float]:
+        """Half width of the band of `change`."""
+        if self.paired is not None:
+            return self.paired
+        if self.a.noise is None or self.b.noise is None:
+            return None
+        if self.relative and self.a.mean > 0 and self.b.mean > 0:
+            return self.b.mean / self.a.mean * math.hypot(self.a.noise / self.a.mean, self.b.noise / self.b.mean)
+        return math.hypot(self.a.noise, self.b.noise)
+
+    @property
+    def verdict(self) -> str:
+        noise = self.noise
+        if noise is None:
+            return "no band from one run each"
+        if abs(self.change) <= noise:
+            return "within noise"
+        return "less" if self.change < 0 else "more"
+
+    def row(self) -> list[str]:
+        """Name, a, b, change and verdict in words."""
+        noise = self.noise
+        unit = "%" if self.relative else "points"
+        change = (
+            f"{round(100 * self.change, 1) + 0.0:+.1f}"
+            + (f" ± {100 * noise:.1f}" if noise is not None else "")
+            + f" {unit}"
+        )
+        return [self.name, self._value(self.a), self._value(self.b), change, self.verdict]
+
+    def _value(self, value: Value) -> str:
+        return self.write(value.mean) + (f" ± {self.write(value.noise)}" if value.noise is not None else "")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`headline` in one sentence; `warnings` where the runs are not of a kind; what was measured; and the ranks that
+    differ."""
+
+    headline: str
+    warnings: list[str]
+    settled: list[Difference]
+    whole: list[Difference]
+    ranks: list[Difference]
+    ranks_alike: int
+
+
+def compare(a: Run, b: Run) -> Comparison:
+    """From a to b."""
+    windows = min(WINDOWS, *(_samples_after(run, _last_move(run)) // 2 for run in (a, b)))
+    wa, wb = (_shares(run, max(1, windows)) for run in (a, b))
+    settled = [Difference("length of a phase", _phase(a), _phase(b), duration, relative=True)]
+    for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi")):
+        settled.append(_paired(name, kind, _all(wa), _all(wb), CONFIDENCE))
+    settled = [difference for difference in settled if not math.isnan(difference.a.mean + difference.b.mean)]
+    whole = [Difference("wall time", Value(a.record["wall"]), Value(b.record["wall"]), duration, relative=True)]
+    whole += [
+        Difference(
+            name, Value(float(a.metrics[member])), Value(float(b.metrics[member])), lambda value: percent(value, 1)
+        )
+        for name, member in (
+            ("parallel efficiency", "parallel"),
+            ("MPI efficiency", "mpi"),
+            ("balance of ranks", "load_balance"),
+            ("communication", "communication"),
+            ("OpenMP efficiency", "openmp"),
+        )
+    ]
+    both = sorted(wa.keys() & wb.keys())
+    sure = CONFIDENCE ** (1 / max(1, len(both)))  # with so many comparisons, each has to be the surer
+    ranks = [_paired(f"rank {rank}", "mpi", wa[rank], wb[rank], sure) for rank in both]
+    ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
+    differ = sorted((d for d in ranks if d.verdict in ("less", "more")), key=lambda d: -abs(d.change))
+    return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ))
+
+
+def _phase(run: Run) -> Value:
+    """Of the nodes' mean phases after their last moves, or of all where nothing moved."""
+    means, noises = [], []
+    for _, node in run.nodes.iterrows():
+        name = "phase_after" if node["phase_after"] > 0 else "phase_before"
+        if node[name] > 0:
+            means.append(float(node[name]))
+            noises.append(float(node[f"{name}_noise"]))
+    if not means:
+        return Value(math.nan)
+    return Value(sum(means) / len(means), max(noises))  # nodes wait for each other: their noise is one and the same
+
+
+def _last_move(run: Run) -> float:
+    taken = run.decisions[run.decisions["outcome"] != "declined"]
+    return float(taken["time"].max()) if len(taken) else 0.0
+
+
+def _samples_after(run: Run, begin: float) -> int:
+    """Of the rank that has fewest."""
+    return min((int((samples.start >= begin).sum()) for _, samples in run.samples() if len(samples)), default=0)
+
+
+def _shares(run: Run, windows: int) -> dict[int, Parts]:
+    """By rank: its core time in equal stretches after the last move, in all and by what it did."""
+    begin = _last_move(run)
+    end = max((float(samples.end[-1]) for _, samples in run.samples() if len(samples)), default=0.0)
+    edges = np.linspace(begin, max(begin, end), windows + 1)
+    found = {}
+    for rank, samples in run.samples():
+        late = samples.start >= begin
+        window = np.clip(np.searchsorted(edges, (samples.start + samples.end)[late] / 2) - 1, 0, windows - 1)
+        weight = ((samples.end - samples.start) * np.maximum(1, samples.threads))[late]
+        whole, omp, mpi = (
+            np.bincount(window, weight * share, windows).astype(np.float64)
+            for share in (np.ones_like(weight), samples.omp_share[late], samples.mpi_share[late])
+        )
+        found[rank] = {"all": whole, "omp": omp, "mpi": mpi, "useful": whole - omp - mpi}
+    return found
+
+
+def _all(ranks: dict[int, Parts]) -> Parts:
+    return {name: np.sum([parts[name] for parts in ranks.values()], axis=0) for name in ("all", "omp", "mpi", "useful")}
+
+
+def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Difference:
+    """Of the shares of one kind, window by window."""
+    means = [
+        Value(float(parts[kind].sum() / parts["all"].sum()) if parts["all"].sum() > 0 else math.nan) for parts in (a, b)
+    ]
+    band = None
+    if np.size(a["all"]) >= FEWEST and (a["all"] > 0).all() and (b["all"] > 0).all():
+        band = band_of(b[kind] / b["all"] - a[kind] / a["all"], confidence)
+    return Difference(name, means[0], means[1], lambda value: percent(value, 1), paired=band)
+
+
+def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
+    """Half width of the band of the mean of these; neighbours that are alike count for fewer."""
+    count = len(means)
+    off = means - means.mean()
+    spread = float((off * off).sum())
+    alike = float((off[1:] * off[:-1]).sum()) / spread if spread > 0 else 0.0
+    alike = min(0.9, max(0.0, alike))
+    independent = max(2.0, count * (1 - alike) / (1 + alike))
+    return student(confidence, count - 1) * math.sqrt(spread / (count - 1) / independent)
+
+
+def student(confidence: float, freedom: float) -> float:
+    """Two-sided quantile of Student's distribution, by the first terms of its expansion around the normal one."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    terms = ((z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
+
+
+def _headline(settled: list[Difference]) -> str:
+    clear = [difference for difference in settled if difference.verdict in ("less", "more")]
+    for difference in clear:
+        if difference.relative and difference.noise is not None:
+            amount = f"{percent(abs(difference.change), 1)} ± {percent(difference.noise, 1)}"
+            return f"A phase takes {amount} {difference.verdict} time in the second run."
+    if clear:
+        names = " and ".join(f"{d.verdict} {d.name}" for d in clear)
+        return f"The second run has {names}; phases do not differ beyond noise."
+    if all(difference.noise is None for difference in settled):
+        return "The records do not tell whether the runs differ: they hold too few phases for a noise band."
+    return "Nothing differs beyond noise."
+
+
+def _warnings(a: Run, b: Run) -> list[str]:
+    found = []
+    for name, what in (
+        ("command", "commands"),
+        ("instrument", "instruments"),
+        ("mpi", "MPI libraries"),
+        ("openmp", "OpenMP runtimes"),
+        ("version", "versions of Steelyard"),
+    ):
+        one, other = (" ".join(run.record[name]) if name == "command" else run.record[name] for run in (a, b))
+        if one != other:
+            found.append(f"different {what}: {one or 'none'} and {other or 'none'}")
+    if len(a.ranks) != len(b.ranks):
+        found.append(f"different numbers of ranks: {len(a.ranks)} and {len(b.ranks)}")
+    if list(a.nodes["topology"]) != list(b.nodes["topology"]):
+        found.append("different nodes")
+    before, after = a.record["options"], b.record["options"]
+    told = [
+        f"--{name}={before[name]} and {after[name]}"
+        for name in before
+        if name in after and name != "record" and before[name] != after[name]
+    ]
+    return found + ([f"different options: {', '.join(told)}"] if told else [])
+
+
+def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
+    """As text, for a terminal."""
+    lines = [comparison.headline, *(f"  note: {warning}" for warning in comparison.warnings), ""]
+    blocks = [("after the last move", comparison.settled), ("whole run", comparison.whole)]
+    if comparison.ranks:
+        blocks.append(("waiting in MPI", comparison.ranks[:10]))
+    rows = [["", *names, "difference", ""]]
+    for title, differences in blocks:
+        if differences:
+            rows += [[title, "", "", "", ""], *([f"  {row[0]}", *row[1:]] for row in (d.row() for d in differences))]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for row in rows:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:4], widths[1:])), row[4]]
+        lines.append("  ".join(cells).rstrip())
+    lines += ["", *_of_ranks(comparison)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _of_ranks(comparison: Comparison) -> list[str]:
+    more = len(comparison.ranks) - 10
+    said = [f"{more} more ranks wait longer or shorter in MPI."] if more > 0 else []
+    if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
+        said.append(
+            f"{comparison.ranks_alike} {'other ranks do' if comparison.ranks else 'ranks do'} not differ beyond noise."
+        )
+    return said

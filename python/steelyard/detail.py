@@ -1,0 +1,289 @@
+"""Sections of one kind of thing each: broadcasts, loops, tasks, decisions, ranks, nodes."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from .charts import Bar, bars
+from .record import Run
+from .section import MOST, ROWS, Section, core_shares, first_of
+from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
+from .verdict import PRINTED
+from .words import band, core_time, duration, number, percent, plural
+
+
+def broadcasts(run: Run) -> Optional[Section]:
+    frame = run.collectives
+    if not len(frame):
+        return None
+    sums = frame.sum()
+    taken = sums["shared"] + sums["tree"] + sums["library"]
+    words = (
+        [
+            f"{percent(sums['shared'] / taken)} of the ranks' {number(taken)} parts in broadcasts went through shared memory alone, "
+            f"{percent(sums['tree'] / taken)} along the tree between nodes, {percent(sums['library'] / taken)} were given back to the "
+            "MPI library."
+        ]
+        if taken > 0
+        else []
+    )
+    late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
+    if not len(late):
+        words.append("No rank came later than the data.")
+        return Section("broadcasts", "Who came late to broadcasts?", words)
+    rows = [
+        Bar(
+            f"rank {rank}",
+            [("mpi", float(row["behind"] / row["late"]))],
+            f"{number(row['late'])} of {number(row['calls'])} times",
+        )
+        for rank, row in late.head(ROWS).iterrows()
+    ]
+    caption = "How long after the data the rank came, on average over the broadcasts to which it was late."
+    if len(late) > ROWS:
+        caption += f" Shown are {ROWS} of {len(late)} ranks."
+    return Section("broadcasts", "Who came late to broadcasts?", words, svg=bars(rows, duration), caption=caption)
+
+
+def loops(run: Run) -> Optional[Section]:
+    frame = run.loops.head(MOST)
+    if not len(frame):
+        return None
+    columns = [Column("loop", meaning("loop", "site"), False), Column("divided by", meaning("loop", "strategy"), False)]
+    columns += [
+        Column(name, meaning("loop", member))
+        for name, member in (
+            ("time", "time"),
+            ("idle", "idle"),
+            ("moved", "stolen"),
+            ("executions", "executions"),
+            ("iterations", "iterations"),
+            ("threads", "threads"),
+        )
+    ]
+    table = Table([*columns, Column("why", meaning("loop", "why"), False)])
+    for site, row in frame.iterrows():
+        ours = row["strategy"] != "runtime"
+        table.add(
+            text(site),
+            text(row["strategy"] if ours else "OpenMP runtime"),
+            seconds(row["time"]),
+            share(row["idle"], 1),
+            share(row["stolen"], 1) if ours else nothing(),
+            count(row["executions"]),
+            count(row["iterations"]) if row["iterations"] else nothing(),
+            count(row["threads"]) if row["threads"] else nothing(),
+            text(row["why"]),
+            kind="" if ours else "declined",
+        )
+    caption = "Idle: of the threads' time in the loop. Moved: iterations that other threads than their owners ran."
+    return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
+
+
+def tasks(run: Run) -> Optional[Section]:
+    frame = run.tasks
+    if not len(frame):
+        return None
+    sums = frame.sum()
+    hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
+    busy = sums["busy"] / sums["inside"] if sums["inside"] else 0.0
+    words = [
+        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
+        f"spent in tasks. A result took {hops:.2f} transfers on its way home. No rank talked to more than "
+        f"{plural(int(frame['connections'].max()), 'rank')} of other nodes."
+    ]
+    order = (
+        frame.index
+        if len(frame) <= ROWS
+        else (frame["stolen_here"] + frame["stolen_far"]).sort_values(ascending=False).index[:ROWS]
+    )
+    rows = []
+    for rank in order:
+        row = frame.loc[rank]
+        parts = [
+            ("useful", float(row["executed"] - row["stolen_here"] - row["stolen_far"])),
+            ("lent", float(row["stolen_here"])),
+            ("omp", float(row["stolen_far"])),
+        ]
+        rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
+    legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
+    caption = (
+        f"Shown are the {len(rows)} of {len(frame)} ranks that took most from others." if len(rows) < len(frame) else ""
+    )
+    return Section("tasks", "Whose tasks did each process execute?", words, legend, bars(rows, number), caption=caption)
+
+
+def tasks_flow(run: Run) -> Optional[Section]:
+    frame = run.tasks.head(MOST)
+    if not len(frame):
+        return None
+    members = (
+        "spawned",
+        "executed",
+        "stolen_here",
+        "stolen_far",
+        "results_sent",
+        "hops",
+        "messages",
+        "connections",
+        "degree",
+    )
+    names = (
+        "spawned",
+        "executed",
+        "taken here",
+        "taken far",
+        "results sent",
+        "hops",
+        "messages",
+        "connections",
+        "of possible",
+    )
+    table = Table(
+        [
+            Column("rank"),
+            *(Column(name, meaning("tasks", member)) for name, member in zip(names, members)),
+            Column("in tasks", meaning("tasks", "busy")),
+        ]
+    )
+    for rank, row in frame.iterrows():
+        inside = share(row["busy"] / row["inside"]) if row["inside"] else nothing()
+        table.add(Cell(str(rank), float(str(rank))), *(count(row[member]) for member in members), inside)
+    caption = first_of(len(run.tasks), "ranks")
+    return Section(
+        "task-flow", "How many tasks, results and connections did each process have?", table=table, caption=caption
+    )
+
+
+def decisions(run: Run) -> Optional[Section]:
+    frame = run.decisions
+    if not len(frame):
+        return None
+    shown = (
+        frame
+        if len(frame) <= MOST
+        else frame.sort_values("forecast_gain", ascending=False).head(MOST).sort_values("time")
+    )
+    several = len(run.nodes) > 1
+    table = Table(
+        [
+            Column("at"),
+            *([Column("node")] if several else []),
+            Column("plan", meaning("decision", "what"), False),
+            Column("outcome", meaning("decision", "outcome"), False),
+            Column("forecast", meaning("decision", "forecast_gain")),
+            Column("measured", meaning("decision", "measured_gain")),
+            Column("cost", meaning("decision", "cost")),
+            Column("why", meaning("decision", "why"), False),
+        ]
+    )
+    for _, row in shown.iterrows():
+        measured = nothing()
+        if row["outcome"] in ("confirmed", "undone") and (row["measured_gain"] or row["measured_noise"]):
+            measured = Cell(band(row["measured_gain"], row["measured_noise"]), float(row["measured_gain"]))
+        times = f" ({number(row['repeats'])} times)" if row["repeats"] > 1 else ""
+        table.add(
+            seconds(row["time"]),
+            *([count(row["node"])] if several else []),
+            text(row["what"].replace("->", "→") or "stay"),
+            text(row["outcome"] + times),
+            Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
+            measured,
+            seconds(row["cost"]),
+            text(row["why"]),
+            kind="declined" if row["outcome"] == "declined" else "",
+        )
+    caption = "Gains are of the time of a phase, with the band of noise. Declined plans are pale."
+    if len(shown) < len(frame):
+        caption += f" Shown are the {len(shown)} of {len(frame)} decisions with the largest forecast."
+    return Section("decisions", "What was decided, why, and what came of it?", table=table, caption=caption)
+
+
+def ranks(run: Run) -> Optional[Section]:
+    frame = run.ranks
+    if not len(frame):
+        return None
+    shown = frame if len(frame) <= MOST else frame.sort_values("mpi", ascending=False).head(MOST).sort_index()
+    lends = bool((frame["lent"] >= PRINTED).any() or (frame["borrowed"] >= PRINTED).any())
+    columns = [
+        Column("rank"),
+        Column("node"),
+        Column("threads", meaning("rank", "threads_at_start")),
+        Column("at end", meaning("rank", "threads_at_end")),
+        Column("computing", "share of its core time"),
+        Column("in OpenMP", "waiting in OpenMP, share of its core time"),
+        Column("in MPI", "waiting in MPI, share of its core time"),
+        Column("outside MPI", "wall time"),
+        Column("waiting in MPI", meaning("totals", "mpi")),
+    ]
+    if lends:
+        columns += [Column("lent", meaning("totals", "lent")), Column("borrowed", meaning("totals", "borrowed"))]
+    columns += [Column("regions", meaning("totals", "regions")), Column("MPI calls", meaning("totals", "mpi_calls"))]
+    table = Table(columns)
+    parts = core_shares(run)
+    for (rank, row), (_, part) in zip(shown.iterrows(), parts.loc[shown.index].iterrows()):
+        lent = [_core_time(row[name]) for name in ("lent", "borrowed")] if lends else []
+        table.add(
+            Cell(str(rank), float(str(rank))),
+            count(row["node"]),
+            count(row["threads_at_start"]),
+            count(row["threads_at_end"]),
+            share(part["useful"]),
+            share(part["omp"]),
+            share(part["mpi"]),
+            seconds(row["busy"]),
+            seconds(row["mpi"]),
+            *lent,
+            count(row["regions"]),
+            count(row["mpi_calls"]),
+        )
+    caption = f"Shown are the {MOST} of {number(len(frame))} ranks that waited most." if len(shown) < len(frame) else ""
+    return Section("ranks", "What did each rank do in all?", table=table, caption=caption)
+
+
+def nodes(run: Run) -> Optional[Section]:
+    frame = run.nodes.head(MOST)
+    if not len(frame):
+        return None
+    table = Table(
+        [
+            Column("node"),
+            Column("host", "", False),
+            Column("ranks"),
+            Column("cores", meaning("node", "cores")),
+            Column("topology", "", False),
+            Column("phases", meaning("node", "phases")),
+            Column("marked by", meaning("node", "phase_source"), False),
+            Column("before", meaning("node", "phase_before")),
+            Column("after", meaning("node", "phase_after")),
+            Column("nothing moved because", meaning("node", "nothing_moved"), False),
+        ]
+    )
+    for index, row in frame.iterrows():
+        lengths = [
+            Cell(f"{duration(row[name])} ± {duration(row[name + '_noise'])}", float(row[name]))
+            if row[name] > 0
+            else nothing()
+            for name in ("phase_before", "phase_after")
+        ]
+        table.add(
+            Cell(str(index), float(str(index))),
+            text(row["host"]),
+            count(row["ranks"]),
+            count(row["cores"]),
+            text(row["topology"]),
+            count(row["phases"]),
+            text(row["phase_source"]),
+            *lengths,
+            text(row["nothing_moved"] or "–"),
+        )
+    return Section(
+        "nodes",
+        "What did each node have, and how long were its phases?",
+        table=table,
+        caption=first_of(len(run.nodes), "nodes"),
+    )
+
+
+def _core_time(value: float) -> Cell:
+    return Cell(core_time(value), float(value)) if value >= PRINTED else nothing()

@@ -1,0 +1,56 @@
+"""A section of the page, and what sections share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Optional, Sequence
+
+import pandas as pd
+
+from .record import Run
+from .table import Table
+from .words import number
+
+ROWS = 24  # of a chart
+MOST = 256  # rows of a table, so that the page stays small
+
+ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title that asks one question, and what answers it, in this order. `canvas`: one of those of
+    assets/timeline.js."""
+
+    name: str
+    question: str
+    text: Sequence[str] = ()
+    legend: Sequence[tuple[str, str]] = ()
+    svg: str = ""
+    canvas: str = ""
+    height: int = 0
+    caption: str = ""
+    table: Optional[Table] = None
+    items: Sequence[str] = ()
+
+
+def core_shares(run: Run) -> pd.DataFrame:
+    """Of each rank, the shares of its core time."""
+    ranks = run.ranks
+    frame = pd.DataFrame(
+        {
+            "useful": ranks["useful"],
+            "omp": ranks["omp_imbalance"] + ranks["omp_scheduling"] + ranks["omp_serialisation"],
+            "mpi": ranks["mpi_capacity"],
+        }
+    )
+    whole = frame.sum(axis=1)
+    return frame.div(whole.where(whole > 0), axis=0).fillna(0.0)
+
+
+def has_samples(run: Run) -> bool:
+    return any(rank["timeline"] for rank in run.record["ranks"])
+
+
+def first_of(rows: int, noun: str) -> str:
+    return f"Shown are the first {MOST} of {number(rows)} {noun}." if rows > MOST else ""

@@ -1,0 +1,264 @@
+"""The verdict in whole sentences: how much was waiting, what was moved, and whether it helped."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import pandas as pd
+
+from .record import Run
+from .words import band, core_time, counts, duration, number, numbered, percent, plural
+
+WORTH_A_LINE = 0.05  # of a rank's time in MPI
+PRINTED = 5e-3  # s; less would be printed as nothing
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much shorter a phase of a node became, as a fraction, with the half width of its noise band."""
+
+    node: int
+    value: float
+    noise: float
+    before: float
+    after: float
+
+    @property
+    def stands_out(self) -> bool:
+        return abs(self.value) > self.noise
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`headline` says it in one sentence; the others answer one question each, in whole sentences."""
+
+    headline: str
+    waiting: str
+    moved: str
+    helped: str
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What became of the core time of all ranks, as fractions of their sum."""
+
+    useful: float
+    omp: float
+    mpi: float
+
+
+def shares(run: Run) -> Shares:
+    totals = run.ranks[["useful", "omp_imbalance", "omp_scheduling", "omp_serialisation", "mpi_capacity"]].sum()
+    omp = totals["omp_imbalance"] + totals["omp_scheduling"] + totals["omp_serialisation"]
+    whole = totals["useful"] + omp + totals["mpi_capacity"]
+    if not whole > 0:
+        return Shares(0.0, 0.0, 0.0)
+    return Shares(float(totals["useful"] / whole), float(omp / whole), float(totals["mpi_capacity"] / whole))
+
+
+def gains(run: Run) -> list[Gain]:
+    """Of the nodes on which cores moved and stayed, by the phases before the first move and after the last; least
+    first."""
+    moves = run.decisions[run.decisions["outcome"] != "declined"]
+    found = []
+    for index, node in run.nodes.iterrows():
+        outcomes = set(moves.loc[moves["node"] == index, "outcome"])
+        before, after = float(node["phase_before"]), float(node["phase_after"])
+        if not outcomes - {"undone"} or not (before > 0 and after > 0):
+            continue
+        rest = after / before
+        noise = rest * math.hypot(node["phase_before_noise"] / before, node["phase_after_noise"] / after)
+        found.append(Gain(int(str(index)), 1 - rest, noise, before, after))
+    return sorted(found, key=lambda gain: gain.value)
+
+
+def verdict(run: Run) -> Verdict:
+    moves = run.decisions[run.decisions["outcome"] != "declined"]
+    helped = _helped(run, moves)
+    return Verdict(_headline(run, moves), _waiting(run), _moved(run, moves), helped, _notes(run))
+
+
+def _headline(run: Run, moves: pd.DataFrame) -> str:
+    if not len(run.ranks):
+        return "The record holds no ranks, so nothing was weighed."
+    if run.ranks["regions"].sum() == 0 and run.ranks["mpi_calls"].sum() == 0:
+        return "Nothing was weighed: no OpenMP region and no blocking MPI call was seen."
+    lost = shares(run)
+    waiting = f"{percent(lost.mpi)} of the core time was spent waiting in MPI"
+    if run.record["options"].get("observe") == "on":
+        return f"{waiting}; Steelyard only watched."
+    if not len(moves):
+        also = _other_moves(run)
+        return f"{waiting}; no cores were moved by plan{', but ' + also if also else ''}."
+    if set(moves["outcome"]) == {"undone"}:
+        return f"{waiting}; moving cores did not help, so they were moved back."
+    found = gains(run)
+    if not found:
+        return f"{waiting}; cores were moved, and the run ended before the effect could be measured."
+    best = found[-1]
+    if not best.stands_out:
+        return f"{waiting}; cores were moved, with no effect that stands out from noise."
+    if best.value < 0:
+        return f"{waiting}; cores were moved, and a phase takes {band(-best.value, best.noise)} more time."
+    where = f" on node {best.node}, which gained most" if len(found) > 1 else ""
+    return f"Cores were moved to the ranks that were waited for: a phase takes {band(best.value, best.noise)} less time{where}."
+
+
+def _other_moves(run: Run) -> str:
+    if run.ranks["borrowed"].sum() >= PRINTED:
+        return "ranks that waited lent theirs to others"
+    if len(run.tasks) and (run.tasks["stolen_here"] + run.tasks["stolen_far"]).sum() > 0:
+        return "tasks were"
+    return ""
+
+
+def _waiting(run: Run) -> str:
+    parts = shares(run)
+    text = (
+        f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI "
+        f"and {percent(parts.omp)} lost in OpenMP."
+    )
+    ranks = run.ranks
+    if len(ranks) < 2:
+        return text
+    share = (ranks["mpi"] / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
+    most = float(share.max())
+    if most < WORTH_A_LINE:
+        return f"{text} No rank spent more than {percent(WORTH_A_LINE)} of its time in MPI."
+    waiting = share[share >= max(WORTH_A_LINE, most / 2)]
+    least = float(waiting.min())
+    span = percent(most) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
+    names = numbered("rank", [int(rank) for rank in waiting.index])
+    whose = "its" if len(waiting) == 1 else "their"
+    return f"{text} {_upper(names)} spent {span} of {whose} time in MPI{_for_whom(run, waiting)}."
+
+
+def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
+    waits = run.waits[run.waits["rank"].isin(waiting.index)]
+    in_mpi, known = float(run.ranks.loc[waiting.index, "mpi"].sum()), float(waits["seconds"].sum())
+    if known <= 0 or known < in_mpi / 4:
+        return ""
+    causes = waits.groupby("waited_for")["seconds"].sum().sort_values(ascending=False)
+    main: list[int] = []
+    explained = 0.0
+    for cause, seconds in list(causes.items())[:4]:
+        if explained >= 0.75 * known:
+            break
+        explained += float(seconds)
+        main.append(int(str(cause)))
+    if explained < known / 4:
+        return ", for many different ranks"
+    return f", {percent(min(explained / in_mpi, 1.0))} of it for {numbered('rank', sorted(main))}"
+
+
+def _moved(run: Run, moves: pd.DataFrame) -> str:
+    sentences = [_cores_moved(run, moves) if len(moves) else _stayed(run)]
+    lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
+    if lent >= PRINTED:
+        used = (
+            f"{core_time(min(lent, borrowed))} of that were used by others"
+            if borrowed >= PRINTED
+            else "nobody needed them"
+        )
+        sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
+    taken = run.loops[run.loops["strategy"] != "runtime"]
+    time = float(taken["time"].sum())
+    if time > 0 and (taken["time"] * taken["stolen"]).sum() > 0:
+        share = float((taken["time"] * taken["stolen"]).sum()) / time
+        sentences.append(
+            f"{percent(share, 1)} of the iterations of {plural(len(taken), 'loop')} moved between threads."
+        )
+    if len(run.tasks):
+        tasks = run.tasks.sum()
+        sentences.append(
+            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_here'])} were taken by ranks of the same node and "
+            f"{number(tasks['stolen_far'])} by other nodes."
+        )
+    return " ".join(sentences)
+
+
+def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
+    nodes = sorted(set(moves["node"]))
+    times = f"once, at {duration(moves['time'].iloc[0])}"
+    if len(moves) > 1:
+        times = f"{len(moves)} times, from {duration(moves['time'].min())} to {duration(moves['time'].max())}"
+    best = moves.sort_values("forecast_gain").iloc[-1]
+    ranks = run.ranks[run.ranks["node"] == best["node"]]
+    before, after = list(ranks["threads_at_start"]), list(ranks["threads_at_end"])
+    change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"
+    where = f" on {len(nodes)} of {len(run.nodes)} nodes" if len(run.nodes) > 1 else ""
+    which = f" on node {best['node']}" if len(run.nodes) > 1 else ""
+    undone = int((moves["outcome"] == "undone").sum())
+    back = f" {plural(undone, 'move')} did not deliver and {'was' if undone == 1 else 'were'} undone." if undone else ""
+    return f"Cores moved {times}{where}. Threads{which}: {change}.{back}"
+
+
+def _stayed(run: Run) -> str:
+    reasons: dict[str, list[int]] = defaultdict(list)
+    for index, node in run.nodes.iterrows():
+        alone = (
+            "one rank on the node, nobody to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+        )
+        reasons[node["nothing_moved"] or alone].append(int(str(index)))
+    if not reasons:
+        return "No cores moved."
+    main, others = max(reasons.items(), key=lambda item: len(item[1])), len(reasons) - 1
+    where = f" on {numbered('node', main[1])}" if len(run.nodes) > 1 else ""
+    more = f" ({plural(others, 'other reason')}: see the nodes)" if others else ""
+    return f"No cores moved{where}: {main[0]}{more}."
+
+
+def _helped(run: Run, moves: pd.DataFrame) -> str:
+    if not len(moves):
+        return "There was no move whose effect could be measured."
+    if set(moves["outcome"]) == {"undone"}:
+        last = moves.iloc[-1]
+        if last["measured_gain"] == 0 and last["measured_noise"] == 0:
+            return "The moves were undone before they could be measured, as the loads had changed again."
+        measured, forecast = band(last["measured_gain"], last["measured_noise"]), percent(last["forecast_gain"], 1)
+        return f"No: the last move brought {measured} where {forecast} was forecast, so all is as it was."
+    found = gains(run)
+    if not found:
+        return "Not known: the run ended before the phases after the last move could be compared."
+    return _gain_in_words(found)
+
+
+def _gain_in_words(found: list[Gain]) -> str:
+    best, worst = found[-1], found[0]
+    if len(found) > 1:
+        clear = sum(gain.stands_out and gain.value > 0 for gain in found)
+        return (
+            f"On {clear} of {len(found)} nodes a phase became shorter by more than noise: {band(best.value, best.noise)} less "
+            f"time on node {best.node}, which gained most, {band(worst.value, worst.noise)} on node {worst.node}, which gained "
+            "least."
+        )
+    lengths = f"a phase takes {duration(best.after)} instead of {duration(best.before)}"
+    amount = f"{band(abs(best.value), best.noise)} {'less' if best.value > 0 else 'more'} time"
+    if not best.stands_out:
+        return f"Nothing that stands out from noise: {lengths}, {amount}."
+    return f"{'Yes' if best.value > 0 else 'No'}: {lengths}, {amount}."
+
+
+def _notes(run: Run) -> list[str]:
+    notes = list(run.record["remarks"])
+    for reason, ranks in run.ranks[run.ranks["fixed_reason"] != ""].groupby("fixed_reason"):
+        if not any(str(reason) in note for note in notes):
+            notes.append(f"{numbered('rank', [int(rank) for rank in ranks.index])}: {reason}")
+    return notes
+
+
+def instrument(run: Run) -> Optional[str]:
+    """What the times are worth, where they are not those of real cores."""
+    if run.record["instrument"] == "emulated" or run.nodes["emulated"].any():
+        return "Emulated: threads sleep in the place of cores that compute. Times say how waits move, not how fast cores are."
+    if run.record["instrument"] == "simulated":
+        return "Simulated: the times are those of a model, not of a machine."
+    return None
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,92 @@
+"""`python3 -m steelyard`, as `steelyard report` runs it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import synthetic
+from steelyard import __main__ as entry
+from steelyard import cli
+
+PACKAGE = Path(cli.__file__).parent
+
+
+def steelyard(*words, **options):
+    return subprocess.run([sys.executable, PACKAGE, *words], capture_output=True, text=True, **options)
+
+
+def test_writes_all_that_is_asked_for(example, tmp_path):
+    pytest.importorskip("perfetto")
+    wanted = {"--html": "a.html", "--perfetto": "a.pftrace", "--paraver": "a.prv", "--talp": "a.json"}
+    done = steelyard(example, *(f"{option}={file}" for option, file in wanted.items()), cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    assert {*wanted.values(), "a.pcf", "a.row"} == set(os.listdir(tmp_path))
+    assert len(done.stdout.splitlines()) == 6 and "steelyard: wrote a.html (" in done.stdout
+
+
+def test_compares(example, older, tmp_path):
+    done = steelyard(example, older)
+    assert done.returncode == 0 and done.stdout.startswith("Nothing differs beyond noise.")
+    assert steelyard(example, older, "--html", tmp_path / "both.html").returncode == 0
+    assert (tmp_path / "both.html").stat().st_size < 60_000
+
+
+@pytest.mark.parametrize(
+    "words, status, said",
+    [
+        (["none.json"], 1, "steelyard: cannot use none.json: No such file"),
+        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
+        (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records are compared"),
+        (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records are compared"),
+        ([str(PACKAGE / "cli.py")], 1, "cli.py is not a run record"),
+    ],
+)
+def test_says_what_is_wrong(example, tmp_path, words, status, said):
+    done = steelyard(*(str(example) if word == "EXAMPLE" else word for word in words), cwd=tmp_path)
+    assert (
+        done.returncode == status
+        and said in done.stderr
+        and "Traceback" not in done.stderr
+        and not os.listdir(tmp_path)
+    )
+
+
+def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
+    (tmp_path / "jinja2.py").write_text("raise ModuleNotFoundError('No module named jinja2', name='jinja2')\n")
+    done = steelyard(example, "--html", tmp_path / "a.html", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode == entry.MISSING and "the Python package jinja2 is missing" in done.stderr
+    assert "install" in done.stderr.splitlines()[1] and "jinja2" in done.stderr.splitlines()[1]
+    assert "perfetto" in entry.explain("perfetto.protos")
+
+
+def test_progress_on_a_terminal_only(tmp_path):
+    pytest.importorskip("rich")
+    record = tmp_path / "run.json"
+    record.write_text(json.dumps(synthetic.record(64, 20)))
+    script = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from steelyard import cli; cli.LARGE = 1000; sys.exit(cli.main())"
+    command = [sys.executable, "-c", script, str(record), "--html", str(tmp_path / "a.html")]
+    quiet = subprocess.run(command, capture_output=True, text=True)
+    assert quiet.returncode == 0 and quiet.stderr == ""
+
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=inside, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    )
+    os.close(inside)
+    said = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        said += part
+    os.close(terminal)
+    assert process.wait() == 0
+    assert "reading" in said.decode() and "drawing" in said.decode() and "left" in said.decode()

@@ -1,0 +1,120 @@
+import json
+import random
+
+import numpy as np
+import pytest
+
+import steelyard
+import synthetic
+from steelyard import compare, compare_page
+from test_page import Strict
+
+
+def load(record, path):
+    path.write_text(json.dumps(record))
+    return steelyard.load(path)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The same program twice, and one whose last quarter of ranks computes 30 % longer."""
+    folder = tmp_path_factory.mktemp("runs")
+    a = synthetic.record(8, 400, packed=False, seed=5, drift=0.0)
+    b = _varied(a, 1)
+    c = _varied(a, 2)
+    for rank in c["ranks"][6:]:
+        for sample in rank["timeline"]:
+            shorter = 0.5 * sample["mpi_wait"]
+            sample["useful"] += shorter * sample["threads"]
+            sample["mpi_wait"] -= shorter
+    c["nodes"][0]["phase_after"] *= 1.1
+    return [load(record, folder / f"{name}.json") for name, record in zip("abc", (a, b, c))]
+
+
+def _varied(record, seed):
+    record, noise = json.loads(json.dumps(record)), random.Random(seed)
+    for rank in record["ranks"]:
+        for sample in rank["timeline"]:
+            change = min(sample["mpi_wait"], max(-sample["useful"] / sample["threads"], noise.gauss(0, 0.0005)))
+            sample["useful"] += change * sample["threads"]
+            sample["mpi_wait"] -= change
+    return record
+
+
+def test_a_run_is_like_itself_and_like_its_twin(runs):
+    for other in runs[:2]:
+        found = compare.compare(runs[0], other)
+        assert found.headline == "Nothing differs beyond noise."
+        assert {difference.verdict for difference in found.settled} == {"within noise"}
+        assert found.ranks == [] and found.ranks_alike == 8 and found.warnings == []
+
+
+def test_what_differs_is_found(runs):
+    found = compare.compare(runs[0], runs[2])
+    assert found.headline.startswith("A phase takes 10.0 % ± ") and found.headline.endswith(
+        "more time in the second run."
+    )
+    verdicts = {difference.name: difference.verdict for difference in found.settled}
+    assert verdicts["length of a phase"] == "more"
+    assert {difference.name for difference in found.ranks} <= {"rank 6", "rank 7"} and found.ranks
+    assert all(difference.verdict == "less" for difference in found.ranks)
+
+
+def test_the_other_way_round_is_the_opposite(runs):
+    there, back = (compare.compare(*pair) for pair in ((runs[0], runs[2]), (runs[2], runs[0])))
+    for one, other in zip(there.settled[1:], back.settled[1:]):
+        assert one.change == pytest.approx(-other.change) and one.noise == pytest.approx(other.noise)
+
+
+def test_few_samples_have_no_band(example):
+    run = steelyard.load(example)
+    found = compare.compare(run, run)
+    assert [difference.noise is None for difference in found.settled] == [False]
+    assert all(difference.verdict == "no band from one run each" for difference in found.whole)
+
+
+def test_what_is_not_of_a_kind_is_said(example, runs):
+    warnings = " ".join(compare.compare(steelyard.load(example), runs[0]).warnings)
+    assert "different commands" in warnings and "emulated and simulated" in warnings
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.update(ranks=[], nodes=[], decisions=[]),
+        lambda r: r.update(wall=0.0, nodes=[]),
+        lambda r: [rank.update(timeline=[]) for rank in r["ranks"]],
+    ],
+)
+def test_little_can_be_compared(example, tmp_path, change):
+    record = json.loads(example.read_text())
+    change(record)
+    little = load(record, tmp_path / "little.json")
+    for pair in ((little, little), (little, steelyard.load(example)), (steelyard.load(example), little)):
+        assert "nan" not in compare.table(compare.compare(*pair))
+        Strict(compare_page.html(*pair, ("a", "b")))
+
+
+def test_as_text_and_as_page(runs):
+    text = compare.table(compare.compare(runs[0], runs[2]), ("before.json", "after.json"))
+    assert "before.json" in text and "within noise" in text and "6 other ranks do not differ beyond noise." in text
+    assert max(len(line) for line in text.splitlines()) < 140
+    page = Strict(compare_page.html(runs[0], runs[2], ("before.json", "after.json")))
+    assert "Which ranks wait longer or shorter in MPI?" in page.titles and "more time in the second run" in page.text
+
+
+def test_band_holds_the_mean_as_often_as_it_says():
+    random = np.random.default_rng(1)
+    for alike, least in ((0.0, 0.92), (0.5, 0.85)):
+        held = 0
+        for _ in range(1000):
+            noise = random.standard_normal(20)
+            for i in range(1, 20):
+                noise[i] += alike * noise[i - 1]
+            held += abs(noise.mean()) <= compare.band_of(noise)
+        assert held / 1000 >= least
+
+
+@pytest.mark.parametrize("freedom, quantile", [(3, 3.182), (5, 2.571), (10, 2.228), (19, 2.093), (1000, 1.962)])
+def test_student(freedom, quantile):
+    assert compare.student(0.95, freedom) == pytest.approx(quantile, rel=0.02)

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+import steelyard
+import synthetic
+from steelyard import samples
+
+
+@pytest.fixture
+def columns():
+    record = synthetic.record(3, 40, packed=False)
+    return samples.unpack(record["ranks"][1]["timeline"])
+
+
+def test_packed_is_the_same(columns):
+    again = samples.unpack(samples.pack(columns))
+    assert len(again) == 40
+    for name in samples.KEYS:
+        assert np.allclose(getattr(again, name), getattr(columns, name), rtol=1e-6, atol=1e-4), name
+
+
+def test_nothing_packed_is_nothing():
+    nothing = samples.unpack([])
+    assert len(nothing) == len(samples.unpack(samples.pack(nothing))) == 0
+
+
+def test_most_threads(columns):
+    record = synthetic.record(3, 40, packed=False)
+    assert (
+        samples.most_threads(record["ranks"][1]["timeline"])
+        == samples.most_threads(samples.pack(columns))
+        == columns.threads.max()
+    )
+    assert samples.most_threads([]) == samples.most_threads(samples.pack(samples.unpack([]))) == 0
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 39, 40, 1000])
+def test_merged_sums_are_what_they_were(columns, most):
+    merged = samples.merge(columns, most)
+    assert len(merged) <= max(1, most)
+    assert merged.start[0] == columns.start[0] and merged.end[-1] == columns.end[-1]
+    for name in ("useful", "omp_wait", "mpi_wait"):
+        assert getattr(merged, name).sum() == pytest.approx(getattr(columns, name).sum())
+
+
+def test_shares_are_of_the_core_time():
+    one = samples.unpack([{"start": 1.0, "end": 3.0, "useful": 4.5, "omp_wait": 1.5, "mpi_wait": 1.0, "threads": 6}])
+    assert one.mpi_share[0] == 0.5 and one.omp_share[0] == pytest.approx(0.125)
+    empty = samples.unpack([{"start": 1.0, "end": 1.0, "useful": 0, "omp_wait": 0, "mpi_wait": 0, "threads": 0}])
+    assert empty.mpi_share[0] == 0 and empty.omp_share[0] == 0
+
+
+def test_older_records_are_read(older, example):
+    old, new = steelyard.load(older), steelyard.load(example)
+    assert "loops" not in old.record and len(old.loops) == len(old.tasks) == len(old.collectives) == 0
+    assert old.ranks.equals(new.ranks) and old.timeline.equals(new.timeline)
+
+
+def test_tasks_and_collectives_as_frames(written):
+    run = steelyard.load(written / "rich.json")
+    for frame, members in ((run.tasks, "tasks"), (run.collectives, "broadcasts")):
+        assert len(frame) > 0 and frame.index.name == "rank"
+        assert set(frame.columns) == set(steelyard.schema()["$defs"][members]["properties"]) - {"rank"}
+
+
+def test_ranks_are_told_while_they_are_read(example):
+    told = []
+    steelyard.load(example, lambda done, of: told.append((done, of)))
+    assert told == [(done, 8) for done in range(1, 9)]

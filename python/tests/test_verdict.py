@@ -1,0 +1,108 @@
+"""The sentences on the page say what the verdict on the terminal says."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import steelyard
+from steelyard import words
+from steelyard.verdict import gains, shares, verdict
+
+
+def run_of(example, tmp_path, change):
+    record = json.loads(example.read_text())
+    change(record)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(record))
+    return steelyard.load(path)
+
+
+def test_example(example):
+    found = verdict(steelyard.load(example))
+    assert (
+        found.headline == "Cores were moved to the ranks that were waited for: a phase takes 21.9 % ± 0.4 % less time."
+    )
+    assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0." in found.waiting
+    assert found.moved.startswith("Cores moved once, at 1.20 s. Threads: 6 each → 9, 7, 7, 6, 6, 5, 4, 4.")
+    assert found.helped == "Yes: a phase takes 47.8 ms instead of 61.2 ms, 21.9 % ± 0.4 % less time."
+    assert found.notes == ["rank 6: the program sets num_threads(4): its threads were left alone"]
+
+
+def test_shares_add_up(example):
+    parts = shares(steelyard.load(example))
+    assert parts.useful + parts.omp + parts.mpi == pytest.approx(1)
+
+
+def test_gain_within_noise_is_none(example, tmp_path):
+    found = verdict(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after_noise=0.02)))
+    assert "no effect that stands out from noise" in found.headline and found.helped.startswith(
+        "Nothing that stands out"
+    )
+
+
+def test_a_loss_is_said(example, tmp_path):
+    found = verdict(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after=0.07)))
+    assert "more time" in found.headline and found.helped.startswith("No: ")
+
+
+def test_undone_moves(example, tmp_path):
+    run = run_of(example, tmp_path, lambda r: r["decisions"][1].update(outcome="undone", measured_gain=0.01))
+    found = verdict(run)
+    assert "moved back" in found.headline and "1.0 % ± 0.4 % where 22.1 % was forecast" in found.helped
+    assert gains(run) == []
+
+
+def test_nothing_moved(example, tmp_path):
+    def stayed(record):
+        record["decisions"] = []
+        record["nodes"][0]["nothing_moved"] = "the ranks are balanced"
+
+    found = verdict(run_of(example, tmp_path, stayed))
+    assert found.moved.startswith("No cores moved: the ranks are balanced.")
+
+
+def test_nothing_at_all(example, tmp_path):
+    def empty(record):
+        record["ranks"], record["nodes"], record["decisions"], record["loops"] = [], [], [], []
+
+    assert "nothing was weighed" in verdict(run_of(example, tmp_path, empty)).headline
+
+
+def test_figures_are_those_of_the_terminal(example):
+    """Each number in the C++ verdict's `gained`, `moved` and `waited` lines is in the sentences, too."""
+    program = Path(os.environ.get("STEELYARD_BUILD", "/nowhere")) / "bin/steelyard"
+    if not program.exists():
+        pytest.skip("STEELYARD_BUILD does not name a build with the command steelyard")
+    said = subprocess.run([program, "report", example], capture_output=True, text=True, check=True).stdout
+    found = verdict(steelyard.load(example))
+    ours = set(re.findall(r"[\d.]+", f"{found.waiting} {found.moved} {found.helped}"))
+    for label in ("waited", "gained", "lent"):
+        (line,) = re.findall(rf"^  {label} (.*)$", said, re.MULTILINE)
+        assert set(re.findall(r"\d[\d.]*", line)) <= ours, line
+
+
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        (0, "0 s"),
+        (2e-7, "0.20 µs"),
+        (0.0612, "61.2 ms"),
+        (0.9996, "1.00 s"),
+        (59.94, "59.9 s"),
+        (725, "12 min 5 s"),
+        (10920, "3 h 2 min"),
+    ],
+)
+def test_durations(value, said):
+    assert words.duration(value) == said
+
+
+def test_lists():
+    assert words.numbered("rank", [3]) == "rank 3"
+    assert words.numbered("rank", [0, 2, 5, 6, 7]) == "ranks 0, 2, 5–7"
+    assert words.numbered("rank", list(range(0, 40, 2)), 2) == "ranks 0, 2, … (20 in all)"
+    assert words.percent(-0.0001) == "0 %" and words.percent(0.2187, 1) == "21.9 %"

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/decision.h"
+
+namespace steelyard::cli {
+
+/// What `steelyard report` leaves to the Python package that is installed beside this program: pages, traces, comparisons.
+struct Pages {
+  std::vector<std::string> records;
+  std::string html, perfetto, paraver, talp;  ///< files to write; empty ones are not asked for
+
+  bool wanted() const {
+    return records.size() > 1 || !(html.empty() && perfetto.empty() && paraver.empty() && talp.empty());
+  }
+};
+
+/// Becomes `python3`. Returns an exit status only where that cannot be, having said what is missing and how to install it.
+int make_pages(const Pages& pages, const Site& site);
+
+}  // namespace steelyard::cli
