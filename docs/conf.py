@@ -5,14 +5,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-import directives  # noqa: E402
+import generated  # noqa: E402
 
 project = "Steelyard"
 author = "the Steelyard authors"
 copyright = author
-version = release = directives.version()
+version = release = generated.version()
 
-extensions = ["myst_parser", "directives"]
+extensions = ["myst_parser", "generated"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4  # links to headings work as they do on a forge
 nitpicky = True

@@ -22,7 +22,7 @@ SOURCES = [
     ("src/observe/verdict.cpp", r"std::string silent ="),
     ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING)\","),
     ("src/runtime/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
-    ("src/runtime/runtime.cpp", r"node\.nothing_moved\s*="),
+    ("src/runtime/runtime.cpp", r"return base::options\(\)\.observe"),
     ("src/runtime/runtime.cpp", r"list\.emplace_back\("),
     ("src/runtime/runtime.cpp", r"list\.push_back\("),
     ("src/runtime/runtime.cpp", r"Status::failure\("),

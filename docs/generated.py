@@ -1,8 +1,8 @@
-"""Directives that write the reference from what it is about, so that it cannot drift:
+"""Blocks that are written from what they are about, so that the reference cannot drift:
 
-    {header} include/steelyard/phases.h      the comments and declarations of a public header
-    {options}                                the option table, as `steelyard options` prints it
-    {schema} schema/run-record.schema.json   the members of the run record
+    ```{header} include/steelyard/phases.h   the comments and declarations of a public header
+    ```{options}                             the option table, as `steelyard options` prints it
+    ```{schema} schema/run-record.schema.json   the members of the run record
 """
 
 from __future__ import annotations
@@ -13,12 +13,6 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-
-try:
-    from docutils.statemachine import StringList
-    from sphinx.util.docutils import SphinxDirective
-except ImportError:  # the tests read headers without Sphinx
-    SphinxDirective = object
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -125,18 +119,14 @@ def prose(text: str) -> list[str]:
         if line.startswith("    "):
             code.append(line[4:])
             continue
-        if code and line.strip():
-            out += ["```c", *code, "```"]
-            code = []
-        elif code:
+        if code and not line.strip():
             code.append("")
             continue
+        if code:
+            out += ["```c", *"\n".join(code).rstrip().split("\n"), "```", ""]
+            code = []
         out.append(escaped(line))
-    if code:
-        while code and not code[-1]:
-            code.pop()
-        out += ["```c", *code, "```"]
-    return out
+    return out + (["```c", *"\n".join(code).rstrip().split("\n"), "```"] if code else [])
 
 
 def header_page(path: Path) -> list[str]:
@@ -209,48 +199,42 @@ def schema_page(path: Path) -> list[str]:
         out += [f"## {name}", "", part.get("description", ""), "", "| member | type | meaning |", "|---|---|---|"]
         for member, what in part.get("properties", {}).items():
             optional = "" if member in part.get("required", []) else " *(may be left out)*"
-            meaning = what.get("description", "").replace("|", "\\|").replace("*", "\\*")
+            target = schema["$defs"].get(what.get("$ref", "").rpartition("/")[2], {})
+            meaning = what.get("description", target.get("description", "").split(". ")[0]).replace("|", "\\|").replace("*", "\\*")
             out.append(f"| `{member}` | {kind(what)} | {meaning}{optional} |")
         out.append("")
     return out
 
 
-# ------------------------------------------------------------------------------------------------------- directives
+# ------------------------------------------------------------------------------------------------------- into pages
 
-class Written(SphinxDirective):
-    """A directive whose content is Markdown that a function writes."""
-
-    optional_arguments = 1
-
-    def run(self):
-        path = ROOT / self.arguments[0] if self.arguments else None
-        if path:
-            self.env.note_dependency(str(path))
-        lines = type(self).write(path) if path else type(self).write()
-        self.state.nested_parse(StringList(lines, source=str(path)), self.content_offset, parent := self.container(),
-                                match_titles=True)
-        return parent.children
-
-    def container(self):
-        from docutils import nodes
-        node = nodes.section()
-        node.document = self.state.document
-        return node
+WRITERS = {"header": header_page, "options": options_page, "schema": schema_page}
+BLOCK = re.compile(r"^```\{(\w+)\} ?(\S*)\n```$", re.M)
 
 
-class Header(Written):
-    write = staticmethod(header_page)
+def write_blocks(app, document: str, source: list[str]):
+    """Puts what is written in the place of each block, before the page is parsed."""
+    def written(block: re.Match) -> str:
+        name, argument = block.groups()
+        if name not in WRITERS:
+            return block[0]
+        app.env.note_dependency(str(ROOT / argument), docname=document)
+        return "\n".join(WRITERS[name](ROOT / argument) if argument else WRITERS[name]())
+
+    source[0] = BLOCK.sub(written, source[0])
 
 
-class OptionTable(Written):
-    write = staticmethod(options_page)
-
-
-class Schema(Written):
-    write = staticmethod(schema_page)
+def words_alone(app, doctree, document):
+    """A man page has no links to its neighbours: their words stay."""
+    if app.builder.name != "man":
+        return
+    from docutils import nodes
+    for node in list(doctree.findall(nodes.reference)):
+        if not node.get("refuri", "").startswith("http"):
+            node.replace_self(node.children)
 
 
 def setup(app):
-    for name, directive in {"header": Header, "options": OptionTable, "schema": Schema}.items():
-        app.add_directive(name, directive)
+    app.connect("source-read", write_blocks)
+    app.connect("doctree-resolved", words_alone, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
