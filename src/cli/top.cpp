@@ -62,9 +62,9 @@ const LiveView* earlier(const LiveView& job, const std::vector<LiveView>& before
 }
 
 /// What was computed of what could have been; NaN where nothing is known of the time in between.
-double efficiency(const Totals& spent) {
-  if (spent.capacity <= 0) return std::nan("");
-  return std::clamp(static_cast<double>(spent.useful()) / static_cast<double>(spent.capacity), 0.0, 1.0);
+double efficiency(const Totals& part) {
+  if (part.capacity <= 0) return std::nan("");
+  return std::clamp(static_cast<double>(part.useful()) / static_cast<double>(part.capacity), 0.0, 1.0);
 }
 
 Totals spent(const LiveView& job, std::size_t process, const LiveView* before) {

@@ -20,16 +20,8 @@ LiveBoard::LiveBoard(node::Segment& segment, int processes, int me)
       count_(processes),
       me_(me) {}
 
-void LiveBoard::open(const LiveJob& job) {
-  job_->node = job.node;
-  job_->nodes = job.nodes;
-  job_->ranks = job.ranks;
-  job_->cores = job.cores;
-  job_->start = job.start;
-  std::memcpy(job_->version, job.version, sizeof(job.version));
-  std::memcpy(job_->host, job.host, sizeof(job.host));
-  std::memcpy(job_->command, job.command, sizeof(job.command));
-  std::memcpy(job_->nothing_moves, job.nothing_moves, sizeof(job.nothing_moves));
+void LiveBoard::open(const LiveJob::Facts& facts) {
+  job_->facts = facts;
   job_->process_size = sizeof(LiveProcess);
   job_->processes = count_;
   std::atomic_signal_fence(std::memory_order_release);
@@ -72,15 +64,16 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   if (job->process_size != sizeof(LiveProcess) || job->processes < 1) return false;
   if (static_cast<std::size_t>(job->processes) > room) return false;
   LiveView read;
-  read.node = job->node;
-  read.nodes = job->nodes;
-  read.ranks = job->ranks;
-  read.cores = job->cores;
-  read.start = job->start;
-  read.version = text_of(job->version, sizeof(job->version));
-  read.host = text_of(job->host, sizeof(job->host));
-  read.command = text_of(job->command, sizeof(job->command));
-  read.nothing_moves = text_of(job->nothing_moves, sizeof(job->nothing_moves));
+  const LiveJob::Facts& facts = job->facts;
+  read.node = facts.node;
+  read.nodes = facts.nodes;
+  read.ranks = facts.ranks;
+  read.cores = facts.cores;
+  read.start = facts.start;
+  read.version = text_of(facts.version, sizeof(facts.version));
+  read.host = text_of(facts.host, sizeof(facts.host));
+  read.command = text_of(facts.command, sizeof(facts.command));
+  read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
   for (int p = 0; p < job->processes; ++p, ++process) {
     LiveView::Process& to = read.processes.emplace_back();

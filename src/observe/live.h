@@ -33,15 +33,19 @@ struct alignas(64) LiveJob {
     Decision decisions[kDecisions];
   };
 
+  struct Facts {
+    std::int32_t node, nodes, ranks, cores;
+    std::int64_t start;  ///< base::now_ns() when the run began
+    char version[16];
+    char host[64];
+    char command[256];
+    char nothing_moves[200];  ///< why no core can move; "" where cores can
+  };
+
   char magic[16];
   std::int32_t process_size;  ///< bytes of a LiveProcess
   std::int32_t processes;     ///< of this node; they follow
-  std::int32_t node, nodes, ranks, cores;
-  std::int64_t start;  ///< base::now_ns() when the run began
-  char version[16];
-  char host[64];
-  char command[256];
-  char nothing_moves[200];  ///< why no core can move; "" where cores can
+  Facts facts;
   std::atomic<std::uint32_t> turn;
   Page pages[2];
 };
@@ -62,7 +66,7 @@ class LiveBoard {
 
   LiveProcess& mine() { return processes_[me_]; }
   /// By the leader: from here on it can be read.
-  void open(const LiveJob& job);
+  void open(const LiveJob::Facts& facts);
   void publish(const Totals& totals, std::int64_t now);
   /// By the leader.
   void publish(const std::vector<DecisionRecord>& decisions);

@@ -17,8 +17,8 @@ struct Memory {
   Memory() { std::memset(data.get(), 0, bytes); }
 };
 
-LiveJob some_job() {
-  LiveJob job = {};
+LiveJob::Facts some_job() {
+  LiveJob::Facts job = {};
   job.node = 1;
   job.nodes = 2;
   job.ranks = 6;
@@ -107,10 +107,10 @@ TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
   job->turn = 1;
   job->pages[1].count = 1 << 30;
   job->pages[1].decisions[0].outcome = 77;
-  std::memset(job->host, 'h', sizeof(job->host));
+  std::memset(job->facts.host, 'h', sizeof(job->facts.host));
   ASSERT_TRUE(read_live(job, memory.bytes, view));
   EXPECT_EQ(view.decisions.size(), 4u);
-  EXPECT_EQ(view.host.size(), sizeof(job->host));
+  EXPECT_EQ(view.host.size(), sizeof(job->facts.host));
   job->magic[0] = 'S';
   EXPECT_FALSE(read_live(job, memory.bytes, view));
 }

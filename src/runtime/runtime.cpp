@@ -138,7 +138,7 @@ void open_live_board(State& state) {
   self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program);
   state.bootstrap->barrier_in_node();
   if (!state.leader) return;
-  observe::LiveJob job = {};
+  observe::LiveJob::Facts job = {};
   job.node = state.bootstrap->node_index();
   job.nodes = state.bootstrap->node_count();
   job.ranks = state.bootstrap->size();
