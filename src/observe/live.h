@@ -70,7 +70,6 @@ class LiveBoard {
   void publish(const Totals& totals, std::int64_t now);
   /// By the leader.
   void publish(const std::vector<DecisionRecord>& decisions);
-  std::int64_t updated() const { return processes_[me_].updated.load(std::memory_order_relaxed); }
 
  private:
   LiveJob* job_;

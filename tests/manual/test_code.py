@@ -31,7 +31,7 @@ def sources() -> dict[str, str]:
             files[f"{block.page.stem}.whole{extension}"] = block.text
             continue
         name = block.page.stem + extension
-        around = HERE / "around" / name
+        around = HERE / "around" / f"{name}.in"
         assert around.exists(), f"{block}: there is no {around.relative_to(ROOT)} to compile it in"
         text = files.get(name, around.read_text())
         assert "@BLOCK@" in text, f"{block}: {around.relative_to(ROOT)} has one @BLOCK@ too few"
@@ -42,7 +42,7 @@ def sources() -> dict[str, str]:
 @pytest.mark.parametrize("name", sources())
 def test_code_compiles(name, tmp_path):
     text = sources()[name]
-    assert "@BLOCK@" not in text, f"around/{name} waits for a block that the page has no more"
+    assert "@BLOCK@" not in text, f"around/{name}.in waits for a block that the page has no more"
     file = tmp_path / name
     file.write_text(text)
     compiler = next(words for extension, words in LANGUAGES.values() if extension == file.suffix)
