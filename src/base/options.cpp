@@ -101,6 +101,10 @@ std::vector<Option> make_table() {
                 "the static part of a loop's iterations, for hybrid and staggered");
   loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",
                 "iterations that a thread takes at a time, at least; 0 decides from their measured cost");
+  loops.on_off(
+      "loops-reweigh", &Options::loops_reweigh,
+      "divide plain static loops that clang has compiled by what each thread needed for its part: threads then "
+      "have other iterations than without Steelyard, the same in all loops of a region with equally many");
   loops.text(
       "learn", &Options::learn, "PATH",
       "a file in which what is learnt of loops is kept from run to run; of several ranks each has its own, PATH.RANK");

@@ -52,6 +52,7 @@ struct Options {
   Loops loops = Loops::automatic;
   long loops_static = 90;
   long loops_chunk = 0;
+  bool loops_reweigh = false;
   std::string learn;
   std::string replay;
 

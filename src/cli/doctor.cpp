@@ -125,7 +125,7 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   }
 }
 
-/// By the entry points that compilers emit. Static loops have none in gcc, and cannot be divided anew in either.
+/// By the entry points that compilers emit. Static loops have none in gcc.
 void examine_loops(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
   const auto calls = [&](std::initializer_list<std::string_view> prefixes) {
     return std::ranges::any_of(binary.imports, [&](const std::string& name) {
@@ -151,6 +151,11 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
     findings.note(
         "loops: none with a dynamic, guided or runtime schedule in the executable; schedule(runtime) makes "
         "iterations movable");
+  }
+  if (fixed && seen && options.loops != base::Loops::off) {
+    findings.ok("loops: has plain static ones, {}",
+                options.loops_reweigh ? "which are fitted to what each thread needed (--loops-reweigh)"
+                                      : "left as they are (--loops-reweigh fits them to what each thread needed)");
   }
   if (left) {
     findings.note(

@@ -55,6 +55,13 @@ bool CoreTable::take_home(int core) {
   return false;
 }
 
+bool CoreTable::take_back(int core) {
+  std::int32_t user = core_[core].user.load();
+  if (user >= 0 || is_wanted(core) || !core_[core].user.compare_exchange_strong(user, me_)) return false;
+  if (user == kLent) header_->lent_idle.fetch_sub(1);
+  return true;
+}
+
 bool CoreTable::home_waits_until(int core, std::int64_t until) const {
   std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
   if (process < 0) return true;

@@ -56,6 +56,8 @@ class CoreTable {
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
   bool take_home(int core);
+  /// Takes a core whose home is no longer here, where nobody uses it and its new home has not asked for it.
+  bool take_back(int core);
   /// Takes a core of another process that is lent, as the terms want it.
   bool borrow(int core, const Terms& terms);
   /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and so

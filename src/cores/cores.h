@@ -45,7 +45,7 @@ class Cores {
   void after_region();
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
-    if (holding_ && holding_->borrowed() > 0) holding_->return_borrowed(now);
+    if (holding_ && holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
   }
   /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
   /// borrows them who is waited for, or whose region will have ended by then. And a core lent before the borrower's own last

@@ -6,6 +6,14 @@
 
 namespace steelyard::cores {
 
+namespace {
+
+bool contains(const std::vector<int>& cores, int core) {
+  return std::find(cores.begin(), cores.end(), core) != cores.end();
+}
+
+}  // namespace
+
 Holding::Holding(CoreTable& table, std::vector<int> domain) : table_(table), domain_(std::move(domain)) {
   read_homes();
   take_homes();
@@ -14,17 +22,20 @@ Holding::Holding(CoreTable& table, std::vector<int> domain) : table_(table), dom
 
 void Holding::read_homes() {
   generation_ = table_.generation();
+  former_.insert(former_.end(), home_.begin(), home_.end());
   home_.clear();
   for (int c = 0; c < table_.cores(); ++c) {
     if (table_.is_home(c)) home_.push_back(c);
   }
   // By one look at the table: the next plan may come while this is read.
-  const auto came_home = [this](int c) { return std::find(home_.begin(), home_.end(), c) != home_.end(); };
+  const auto came_home = [this](int c) { return contains(home_, c); };
   std::erase_if(borrowed_, came_home);
   for (const int c : own_) {
     if (!came_home(c)) kept_.push_back(c);
   }
+  std::erase_if(own_, [&](int c) { return !came_home(c); });
   std::erase_if(kept_, came_home);
+  std::erase_if(former_, came_home);
 }
 
 void Holding::take_homes() {
@@ -43,6 +54,11 @@ void Holding::keep_meanwhile() {
     table_.give_up(kept_.back());
     kept_.pop_back();
   }
+  for (const int c : former_) {
+    if (kept_.size() >= lacking) break;
+    if (!contains(kept_, c) && !contains(borrowed_, c) && table_.take_back(c)) kept_.push_back(c);
+  }
+  if (lacking == 0) former_.clear();
 }
 
 void Holding::list() {
@@ -81,6 +97,13 @@ void Holding::borrow(int most, const Terms& terms) {
 void Holding::return_borrowed(std::int64_t now) {
   for (const int c : borrowed_) leave(c, now);
   borrowed_.clear();
+}
+
+void Holding::leave_what_is_not_home(std::int64_t now) {
+  if (generation_ != table_.generation()) read_homes();
+  for (const int c : kept_) table_.give_up(c);
+  kept_.clear();
+  return_borrowed(now);
   list();
 }
 
@@ -113,9 +136,7 @@ void Holding::give_back_wanted() {
 }
 
 void Holding::lend_all(std::int64_t now, const Wait& wait) {
-  for (const int c : kept_) table_.give_up(c);
-  kept_.clear();
-  return_borrowed(now);
+  leave_what_is_not_home(now);
   for (const int c : own_) table_.lend(c, now);
   table_.begin_wait(wait);
   lending_ = true;
@@ -125,10 +146,8 @@ void Holding::come_back() {
   if (!lending_) return;
   lending_ = false;
   table_.end_wait();
-  if (generation_ != table_.generation()) {
-    own_.clear();  // lent, so there is nothing to keep
-    read_homes();
-  }
+  own_.clear();  // lent
+  if (generation_ != table_.generation()) read_homes();
   take_homes();
   list();
 }

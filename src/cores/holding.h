@@ -19,8 +19,9 @@ class Holding {
   bool settle(int most, bool may_borrow, const Terms& terms = {});
   /// After a region: gives back what its home asked for.
   void give_back_wanted();
-  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first.
-  void return_borrowed(std::int64_t now);
+  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first, and what a plan gave to
+  /// others is left to them.
+  void leave_what_is_not_home(std::int64_t now);
   /// Around a wait: leaves everything to others; then comes back for what is home.
   void lend_all(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
@@ -31,6 +32,10 @@ class Holding {
   /// shares its first one for the moment.
   const std::vector<int>& cores() const { return cores_; }
   int borrowed() const { return static_cast<int>(borrowed_.size()); }
+  /// Has leave_what_is_not_home() anything to do?
+  bool holds_what_is_not_home() const {
+    return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();
+  }
   /// True while the only core in use is a home core that a guest still runs on.
   bool shares() const { return shares_; }
   int home_count() const { return static_cast<int>(home_.size()); }
@@ -40,6 +45,7 @@ class Holding {
   void take_homes();
   void keep_meanwhile();
   void leave(int core, std::int64_t now);
+  void return_borrowed(std::int64_t now);
   void give_back_needed(const Terms& terms);
   void borrow(int most, const Terms& terms);
   void list();
@@ -49,7 +55,8 @@ class Holding {
   std::vector<int> domain_;
   std::vector<int> home_;      // cores whose home is here
   std::vector<int> own_;       // those of them that are in use here
-  std::vector<int> kept_;      // homes of before the last plan, in use until the new ones are free
+  std::vector<int> former_;    // homes of before the last plan, until the new ones are all in use
+  std::vector<int> kept_;      // those of them that are in use until then
   std::vector<int> borrowed_;  // cores of others
   std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;

@@ -71,6 +71,33 @@ TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
   EXPECT_EQ(node.cores(1), (Cores{0, 1}));
 }
 
+TEST(Holding, WhoWakesUpToAPlanKeepsItsCoresWhereTheNewOnesAreStillInUse) {
+  Node node(6, 2, {0, 0, 0, 1, 1, 1});
+  node.holdings[1]->lend_all(1, kLong);
+  node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{3, 4, 5})) << "process 0 still uses all of its new homes";
+  node.holdings[0]->leave_what_is_not_home(2);
+  EXPECT_TRUE(node.holdings[1]->settle(6, true));
+  EXPECT_EQ(node.cores(1), (Cores{0, 1, 2}));
+  EXPECT_TRUE(node.holdings[0]->settle(6, true));
+  EXPECT_EQ(node.cores(0), (Cores{3, 4, 5}));
+}
+
+TEST(Holding, WhatWasLeftBeforeACallIsTakenBackWhereTheNewCoresAreStillInUse) {
+  Node node(6, 2, {0, 0, 0, 1, 1, 1});
+  node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
+  node.holdings[0]->leave_what_is_not_home(1);
+  node.holdings[0]->settle(6, true);
+  EXPECT_EQ(node.cores(0).size(), 3U) << "process 1 is in a long region, on all of them";
+  node.holdings[1]->settle(6, true);
+  EXPECT_EQ(node.cores(1).size(), 3U);
+  for (const int p : {0, 1}) node.holdings[p]->leave_what_is_not_home(2);
+  for (const int p : {0, 1}) node.holdings[p]->settle(6, true);
+  EXPECT_EQ(node.cores(0), (Cores{3, 4, 5}));
+  EXPECT_EQ(node.cores(1), (Cores{0, 1, 2}));
+}
+
 TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
   Node node(2, 2, {0, 1});
   node.holdings[1]->lend_all(1, kLong);
@@ -125,7 +152,7 @@ TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
   node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(4, true);
   EXPECT_EQ(node.cores(0).size(), 4U);
-  node.holdings[0]->return_borrowed(1);
+  node.holdings[0]->leave_what_is_not_home(1);
   node.holdings[1]->come_back();
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
 }

@@ -326,6 +326,11 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
   }
 }
 
+bool iterations_moved(const RunRecord& record) {
+  return std::ranges::any_of(record.loops,
+                             [](const LoopRecord& l) { return l.stolen > 0 || l.strategy == "reweighed"; });
+}
+
 /// One line for each reason, the one with the most nodes first.
 void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std::size_t most, Page& page) {
   std::map<std::string, std::vector<int>> nodes_by_reason;
@@ -340,12 +345,13 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
   std::stable_sort(reasons.begin(), reasons.end(), [](auto& a, auto& b) { return a.second.size() > b.second.size(); });
   std::size_t nodes_left = 0;
   for (const auto& [reason, nodes] : reasons) nodes_left += nodes.size();
+  const std::string_view what = iterations_moved(record) ? "no core" : "nothing";
   for (std::size_t i = 0; i < reasons.size() && i < most; ++i) {
     const auto& [reason, nodes] = reasons[i];
     std::string where = record.nodes.size() > 1 ? " on " + numbered("node", nodes) : "";
     if (i + 1 == most && i + 1 < reasons.size())
       where = fmt::format(" on {} nodes, such as node {}", nodes_left, nodes[0]);
-    page.say("moved", fmt::format("nothing{}: {}", where, reason), 2);
+    page.say("moved", fmt::format("{}{}: {}", what, where, reason), 2);
     nodes_left -= nodes.size();
   }
 }
@@ -365,15 +371,18 @@ void say_lending(const Totals& sum, Page& page) {
 }
 
 void say_loops(const RunRecord& record, Page& page) {
-  long taken = 0;
+  long taken = 0, reweighed = 0;
   double time = 0, stolen = 0, idle = 0;
   for (const LoopRecord& loop : record.loops) {
-    if (loop.strategy == "runtime") continue;
+    if (loop.strategy == "reweighed") ++reweighed;
+    if (loop.strategy == "runtime" || loop.strategy == "reweighed") continue;
     ++taken;
     time += loop.time;
     stolen += loop.time * loop.stolen;
     idle += loop.time * loop.idle;
   }
+  if (reweighed > 0)
+    page.say("moved", "iterations: other parts for the threads of " + plural(reweighed, "plain static loop"), 1);
   if (!(stolen > 0)) return;
   page.say(
       "moved",

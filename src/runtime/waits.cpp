@@ -17,8 +17,10 @@ namespace {
 constexpr std::int64_t kFirstStep = 5'000;
 // Between two tests of a request: each costs a wake-up, and finds the message this much later at worst.
 constexpr std::int64_t kLongestStep = 50'000;
-// Asleep on the others' arrival the last of them wakes us; this is how often MPI may advance what is under way.
-constexpr std::int64_t kLongestProgressStep = 500'000;
+// Asleep on the others' arrival the last of them wakes us; between two looks, MPI does not advance what is under way. A
+// message is late by no more than this part of the wait so far. Each look takes the core from somebody's thread.
+constexpr std::int64_t kProgressPart = 2;
+constexpr std::int64_t kLongestProgressStep = 2'000'000;
 // Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
 constexpr float kShortWait = 40e3F;
 // How long to go on sleeping when nobody of this node computes any more.
@@ -212,7 +214,6 @@ void BlockingCall::await_arrivals(int source) {
   int late = missing();
   if (late < 0) return;
   std::int64_t nobody_since = 0;
-  std::int64_t step = kLongestStep;
   for (; late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
@@ -237,8 +238,8 @@ void BlockingCall::await_arrivals(int source) {
     }
     const std::uint32_t seen = state.arrivals->arrivals_seen(group);
     if (missing() < 0) break;
-    state.arrivals->sleep(group, seen, step);
-    step = std::min(step * 2, kLongestProgressStep);
+    state.arrivals->sleep(group, seen,
+                          std::clamp((now - asleep_since_) / kProgressPart, kLongestStep, kLongestProgressStep));
     state.bootstrap->progress();
   }
 }

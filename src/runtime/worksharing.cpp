@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/setup.h"
+#include "runtime/state.h"
+#include "runtime/static_loops.h"
 
 namespace steelyard::runtime {
 
@@ -99,6 +101,7 @@ void take_loops() {
   if (options.observe || options.loops == base::Loops::off) return;
   g_slack = options.loops == base::Loops::slack || options.loops == base::Loops::combined;
   g_on.store(true, std::memory_order_relaxed);
+  reweigh_static_loops();
 }
 
 Region* region_made(bool weighed) {
@@ -114,6 +117,10 @@ Region* region_made(bool weighed) {
   }
   if (region == nullptr) region = new Region;
   region->weighed = weighed;
+  // A region that is met for the first time might ask for its thread numbers.
+  const observe::Site* const site = weighed ? g_state->region : nullptr;
+  region->static_loops =
+      site == nullptr ? nullptr : static_loops_of(site->address, site->asks || site->executions == 0);
   return region;
 }
 
@@ -123,6 +130,7 @@ void region_gone(Region* region) {
     for (TeamOfSize* its = region->teams.load(std::memory_order_relaxed); its != nullptr; its = its->next)
       its->team.reset();
   }
+  static_loops_end(region->static_loops);
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
   all.free.push_back(region);
@@ -141,6 +149,7 @@ void entered(Region* region, int thread, int threads) {
   here->left_next = false;
   here->member = nullptr;
   here->alone = 0;
+  here->static_ns = nullptr;
 }
 
 void left(int thread) {
@@ -276,6 +285,7 @@ std::vector<observe::LoopRecord> loop_records() {
     }
     if (record.executions > 0) records.push_back(std::move(record));
   }
+  add_static_loop_records(records);
   std::ranges::sort(records, {}, &observe::LoopRecord::site);
   return records;
 }

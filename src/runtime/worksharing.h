@@ -18,12 +18,14 @@ void take_loops();
 bool takes_loops();
 
 struct TeamOfSize;
+struct StaticLoops;
 
 /// A parallel region from its begin to its end, and what is kept for later ones of its kind.
 struct Region {
   bool weighed = false;
   std::atomic<bool> cancelled = false;
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
+  StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
 };
 
 /// A thread in a region, and in the loop that it has begun there last.
@@ -35,9 +37,11 @@ struct Place {
   bool left_next = false;  ///< the loop that comes next is the runtime's, for what was said before it
   loops::Member* member = nullptr;
   loops::Space space;
-  std::uint64_t limit = 0;  ///< where the last part of a half-open range ends, as the program wrote it
-  std::uint64_t grain = 1;  ///< iterations that stay together, as the program wants it
-  std::uint64_t alone = 0;  ///< iterations left of a thread that has no others
+  std::uint64_t limit = 0;            ///< where the last part of a half-open range ends, as the program wrote it
+  std::uint64_t grain = 1;            ///< iterations that stay together, as the program wants it
+  std::uint64_t alone = 0;            ///< iterations left of a thread that has no others
+  std::int64_t* static_ns = nullptr;  ///< where the time goes of the static loop that it is in
+  std::int64_t static_since = 0;
 };
 
 /// Nested deeper than this, loops are the runtime's.

@@ -21,11 +21,12 @@ def check(result: Result) -> None:
     assert result.status == 0 and result.out.startswith("all once"), result.explain()
 
 
-def run_without_mpi(compiler: str, folder: Path, *arguments: str, options: tuple[str, ...] = ()) -> Result:
+def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Result:
     record = folder / "record.json"
-    program = BUILD / "tests/end_to_end" / f"iterations.plain.{compiler}"
+    name, compiler = program.split(".")
+    program = BUILD / "tests/end_to_end" / f"{name}.plain.{compiler}"
     job = subprocess.run([COMMAND, "run", f"--record={record}", *options, program, *arguments], text=True,
-                         env=environment(OMP_CANCELLATION="true"), capture_output=True, timeout=60)
+                         env=environment(OMP_CANCELLATION="true", **variables), capture_output=True, timeout=60)
     return Result(job.returncode, job.stdout, job.stderr, record)
 
 
@@ -47,7 +48,7 @@ def test_each_exactly_once(openmpi, program):
 @pytest.mark.parametrize("compiler", ["clang", "gcc"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_under_each_strategy_and_without_mpi(strategy, compiler, tmp_path):
-    result = run_without_mpi(compiler, tmp_path, options=(f"--loops={strategy}",))
+    result = run_without_mpi(f"iterations.{compiler}", tmp_path, options=(f"--loops={strategy}",))
     check(result)
     check_weighed(result)
     assert result.record["mpi"] == "no MPI"
@@ -74,6 +75,24 @@ def test_what_stays_with_the_runtime(openmpi):
     assert "depend on each other" in why and "ascending order" in why
 
 
+@pytest.mark.parametrize("threads", ["2", "3", "5"])
+def test_static_loops_are_fitted_and_keep_their_promise(threads, tmp_path):
+    result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-reweigh",), OMP_NUM_THREADS=threads)
+    check(result)
+    check_weighed(result)
+    loops = result.record["loops"]
+    assert {loop["strategy"] for loop in loops} <= {"static", "reweighed"}
+    if threads == "2":
+        assert any(loop["strategy"] == "reweighed" for loop in loops), result.explain()
+        assert "plain static loop" in result.err
+
+
+def test_static_loops_are_left_alone_unless_asked(tmp_path):
+    result = run_without_mpi("static_loops.clang", tmp_path)
+    check(result)
+    assert result.record["loops"] == []
+
+
 def test_unknown_strategy(openmpi):
     result = openmpi.run(1, "iterations.gcc", options=("--loops=stael",))
     assert result.status == 125
@@ -83,7 +102,7 @@ def test_unknown_strategy(openmpi):
 def test_learnt_and_repeated(openmpi, tmp_path):
     learnt = tmp_path / "loops.json"
     for option in ("--learn", "--replay"):
-        check(run_without_mpi("gcc", tmp_path, TWO, options=(f"{option}={learnt}",)))
+        check(run_without_mpi("iterations.gcc", tmp_path, TWO, options=(f"{option}={learnt}",)))
     assert learnt.is_file()
     check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--learn={learnt}",)))
     assert learnt.with_name("loops.json.0").is_file() and learnt.with_name("loops.json.1").is_file()

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "loops/space.h"
+#include "observe/record.h"
+#include "runtime/worksharing.h"
+
+// Plain static loops whose bounds the program asks the OpenMP runtime for (clang's): their parts are fitted to what each
+// thread needed before. OpenMP promises that loops of one region with as many iterations give each thread the same ones, so
+// parts belong to a region and an iteration count, and change only between two executions of the region.
+namespace steelyard::runtime {
+
+/// From now on, where the options say so.
+void reweigh_static_loops();
+
+/// What is known of the static loops of the region at this address, which this process's primary thread begins; null where
+/// they keep even parts. `asks`: its threads have asked for their numbers, and may divide by them on their own.
+struct StaticLoops;
+StaticLoops* static_loops_of(std::uint64_t region, bool asks);
+/// All threads have left the region.
+void static_loops_end(StaticLoops* loops);
+
+/// This thread begins a static loop: its part, or false where that is left to the runtime.
+bool static_loop_begun(Place& here, std::uint64_t site, std::uint64_t iterations, Part& part);
+/// It has done its part.
+void static_loop_ended(Place& here);
+
+void add_static_loop_records(std::vector<observe::LoopRecord>& records);
+
+}  // namespace steelyard::runtime
