@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -74,8 +76,11 @@ Totals spent(const LiveView& job, std::size_t process, const LiveView* before) {
 
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share); }
 
+bool lives(int pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+
 std::string doing(const LiveView::Process& process, std::int64_t now) {
   if (process.finished) return "finished";
+  if (!lives(process.pid)) return "dead";
   if (process.in_mpi) return "in MPI";
   const double quiet = base::seconds(now - process.updated);
   return process.updated > 0 && quiet > 5 ? fmt::format("computes, {:.0f} s since its last event", quiet) : "computes";
@@ -152,6 +157,7 @@ std::string jobs_as_json(const std::vector<LiveView>& jobs, const std::vector<Li
                        {"borrowed", process.borrowed},
                        {"in_mpi", process.in_mpi},
                        {"finished", process.finished},
+                       {"alive", lives(process.pid)},
                        {"efficiency", share(efficiency(part))},
                        {"useful", base::seconds(part.useful())},
                        {"mpi", base::seconds(part.mpi)},

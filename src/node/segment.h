@@ -8,7 +8,8 @@
 namespace steelyard::node {
 
 /// Memory that all processes of a node share. Its name is unlinked as soon as all have attached: a crash leaves nothing
-/// behind. The leader keeps the file open, so that the same user finds it under /proc (`steelyard top`). Zero-filled at start, and really there: a full /dev/shm is an error at creation, not a signal later.
+/// behind. The leader keeps the file open, so that the same user finds it under /proc (`steelyard top`). Zero-filled at
+/// start, and really there: a full /dev/shm is an error at creation, not a signal later.
 class Segment {
  public:
   /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same sizes.

@@ -24,8 +24,7 @@ void LiveBoard::open(const LiveJob::Facts& facts) {
   job_->facts = facts;
   job_->process_size = sizeof(LiveProcess);
   job_->processes = count_;
-  std::atomic_signal_fence(std::memory_order_release);
-  std::memcpy(job_->magic, LiveJob::kMagic, sizeof(job_->magic));
+  job_->magic.store(LiveJob::kMagic, std::memory_order_release);
 }
 
 void LiveBoard::publish(const Totals& totals, std::int64_t now) {
@@ -59,7 +58,7 @@ bool LiveView::finished() const {
 
 bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   const auto* job = static_cast<const LiveJob*>(memory);
-  if (bytes < sizeof(LiveJob) || std::memcmp(job->magic, LiveJob::kMagic, sizeof(job->magic)) != 0) return false;
+  if (bytes < sizeof(LiveJob) || job->magic.load(std::memory_order_acquire) != LiveJob::kMagic) return false;
   const std::size_t room = (bytes - sizeof(LiveJob)) / sizeof(LiveProcess);
   if (job->process_size != sizeof(LiveProcess) || job->processes < 1) return false;
   if (static_cast<std::size_t>(job->processes) > room) return false;

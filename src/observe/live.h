@@ -17,7 +17,8 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  static constexpr char kMagic[16] = "steelyard live1";
+  /// "stylive1". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x316576696c797473;
   static constexpr int kDecisions = 4;
   struct Decision {
     double time;  ///< s since the run began
@@ -42,9 +43,9 @@ struct alignas(64) LiveJob {
     char nothing_moves[200];  ///< why no core can move; "" where cores can
   };
 
-  char magic[16];
-  std::int32_t process_size;  ///< bytes of a LiveProcess
-  std::int32_t processes;     ///< of this node; they follow
+  std::atomic<std::uint64_t> magic;  ///< written last
+  std::int32_t process_size;         ///< bytes of a LiveProcess
+  std::int32_t processes;            ///< of this node; they follow
   Facts facts;
   std::atomic<std::uint32_t> turn;
   Page pages[2];

@@ -2,19 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <vector>
 
 namespace steelyard::observe {
 namespace {
 
 constexpr int kProcesses = 3;
 
+struct alignas(64) Line {
+  char bytes[64];
+};
+
 struct Memory {
   std::size_t bytes = LiveBoard::footprint(kProcesses);
-  std::unique_ptr<void, decltype(&std::free)> data{std::aligned_alloc(64, bytes), &std::free};
-  Memory() { std::memset(data.get(), 0, bytes); }
+  std::vector<Line> lines = std::vector<Line>(bytes / sizeof(Line));
+  void* data() { return lines.data(); }
 };
 
 LiveJob::Facts some_job() {
@@ -32,10 +35,10 @@ LiveJob::Facts some_job() {
 
 TEST(Live, IsReadAsItWasWritten) {
   Memory memory;
-  const auto segment = node::Segment::over(memory.data.get(), memory.bytes);
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
   LiveBoard board(*segment, kProcesses, 2);
   LiveView view;
-  EXPECT_FALSE(read_live(memory.data.get(), memory.bytes, view)) << "not opened yet";
+  EXPECT_FALSE(read_live(memory.data(), memory.bytes, view)) << "not opened yet";
   board.open(some_job());
   board.mine().rank = 5;
   board.mine().cores = 7;
@@ -44,7 +47,7 @@ TEST(Live, IsReadAsItWasWritten) {
   totals.wall = 100;
   totals.mpi_calls = 9;
   board.publish(totals, 1234);
-  ASSERT_TRUE(read_live(memory.data.get(), memory.bytes, view));
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_EQ(view.nodes, 2);
   EXPECT_EQ(view.host, "node1");
   EXPECT_EQ(view.command, std::string(255, 'x')) << "cut, and ended";
@@ -62,7 +65,7 @@ TEST(Live, IsReadAsItWasWritten) {
 
 TEST(Live, KeepsTheLatestDecisions) {
   Memory memory;
-  const auto segment = node::Segment::over(memory.data.get(), memory.bytes);
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
   LiveBoard board(*segment, kProcesses, 0);
   board.open(some_job());
   std::vector<DecisionRecord> decisions;
@@ -73,7 +76,7 @@ TEST(Live, KeepsTheLatestDecisions) {
     decision.why = std::string(500, 'w');
     decision.outcome = Outcome::undone;
     board.publish(decisions);
-    ASSERT_TRUE(read_live(memory.data.get(), memory.bytes, view));
+    ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
     ASSERT_EQ(view.decisions.size(), std::min<std::size_t>(decisions.size(), LiveJob::kDecisions));
     EXPECT_EQ(view.decisions.back().what, std::to_string(i));
   }
@@ -81,16 +84,16 @@ TEST(Live, KeepsTheLatestDecisions) {
   EXPECT_EQ(view.decisions.front().why.size(), 199u);
   EXPECT_EQ(view.decisions.front().outcome, Outcome::undone);
   board.publish(std::vector<DecisionRecord>{});
-  ASSERT_TRUE(read_live(memory.data.get(), memory.bytes, view));
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_TRUE(view.decisions.empty());
 }
 
 TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
   Memory memory;
-  const auto segment = node::Segment::over(memory.data.get(), memory.bytes);
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
   LiveBoard board(*segment, kProcesses, 0);
   board.open(some_job());
-  auto* job = static_cast<LiveJob*>(memory.data.get());
+  auto* job = static_cast<LiveJob*>(memory.data());
   LiveView view;
   ASSERT_TRUE(read_live(job, memory.bytes, view));
   EXPECT_FALSE(read_live(job, memory.bytes - 64, view)) << "more processes than there is room for";
@@ -111,23 +114,23 @@ TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
   ASSERT_TRUE(read_live(job, memory.bytes, view));
   EXPECT_EQ(view.decisions.size(), 4u);
   EXPECT_EQ(view.host.size(), sizeof(job->facts.host));
-  job->magic[0] = 'S';
+  job->magic = 7;
   EXPECT_FALSE(read_live(job, memory.bytes, view));
 }
 
 TEST(Live, IsFinishedOnceAllAre) {
   Memory memory;
-  const auto segment = node::Segment::over(memory.data.get(), memory.bytes);
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
   LiveBoard board(*segment, kProcesses, 0);
   board.open(some_job());
-  auto* process = reinterpret_cast<LiveProcess*>(static_cast<LiveJob*>(memory.data.get()) + 1);
+  auto* process = reinterpret_cast<LiveProcess*>(static_cast<LiveJob*>(memory.data()) + 1);
   LiveView view;
   for (int p = 0; p < kProcesses; ++p) {
-    ASSERT_TRUE(read_live(memory.data.get(), memory.bytes, view));
+    ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
     EXPECT_FALSE(view.finished());
     process[p].finished = 1;
   }
-  ASSERT_TRUE(read_live(memory.data.get(), memory.bytes, view));
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_TRUE(view.finished());
 }
 
