@@ -16,6 +16,7 @@ extensions = ["myst_parser", "generated"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4  # links to headings work as they do on a forge
 nitpicky = True
+smartquotes = False  # -- is an option
 exclude_patterns = ["timeline.svg"]
 
 html_theme = "furo"
