@@ -1,6 +1,8 @@
 """The figures of `cores`: an unmodified program's cores rebalanced and lent, and what that costs. See `--help` and `--list`."""
 
 import json
+import os
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -156,6 +158,29 @@ def region_cost(flavour: str) -> Callable[[Session], list[Figure]]:
     return measured
 
 
+def call_cost(flavour: str) -> Callable[[Session], list[Figure]]:
+    """Short MPI calls that wait for nobody: the program's and the library's own in turn, in one run."""
+
+    def measured(session: Session) -> list[Figure]:
+        program = session.program(f"bench/call_cost.{flavour}.gcc")
+        command = mpirun(flavour, 2, session.steelyard(f"call-cost-{flavour}") + [program])
+        extra: dict[str, list[float]] = {}
+        native: dict[str, list[float]] = {}
+        for _ in range(1 if session.quick else 7):
+            done = subprocess.run(command, env=os.environ | mpi_variables() | {"OMP_NUM_THREADS": "1"},
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            rows = re.findall(r"^(\S+) ratio \S+ ours (\S+) native (\S+) us", done.stdout, re.M)
+            if done.returncode != 0 or not rows:
+                raise Failed(f"status {done.returncode}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
+            for name, ours, own in rows:
+                extra.setdefault(name, []).append(1000 * (float(ours) - float(own)))
+                native.setdefault(name, []).append(1000 * float(own))
+        return [figure(f"call-cost-{name}-{flavour}", "real", values, "ns a call", None, " ".join(command),
+                       {"native, ns": median(native[name])}) for name, values in extra.items()]
+
+    return measured
+
+
 def planning(session: Session) -> list[Figure]:
     """Time of a whole plan, from the Google Benchmark that stands beside it."""
     repetitions = 3 if session.quick else 15
@@ -185,6 +210,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     all_of_them = [Measurement("planning", 15, planning)]
     for flavour in flavours:
         all_of_them.append(Measurement(f"region-cost-{flavour}", 120, region_cost(flavour)))
+        all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         for regions in (4, 8):
             all_of_them.append(Measurement(f"lending-{regions}-{flavour}", 120, lending(flavour, regions)))

@@ -1,7 +1,8 @@
 // A discrete-event model of a task pool, for more processes than can be simulated with MPI. It shares the planning half of
-// src/tasks: overlay and routes, order of victims, amounts. Each process is a node of its own. Messages are answered
-// between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for the first time
-// costs a connection. Prints one line a policy.
+// src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes of the
+// same node from shared memory, and divides the links of its node among them; the other policies know no nodes. Messages
+// are answered between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for
+// the first time costs a connection. Prints one line a policy.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -16,14 +17,18 @@
 
 #include "tasks/overlay.h"
 #include "tasks/plan.h"
+#include "tasks/routes.h"
 
 namespace {
 
+using steelyard::tasks::amount_ahead;
 using steelyard::tasks::amount_to_give;
 using steelyard::tasks::hash;
 using steelyard::tasks::kFirstPatience;
 using steelyard::tasks::next_patience;
 using steelyard::tasks::Overlay;
+using steelyard::tasks::Places;
+using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
 
 enum class Policy { small_world, random, master, groups, none };
@@ -39,28 +44,39 @@ struct Setting {
   double overhead = 1e-6;     // CPU time that a message costs its sender and its receiver
   double connection = 1e-3;   // to talk to somebody for the first time
   double misjudged = 0.3;     // groups: by how much the load of a process is misjudged, at most
-  std::uint32_t group = 28;
+  double letter = 1 << 20;    // bytes of tasks in one message
+  double gift = 8 << 20;      // bytes of tasks that one request brings, at most
+  double take = 1e-6;         // to take tasks from another process of the node
+  std::uint32_t node = 28;    // processes of a node
+  std::uint32_t group = 28;   // groups: processes that share
   bool results = true;
 };
 
 struct Chunk {
   std::uint32_t owner, count;
 };
-enum class Kind : std::uint8_t { request, withdrawal, tasks, results };
+enum class Kind : std::uint8_t { request, early_request, withdrawal, tasks, results };
 struct Message {
   Kind kind;
   std::uint32_t from;
   std::vector<Chunk> chunks;
 };
+struct Request {
+  std::uint32_t process;
+  bool early;  ///< the thief has something to do yet
+  bool operator==(std::uint32_t other) const { return process == other; }
+};
 struct Process {
   std::vector<Chunk> queue;  // the oldest first
   std::uint32_t queued = 0;
   bool busy = false;
-  std::vector<std::uint32_t> held, asked, inbox, peers;
+  std::vector<Request> held, asked;
+  std::vector<std::uint32_t> inbox, peers, links;
   std::vector<std::pair<std::uint32_t, std::vector<Chunk>>> lanes;  // results by next step
   std::unique_ptr<Victims> victims;
   double patience = 0, sending_until = 0, receiving_until = 0;
   double free_at = 0;       // from messages, while it has no task
+  double idle_since = 0;
   std::uint32_t epoch = 0;  // of being idle: timers of older ones mean nothing
 };
 struct Event {
@@ -76,13 +92,17 @@ class Model {
   Model(const Setting& setting, Policy policy)
       : s_(setting),
         policy_(policy),
-        overlay_(setting.processes, 0,
-                 policy == Policy::random   ? Overlay::Shape::complete
-                 : policy == Policy::master ? Overlay::Shape::star
-                                            : Overlay::Shape::small_world),
-        all_(setting.processes) {
+        node_(policy == Policy::small_world ? setting.node : 1),
+        routes_(Places(static_cast<int>(setting.processes), static_cast<int>(node_), {}),
+                Overlay((setting.processes + node_ - 1) / node_, 0,
+                        policy == Policy::random   ? Overlay::Shape::complete
+                        : policy == Policy::master ? Overlay::Shape::star
+                                                   : Overlay::Shape::small_world)),
+        all_(setting.processes),
+        idle_(setting.processes / node_ + 1) {
     deal();
     if (policy == Policy::groups) group();
+    if (policy == Policy::small_world) link();
   }
 
   void run() {
@@ -108,7 +128,12 @@ class Model {
         for (const std::uint32_t message : std::exchange(p.inbox, {})) time = read(event.process, message, time);
         next(event.process, serve(event.process, time));
       } else if (event.message < kTaskEnds) {
-        if (!p.busy && static_cast<std::uint32_t>(kTaskEnds - 1 - event.message) == p.epoch) ask(event.process, now_);
+        if (p.busy || static_cast<std::uint32_t>(kTaskEnds - 1 - event.message) != p.epoch) continue;
+        if (node_ > 1 && all_[richest_of_node(event.process)].queued > 0) {
+          next(event.process, now_);
+        } else {
+          ask(event.process, now_);
+        }
       } else if (p.busy) {
         p.inbox.push_back(static_cast<std::uint32_t>(event.message));
       } else {
@@ -122,7 +147,7 @@ class Model {
     // The waves that find out that all is over: up and down the tree, twice.
     int depth = 0;
     for (std::uint32_t i = 0; i < 1000; ++i) {
-      depth = std::max(depth, overlay_.hops(static_cast<std::int64_t>(hash(i) % s_.processes), 0));
+      depth = std::max(depth, routes_.overlay().hops(static_cast<std::int64_t>(hash(i) % s_.processes / node_), 0));
     }
     end_ = last_ + 4 * depth * (s_.latency + 2 * s_.overhead) + 2 * s_.overhead * static_cast<double>(degree());
   }
@@ -135,9 +160,10 @@ class Model {
       connections += static_cast<double>(p.peers.size());
     }
     std::printf(
-        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
+        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  taken %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
         "messages %6.1f/process  events %.1f M in %.1f s\n",
         name, 100 * work_ / (end_ * s_.processes), end_, static_cast<double>(moved_) / static_cast<double>(total_),
+        static_cast<double>(taken_) / static_cast<double>(total_),
         static_cast<double>(hops_) / static_cast<double>(std::max<std::uint64_t>(sent_, 1)), connections / s_.processes,
         most, static_cast<double>(messages_) / s_.processes, static_cast<double>(handled_) / 1e6, wall);
     std::fflush(stdout);
@@ -145,7 +171,7 @@ class Model {
 
  private:
   double uniform(std::uint64_t of) const { return (static_cast<double>(hash(of) >> 11) + 0.5) * 0x1p-53; }
-  std::size_t degree() const { return policy_ == Policy::small_world ? overlay_.neighbours(0).size() : 64; }
+  std::size_t degree() const { return policy_ == Policy::small_world ? routes_.overlay().neighbours(0).size() : 64; }
 
   /// As in the paper: 70 % of the tasks on 10 % of the processes, a gaussian around the middle.
   void deal() {
@@ -158,6 +184,12 @@ class Model {
       carried -= count;
       if (count > 0) add(all_[p], Chunk{p, count});
       total_ += count;
+    }
+  }
+  void link() {
+    for (std::uint32_t p = 0; p < s_.processes; ++p) {
+      const Routes::Duties duties = routes_.duties(static_cast<int>(p));
+      all_[p].links.assign(duties.peers.begin(), duties.peers.end());
     }
   }
   /// Hierarchical sharing: groups of equal load, as far as loads are known; inside, the heaviest hands out one by one.
@@ -216,17 +248,21 @@ class Model {
     Process& p = all_[me];
     time += s_.overhead;
     switch (message.kind) {
-      case Kind::request: p.held.push_back(message.from); break;
+      case Kind::request:
+      case Kind::early_request:
+        std::erase(p.held, message.from);
+        p.held.push_back({message.from, message.kind == Kind::early_request});
+        break;
       case Kind::withdrawal: std::erase(p.held, message.from); break;
       case Kind::tasks:
         for (const Chunk& chunk : message.chunks) {
           add(p, chunk);
           moved_ += chunk.count;
         }
+        wake_others(me, time);
         std::erase(p.asked, message.from);
         if (p.victims) p.victims->gave(peer_index(me, message.from));
-        for (const std::uint32_t other : std::exchange(p.asked, {}))
-          send(me, other, {Kind::withdrawal, me, {}}, time, 0);
+        withdraw(me, time);
         break;
       case Kind::results:
         for (const Chunk& chunk : message.chunks) bring(me, chunk, time);
@@ -235,6 +271,10 @@ class Model {
     return time;
   }
 
+  void withdraw(std::uint32_t me, double& time) {
+    for (const Request& other : std::exchange(all_[me].asked, {}))
+      send(me, other.process, {Kind::withdrawal, me, {}}, time, 0);
+  }
   void bring(std::uint32_t me, Chunk chunk, double time) {
     if (chunk.owner == me || !s_.results) {
       home_ += chunk.count;
@@ -243,7 +283,8 @@ class Model {
     }
     const auto to = policy_ == Policy::groups || policy_ == Policy::master
                         ? chunk.owner
-                        : static_cast<std::uint32_t>(overlay_.next(me, chunk.owner));
+                        : static_cast<std::uint32_t>(routes_.next(static_cast<int>(me), static_cast<int>(chunk.owner)));
+    if (policy_ == Policy::small_world && to / node_ == me / node_) return bring(to, chunk, time);  // shared memory
     auto& lanes = all_[me].lanes;
     auto lane = std::find_if(lanes.begin(), lanes.end(), [to](const auto& l) { return l.first == to; });
     if (lane == lanes.end()) lane = lanes.insert(lanes.end(), {to, {}});
@@ -274,35 +315,100 @@ class Model {
   double serve(std::uint32_t me, double time) {
     Process& p = all_[me];
     if (policy_ == Policy::none) return time;
-    const std::size_t askers = p.held.size();
-    std::size_t served = 0;
-    const std::size_t own = policy_ == Policy::master ? 0 : 1;  // its next task
-    while (served < askers && p.queued > own) {
-      std::size_t amount = policy_ == Policy::groups ? 1 : amount_to_give(p.queued - own, askers, 0);
-      if (policy_ == Policy::master) amount = std::max<std::size_t>(1, p.queued / (2 * s_.processes));  // guided
-      Message gift{Kind::tasks, me, {}};
-      double bytes = 0;
-      while (amount > 0 && !p.queue.empty()) {
-        Chunk& oldest = p.queue.front();
-        const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(amount, oldest.count));
-        gift.chunks.push_back({oldest.owner, part});
-        bytes += part * s_.bytes / s_.tasks;
-        amount -= part;
-        p.queued -= part;
-        oldest.count -= part;
-        if (oldest.count == 0) p.queue.erase(p.queue.begin());
-      }
-      send(me, p.held[served++], std::move(gift), time, bytes);
-    }
-    p.held.erase(p.held.begin(), p.held.begin() + static_cast<std::ptrdiff_t>(served));
+    // Its next task, and one for each of its node that looks for one; or, before the thief is in need, what is enough for
+    // itself for a while.
+    const std::size_t own = policy_ == Policy::master ? 0 : 1 + (node_ > 1 ? idle_[me / node_].size() : 0);
+    const std::size_t enough = policy_ == Policy::master ? 0 : ahead() * node_;
+    std::size_t askers = p.held.size();
+    std::erase_if(p.held, [&](const Request& request) { return give(me, request, request.early ? std::max(own, enough) : own, askers--, time); });
     flush(me, time, false);
     return time;
+  }
+  bool give(std::uint32_t me, const Request& request, std::size_t own, std::size_t askers, double& time) {
+    Process& p = all_[me];
+    const std::size_t available = in_reach(me);
+    if (available <= own) return false;
+    std::size_t amount = amount_to_give(available - own, askers, 0);
+    if (policy_ == Policy::groups) amount = 1;
+    if (policy_ == Policy::master) amount = std::max<std::size_t>(1, p.queued / (2 * s_.processes));  // guided
+    amount = std::min(amount, static_cast<std::size_t>(std::ceil(s_.gift * s_.tasks / s_.bytes)));
+    const std::uint32_t thief = request.process;
+      Message letter{Kind::tasks, me, {}};
+      double bytes = 0;
+      while (amount > 0) {
+        Process& giver = p.queued > 0 ? p : all_[richest_of_node(me)];
+        if (giver.queued == 0) break;
+        Chunk& oldest = giver.queue.front();
+        const auto fit = static_cast<std::size_t>(std::max(1.0, std::ceil((s_.letter - bytes) * s_.tasks / s_.bytes)));
+        const auto part = static_cast<std::uint32_t>(std::min<std::size_t>({amount, oldest.count, fit}));
+        letter.chunks.push_back({oldest.owner, part});
+        bytes += part * s_.bytes / s_.tasks;
+        amount -= part;
+        giver.queued -= part;
+        oldest.count -= part;
+        if (oldest.count == 0) giver.queue.erase(giver.queue.begin());
+        if (bytes >= s_.letter) {
+          send(me, thief, std::exchange(letter, {Kind::tasks, me, {}}), time, bytes);
+          bytes = 0;
+        }
+      }
+      if (!letter.chunks.empty()) send(me, thief, std::move(letter), time, bytes);
+    return true;
+  }
+
+  std::size_t ahead() const { return amount_ahead(std::llround(1e9 * s_.seconds / s_.tasks)); }
+  std::size_t in_reach(std::uint32_t me) const {
+    const std::uint32_t first = me / node_ * node_, end = std::min(first + node_, s_.processes);
+    std::size_t sum = 0;
+    for (std::uint32_t p = first; p < end; ++p) sum += all_[p].queued;
+    return sum;
+  }
+  std::uint32_t richest_of_node(std::uint32_t me) const {
+    const std::uint32_t first = me / node_ * node_, end = std::min(first + node_, s_.processes);
+    std::uint32_t richest = me;
+    for (std::uint32_t p = first; p < end; ++p) {
+      if (all_[p].queued > all_[richest].queued) richest = p;
+    }
+    return richest;
+  }
+  /// From shared memory: as much as makes the victim and all of the node who look for tasks alike.
+  void take(std::uint32_t me, double& time) {
+    Process& victim = all_[richest_of_node(me)];
+    Process& p = all_[me];
+    std::size_t amount = victim.queued == 0 ? 0 : amount_to_give(victim.queued, idle_[me / node_].size() + 1, 0);
+    if (amount > 0) time += s_.take;
+    while (amount > 0 && !victim.queue.empty()) {
+      Chunk& oldest = victim.queue.front();
+      const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(amount, oldest.count));
+      add(p, {oldest.owner, part});
+      taken_ += part;
+      amount -= part;
+      victim.queued -= part;
+      oldest.count -= part;
+      if (oldest.count == 0) victim.queue.erase(victim.queue.begin());
+    }
+  }
+  /// Who finds nothing looks again after a while that grows: the live pool's pauses.
+  void wake_others(std::uint32_t me, double time) {
+    if (node_ == 1) return;
+    for (const std::uint32_t other : idle_[me / node_]) {
+      if (other == me) continue;
+      const double pause = std::min((time - all_[other].idle_since) / 8, 500e-6);
+      events_.push({time + pause * uniform(++draws_), other, kTaskEnds - 1 - static_cast<std::int32_t>(all_[other].epoch)});
+    }
   }
 
   /// Its next task, or none.
   void next(std::uint32_t me, double time) {
     Process& p = all_[me];
     if (p.busy) return;
+    std::vector<std::uint32_t>& idle = idle_[me / node_];
+    if (node_ > 1) {
+      std::erase(idle, me);
+      if (p.queued == 0) take(me, time);
+      if (p.queued > 0 && p.idle_since > 0) withdraw(me, time);
+      p.idle_since = 0;
+    }
     const bool serves_only = policy_ == Policy::master && me == 0;
     if (p.queued > 0 && !serves_only) {
       Chunk& newest = p.queue.back();
@@ -318,8 +424,11 @@ class Model {
       if (owner != me) ++sent_;
       // Counted now, sent when the task has ended, with what is handed on then.
       bring(me, {owner, 1}, time + length);
+      if (p.asked.empty() && p.queued <= ahead() && in_reach(me) <= ahead() * node_) ask(me, time, true);
       return;
     }
+    if (node_ > 1) idle.push_back(me);
+    p.idle_since = time;
     flush(me, time, true);
     p.patience = 1e-9 * kFirstPatience;
     if (p.victims) p.victims->restart();
@@ -327,6 +436,7 @@ class Model {
     ask(me, time);
   }
   const std::vector<std::uint32_t>& neighbours(std::uint32_t me) {
+    if (policy_ == Policy::small_world) return all_[me].links;
     if (cached_of_ == me) return cached_;
     cached_of_ = me;
     cached_.clear();
@@ -335,7 +445,7 @@ class Model {
         if (other != me) cached_.push_back(other);
       }
     } else {
-      for (const std::int64_t other : overlay_.neighbours(me)) cached_.push_back(static_cast<std::uint32_t>(other));
+      for (const std::int64_t other : routes_.overlay().neighbours(me)) cached_.push_back(static_cast<std::uint32_t>(other));
     }
     return cached_;
   }
@@ -343,29 +453,37 @@ class Model {
     const auto& list = neighbours(me);
     return static_cast<std::size_t>(std::find(list.begin(), list.end(), other) - list.begin());
   }
-  void ask(std::uint32_t me, double time) {
+  void ask(std::uint32_t me, double time, bool early = false) {
     Process& p = all_[me];
     if (policy_ == Policy::none || (policy_ == Policy::random && p.asked.size() >= 64)) return;
     std::uint32_t victim = me;
+    const auto asked = [&](std::uint32_t other) {
+      const auto request = std::find(p.asked.begin(), p.asked.end(), other);
+      return request != p.asked.end() && !request->early;
+    };
     if (policy_ == Policy::random) {
       while (victim == me) victim = static_cast<std::uint32_t>(hash(++draws_) % s_.processes);
     } else {
       const auto& list = neighbours(me);
-      if (p.asked.size() >= list.size()) return;
+      if (std::all_of(list.begin(), list.end(), asked)) return;
       if (!p.victims) p.victims = std::make_unique<Victims>(list.size(), me);
       do victim = list[p.victims->next()];
-      while (std::find(p.asked.begin(), p.asked.end(), victim) != p.asked.end());
+      while (asked(victim));
     }
-    p.asked.push_back(victim);
-    send(me, victim, {Kind::request, me, {}}, time, 0);
+    std::erase(p.asked, victim);
+    p.asked.push_back({victim, early});
+    send(me, victim, {early ? Kind::early_request : Kind::request, me, {}}, time, 0);
+    if (early) return;
     events_.push({time + p.patience, me, kTaskEnds - 1 - static_cast<std::int32_t>(p.epoch)});
     p.patience = 1e-9 * static_cast<double>(next_patience(std::llround(1e9 * p.patience)));
   }
 
   const Setting s_;
   const Policy policy_;
-  Overlay overlay_;
+  const std::uint32_t node_;
+  Routes routes_;
   std::vector<Process> all_;
+  std::vector<std::vector<std::uint32_t>> idle_;  // by node
   std::vector<std::vector<std::uint32_t>> members_;
   std::vector<std::uint32_t> group_of_, cached_;
   std::uint32_t cached_of_ = ~0u;
@@ -373,7 +491,7 @@ class Model {
   std::vector<Message> messages_in_flight_;
   std::vector<std::size_t> free_;
   double now_ = 0, last_ = 0, end_ = 0, work_ = 0;
-  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0,
+  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, taken_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0,
                 handled_ = 0;
 };
 
@@ -385,9 +503,9 @@ int main(int argc, char** argv) {
   const std::map<std::string, double Setting::*> reals = {
       {"seconds", &Setting::seconds},       {"bytes", &Setting::bytes},         {"spread", &Setting::spread},
       {"latency", &Setting::latency},       {"bandwidth", &Setting::bandwidth}, {"overhead", &Setting::overhead},
-      {"connection", &Setting::connection}, {"misjudged", &Setting::misjudged}};
+      {"connection", &Setting::connection}, {"take", &Setting::take}, {"gift", &Setting::gift}, {"letter", &Setting::letter}, {"misjudged", &Setting::misjudged}};
   const std::map<std::string, std::uint32_t Setting::*> counts = {
-      {"processes", &Setting::processes}, {"tasks", &Setting::tasks}, {"group", &Setting::group}};
+      {"processes", &Setting::processes}, {"tasks", &Setting::tasks}, {"node", &Setting::node}, {"group", &Setting::group}};
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     const std::string value = name.size() < word.size() ? word.substr(name.size() + 1) : "";

@@ -69,7 +69,9 @@ class CoreTable {
   void expect_wait(std::int64_t until);
   void end_wait() { waits_until_[me_].store(0); }
   /// What `process` waits for is there: it will wake up and want its cores, so nobody is to borrow them any more.
-  void recall(int process) { waits_until_[process].store(0); }
+  void recall(int process) {
+    if (waits_until_[process].load() != 0) waits_until_[process].store(0);
+  }
   /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
   void lend(int core, std::int64_t now);
   /// ... or for its home alone.

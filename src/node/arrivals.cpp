@@ -19,18 +19,16 @@ std::uint64_t mix(std::uint64_t value) {
 
 std::size_t Arrivals::footprint(int processes) {
   return 2 * Segment::footprint<std::atomic<std::uint32_t>>(1) + Segment::footprint<Slot>(kGroups) +
-         Segment::footprint<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes);
+         Segment::footprint<Count>(std::size_t{kGroups} * processes);
 }
 
 Arrivals::Arrivals(Segment& segment, int processes, int me)
     : lock_(segment.carve<std::atomic<std::uint32_t>>(1)),
       full_(segment.carve<std::atomic<std::uint32_t>>(1)),
       slots_(segment.carve<Slot>(kGroups)),
-      counts_(segment.carve<std::atomic<std::uint32_t>>(std::size_t{kGroups} * processes)),
+      counts_(segment.carve<Count>(std::size_t{kGroups} * processes)),
       stride_(processes),
       me_(me) {}
-
-std::atomic<std::uint32_t>& Arrivals::count(int slot, int member) const { return counts_[slot * stride_ + member]; }
 
 // Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
 // unfollowed.
@@ -99,10 +97,12 @@ bool Arrivals::arrive(Group& group) {
   return true;
 }
 
+// Who arrives first says so and then looks for sleepers; who sleeps says so first and then looks who has arrived.
 void Arrivals::wake(const Group& group) {
   Slot& slot = slots_[group.slot];
-  slot.arrivals.fetch_add(1);
-  if (slot.sleepers.load() != 0) wake_all(slot.arrivals);
+  if (slot.sleepers.load() == 0) return;
+  slot.wakings.fetch_add(1);
+  wake_all(slot.wakings);
 }
 
 int Arrivals::last(const Group& group) const {
@@ -121,13 +121,17 @@ int Arrivals::missing(const Group& group) const {
   return -1;
 }
 
-std::uint32_t Arrivals::arrivals_seen(const Group& group) const { return slots_[group.slot].arrivals.load(); }
-
-void Arrivals::sleep(const Group& group, std::uint32_t seen, std::int64_t ns) {
+std::uint32_t Arrivals::lie_down(const Group& group) {
   Slot& slot = slots_[group.slot];
   slot.sleepers.fetch_add(1);
-  wait_on(slot.arrivals, seen, ns);
-  slot.sleepers.fetch_sub(1);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return slot.wakings.load();
 }
+
+void Arrivals::doze(const Group& group, std::uint32_t seen, std::int64_t ns) {
+  wait_on(slots_[group.slot].wakings, seen, ns);
+}
+
+void Arrivals::get_up(const Group& group) { slots_[group.slot].sleepers.fetch_sub(1); }
 
 }  // namespace steelyard::node

@@ -11,8 +11,8 @@
 namespace steelyard::node {
 
 /// Who of this node has arrived at which collective, in shared memory: each member counts its own collectives on a
-/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving costs two
-/// atomic additions, and a wake-up only where somebody sleeps.
+/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving costs an atomic
+/// store and a look at the others' counts, and a wake-up only where somebody sleeps.
 class Arrivals {
  public:
   static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
@@ -52,21 +52,32 @@ class Arrivals {
   /// The first member that has not arrived; -1 where all have.
   int missing(const Group& group) const;
 
-  /// Sleeps until somebody arrives in the group, at most `ns`. `seen` from arrivals_seen() before the last look.
-  std::uint32_t arrivals_seen(const Group& group) const;
-  void sleep(const Group& group, std::uint32_t seen, std::int64_t ns);
+  /// Sleeps until somebody arrives in the group, at most `ns`; not at all where all that is waited for is there: `over()`.
+  template <class Over>
+  void sleep(const Group& group, std::int64_t ns, const Over& over) {
+    const std::uint32_t seen = lie_down(group);
+    if (!over()) doze(group, seen, ns);
+    get_up(group);
+  }
 
  private:
-  struct Slot {
+  struct alignas(64) Slot {
     std::uint64_t key;  // 0 where free; under the lock, as the next
     int members_left;   // members that have not called forget()
     bool sure;
-    std::atomic<std::uint32_t> arrivals;  // futex word: arrivals so far
+    std::atomic<std::uint32_t> wakings;  // futex word
     std::atomic<std::uint32_t> sleepers;
     std::atomic<std::uint64_t> last[kRemembered];  // count and node rank of who completed a collective, by count
   };
 
-  std::atomic<std::uint32_t>& count(int slot, int member) const;
+  struct alignas(64) Count {
+    std::atomic<std::uint32_t> value;
+  };
+
+  std::atomic<std::uint32_t>& count(int slot, int member) const { return counts_[slot * stride_ + member].value; }
+  std::uint32_t lie_down(const Group& group);
+  void doze(const Group& group, std::uint32_t seen, std::int64_t ns);
+  void get_up(const Group& group);
   bool lock();
   void unlock();
   struct Claim {
@@ -78,7 +89,7 @@ class Arrivals {
   std::atomic<std::uint32_t>* lock_;
   std::atomic<std::uint32_t>* full_;  // it has been
   Slot* slots_;
-  std::atomic<std::uint32_t>* counts_;  // by slot and node rank
+  Count* counts_;  // by slot and node rank
   int stride_;
   int me_;
   std::vector<std::unique_ptr<Group>> groups_;          // those that are followed

@@ -113,12 +113,8 @@ TEST(Arrivals, TheLastOneWakesTheSleepers) {
   });
   node.arrive(0, groups);
   int sleeps = 0;
-  while (node.arrivals[0]->missing(*groups[0]) >= 0) {
-    const std::uint32_t seen = node.arrivals[0]->arrivals_seen(*groups[0]);
-    if (node.arrivals[0]->missing(*groups[0]) < 0) break;
-    node.arrivals[0]->sleep(*groups[0], seen, 60'000'000'000);
-    ++sleeps;
-  }
+  const auto all_there = [&] { return node.arrivals[0]->missing(*groups[0]) < 0; };
+  for (; !all_there(); ++sleeps) node.arrivals[0]->sleep(*groups[0], 60'000'000'000, all_there);
   late.join();
   EXPECT_LE(sleeps, 2) << "it was woken, not timed out";
 }
@@ -138,10 +134,8 @@ TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
         if (random() % 8 == 0) std::this_thread::yield();
         round[p] = r;
         node.arrive(p, groups);
-        while (node.arrivals[p]->missing(*groups[p]) >= 0) {
-          const std::uint32_t seen = node.arrivals[p]->arrivals_seen(*groups[p]);
-          if (node.arrivals[p]->missing(*groups[p]) >= 0) node.arrivals[p]->sleep(*groups[p], seen, 1'000'000'000);
-        }
+        const auto all_there = [&] { return node.arrivals[p]->missing(*groups[p]) < 0; };
+        while (!all_there()) node.arrivals[p]->sleep(*groups[p], 60'000'000'000, all_there);
         for (int other = 0; other < kProcesses; ++other) early += round[other] < r;
       }
     });

@@ -236,10 +236,8 @@ void BlockingCall::await_arrivals(int source) {
       unsure_ = true;
       return;
     }
-    const std::uint32_t seen = state.arrivals->arrivals_seen(group);
-    if (missing() < 0) break;
-    state.arrivals->sleep(group, seen,
-                          std::clamp((now - asleep_since_) / kProgressPart, kLongestStep, kLongestProgressStep));
+    state.arrivals->sleep(group, std::clamp((now - asleep_since_) / kProgressPart, kLongestStep, kLongestProgressStep),
+                          [&] { return missing() < 0; });
     state.bootstrap->progress();
   }
 }

@@ -12,7 +12,9 @@ constexpr int kMostAtOnce = 256;
 constexpr std::int64_t kMailEvery = 50'000;
 constexpr std::int64_t kRarely = 1'000'000;  // on a single node, where only what shared memory cannot hold is mailed
 constexpr std::int64_t kSeeOff = 1'000'000, kStep = 10'000;
-constexpr std::size_t kLetter = 1 << 20;  // bytes of tasks in one message, more or less
+constexpr std::size_t kLetter =
+    1 << 20;  // bytes of tasks in one message, more or less: the first can be begun with early
+constexpr std::size_t kGift = 8 << 20;  // of all that one request brings
 
 bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
 
@@ -91,20 +93,19 @@ void Pool::read(int from, std::vector<char> letter) {
   connections_.insert(from);
   const char* bytes = letter.data() + sizeof(header);
   switch (header.kind) {
-    case Kind::request: held_.push_back({from, header.number}); break;
+    case Kind::request:
+    case Kind::early_request:
     case Kind::withdrawal:
       std::erase_if(held_, [&](const Request& held) { return held.rank == from && held.run == header.number; });
+      if (header.kind != Kind::withdrawal) held_.push_back({from, header.number, header.kind == Kind::early_request});
       break;
     case Kind::tasks: {
-      const auto peer = std::find(duties_.peers.begin(), duties_.peers.end(), from) - duties_.peers.begin();
-      asked_[static_cast<std::size_t>(peer)] = false;
-      victims_.gave(static_cast<std::size_t>(peer));
+      if (header.further == 0) answered(from);  // the first message of the answer
       for_each_record(bytes, header.bytes, [this](const Record& record, const char* input) {
         primary().receive(record, input);
         ++totals_.stolen_far;
         return true;
       });
-      withdraw();
       primary().publish();
       break;
     }
@@ -206,30 +207,50 @@ void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
 // to give, so that nobody asks twice.
 void Pool::ask(std::int64_t time) {
-  if (!settings_.stealing || leaving_ || victims_.size() == 0 || time < ask_again_) return;
+  if (time < ask_again_) return;
   ask_again_ = time + patience_;
   patience_ = next_patience(patience_);
+  request(Asked::yes);
+}
+
+// While there is something to do yet, one victim is enough, and it gives only what it can spare.
+void Pool::ask_ahead() {
+  Worker& me = primary();
+  const std::size_t ahead = amount_ahead(me.ns_per_task());
+  if (me.queued() > ahead || std::ranges::any_of(asked_, [](Asked how) { return how != Asked::no; })) return;
+  if (me.in_reach() <= ahead * static_cast<std::size_t>(arena_->workers())) request(Asked::early);
+}
+
+void Pool::request(Asked how) {
+  if (!settings_.stealing || leaving_) return;
   for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
     const std::size_t peer = victims_.next();
-    if (asked_[peer]) continue;
-    asked_[peer] = true;
-    mail(duties_.peers[peer], Kind::request, run_, {});
+    if (asked_[peer] >= how) continue;
+    asked_[peer] = how;
+    mail(duties_.peers[peer], how == Asked::early ? Kind::early_request : Kind::request, run_, {});
     return;
   }
 }
 
-// Or those who were asked would send more than is needed, from which others then would have to steal.
+// The others who were asked would send more than is needed, from which others then would have to steal.
+void Pool::answered(int rank) {
+  const auto peer = std::ranges::find(duties_.peers, rank) - duties_.peers.begin();
+  victims_.gave(static_cast<std::size_t>(peer));
+  asked_[static_cast<std::size_t>(peer)] = Asked::no;
+  withdraw();
+}
+
 void Pool::withdraw() {
   for (std::size_t peer = 0; peer < asked_.size(); ++peer) {
-    if (asked_[peer]) mail(duties_.peers[peer], Kind::withdrawal, run_, {});
-    asked_[peer] = false;
+    if (std::exchange(asked_[peer], Asked::no) != Asked::no) mail(duties_.peers[peer], Kind::withdrawal, run_, {});
   }
 }
 
 void Pool::serve() {
   if (!settings_.stealing) return;
-  std::erase_if(held_, [this](const Request& request) {
-    return request.run < run_ || (request.run == run_ && give_to(request.rank));  // a thief may be a run ahead
+  std::size_t askers = held_.size();
+  std::erase_if(held_, [this, &askers](const Request& request) {
+    return request.run < run_ || (request.run == run_ && give_to(request, askers--));  // a thief may be a run ahead
   });
 }
 
@@ -239,37 +260,37 @@ void Pool::see_off() {
   for (const std::int64_t end = now() + kSeeOff; !postbox_.empty() && now() < end; postbox_.step()) mail_->pause(kStep);
 }
 
-bool Pool::give_to(int to) {
-  // One is for itself, and those of this node who look for tasks come first.
+bool Pool::give_to(const Request& request, std::size_t askers) {
+  // One is for itself, and those of this node who look for tasks come first. Who has some yet gets what is more than enough
+  // here for a while.
   Worker& me = primary();
-  const std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
-  std::size_t available = me.queued();
-  if (available == 0) {
-    for (int index = 0; index < arena_->workers(); ++index) {
-      available = std::max<std::size_t>(available, arena_->worker(index).window.public_tasks());
-    }
-  }
+  std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
+  if (request.early)
+    here = std::max(here, amount_ahead(me.ns_per_task()) * static_cast<std::size_t>(arena_->workers()));
+  const std::size_t available = me.in_reach();
   if (available <= here) return false;
-  std::size_t amount = amount_to_give(available - here, held_.size(), settings_.fraction);
+  std::size_t amount = amount_to_give(available - here, askers, settings_.fraction);
   std::vector<Deque::Entry> given;
   std::vector<char> bytes;
   std::size_t sent = 0;
+  int letters = 0;
   // Few at first: only what they have in them tells how many make a message.
-  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kLetter; amount -= std::min(amount, part), part *= 2) {
+  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kGift; part *= 2) {
     given.clear();
     me.give(std::min(amount, part), given);
     if (given.empty()) break;
+    amount -= std::min(amount, given.size());
     for (const Deque::Entry& entry : given) {
       const Task& task = entry.task;
       append(bytes, Record{task.tag, task.owner, task.bytes, task.function, 0}, me.input_of(entry));
       me.release_input(entry);
       ++totals_.given_far;
       if (bytes.size() < kLetter) continue;
-      mail(to, Kind::tasks, run_, bytes);
+      mail(request.rank, Kind::tasks, run_, bytes, letters++);
       sent += std::exchange(bytes, {}).size();
     }
   }
-  if (!bytes.empty()) mail(to, Kind::tasks, run_, bytes);
+  if (!bytes.empty()) mail(request.rank, Kind::tasks, run_, bytes, letters);
   if (sent + bytes.size() == 0) return false;
   see_off();
   return true;

@@ -19,6 +19,11 @@ std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task) {
   return std::min(enough, available / 2);
 }
 
+std::size_t amount_ahead(std::int64_t ns_per_task) {
+  constexpr std::int64_t kTasks = 8, kTime = 1'000'000;
+  return static_cast<std::size_t>(std::max(kTasks, kTime / std::max<std::int64_t>(ns_per_task, 10)));
+}
+
 Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {
   std::iota(order_.begin(), order_.end(), 0);
   for (std::size_t left = count; left > 1; --left) {

@@ -19,6 +19,10 @@ inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience
 /// where a task is longer than that, and never more than half: thieves find the rest while it works.
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
 
+/// A node asks for more while each of its workers still has this many tasks to do: an answer takes its time, since victims
+/// give between tasks and inputs have to travel.
+std::size_t amount_ahead(std::int64_t ns_per_task);
+
 /// In which order a thief asks: whoever gave last, then the others in an order of its own, so that thieves do not all
 /// ask the same.
 class Victims {

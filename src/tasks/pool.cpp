@@ -82,7 +82,7 @@ Pool::Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Se
       postbox_(*mail_),
       router_(mail_->rank(), *this, settings.parcel, settings.outstanding),
       victims_(duties_.peers.size(), static_cast<std::uint64_t>(mail_->rank())),
-      asked_(duties_.peers.size(), false) {}
+      asked_(duties_.peers.size(), Asked::no) {}
 
 Pool::~Pool() = default;
 
@@ -112,7 +112,7 @@ base::Status Pool::run(Consumer consumer) {
   helpers_out_.store(0, std::memory_order_relaxed);
   complete_.store(run_, std::memory_order_release);
   std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
-  std::fill(asked_.begin(), asked_.end(), false);
+  std::ranges::fill(asked_, Asked::no);
   running_ = false;
   totals_.inside += base::seconds(now() - start);
   if (verdict != Waves::Verdict::torn) return {};
@@ -141,7 +141,7 @@ Waves::Verdict Pool::work() {
   std::atomic<std::uint64_t>& inbox = arena_->process(mail_->node_rank()).inbox;
   Deque::Entry entry;
   std::int64_t time = now(), idle_since = 0;
-  const auto busy_again = [&] {
+  const auto no_longer_idle = [&] {
     if (idle_since == 0) return;
     idle_since = 0;
     node.asleep.fetch_sub(1, std::memory_order_relaxed);
@@ -149,12 +149,13 @@ Waves::Verdict Pool::work() {
   for (;;) {
     // Where the last thing was a task, the next is one, from wherever it can be had at once.
     if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
-      busy_again();
+      no_longer_idle();
       time = me.execute(entry, time);
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
       me.publish();
       poll(time, false);
       if (verdict_) return *verdict_;
+      if (!asked_.empty()) ask_ahead();
       time = now();
       next_poll_ = time + kPollEvery;
       continue;
@@ -168,14 +169,15 @@ Waves::Verdict Pool::work() {
     }
     poll(time, true);
     if (verdict_) {
-      busy_again();
+      no_longer_idle();
       return *verdict_;
     }
     time = now();
     if (me.queued() > 0 && !router_.congested()) continue;
     if (!router_.congested()) {
       if (steal(entry)) {
-        busy_again();
+        no_longer_idle();
+        withdraw();
         time = me.execute(entry, now());
         continue;
       }

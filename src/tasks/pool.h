@@ -91,6 +91,12 @@ class Pool final : Router::Carrier {
     void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict) override;
     Pool& pool;
   };
+  struct Request {
+    int rank;
+    std::uint64_t run;
+    bool early;
+  };
+  enum class Asked : std::uint8_t { no, early, yes };
   Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
 
@@ -109,8 +115,11 @@ class Pool final : Router::Carrier {
   void mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
+  void request(Asked how);
+  void ask_ahead();
+  void answered(int rank);
   void withdraw();
-  bool give_to(int rank);
+  bool give_to(const Request& request, std::size_t askers);
   void see_off();
   void serve();
   void wait(std::int64_t waited);
@@ -131,12 +140,8 @@ class Pool final : Router::Carrier {
   Victims victims_;
 
   // Stealing between nodes.
-  struct Request {
-    int rank;
-    std::uint64_t run;
-  };
   std::vector<Request> held_;  // thieves that wait here for tasks
-  std::vector<bool> asked_;    // by peer
+  std::vector<Asked> asked_;   // by peer
   std::int64_t ask_again_ = 0, patience_ = 0;
 
   std::uint64_t run_ = 0;

@@ -7,18 +7,19 @@
 namespace steelyard::tasks {
 
 enum class Kind : std::uint16_t {
-  request,      ///< for tasks
-  withdrawal,   ///< of the request: there is work from elsewhere
-  tasks,        ///< the answer
-  results,      ///< on their way home
-  acknowledge,  ///< results were handed on
-  report,       ///< of a wave, towards the root
-  verdict       ///< on a wave, from the root
+  request,        ///< for tasks
+  early_request,  ///< by one that has some yet
+  withdrawal,     ///< of the request: there is work from elsewhere
+  tasks,          ///< the answer
+  results,        ///< on their way home
+  acknowledge,    ///< results were handed on
+  report,         ///< of a wave, towards the root
+  verdict         ///< on a wave, from the root
 };
 
 struct Header {
   Kind kind;
-  std::uint16_t further = 0;  ///< of results: transfers that are left
+  std::uint16_t further = 0;  ///< of results: transfers that are left; of tasks: messages of the same answer before
   std::int32_t from = 0;      ///< rank
   std::uint64_t bytes = 0;    ///< behind the header
   std::uint64_t number = 0;   ///< of the run or of the wave

@@ -110,6 +110,14 @@ bool Worker::steal(Deque::Entry& entry, std::size_t askers, double fraction) {
   return false;
 }
 
+std::size_t Worker::in_reach() const {
+  std::size_t sum = deque_.size();
+  for (int other = 0; other < arena_.workers(); ++other) {
+    if (other != index_) sum += arena_.worker(other).window.public_tasks();
+  }
+  return sum;
+}
+
 void Worker::give(std::size_t most, std::vector<Deque::Entry>& given) {
   deque_.take_oldest(most, given);
   for (int other = 0; given.empty() && other < arena_.workers(); ++other) {

@@ -53,7 +53,7 @@ class Worker {
   std::int64_t execute(Deque::Entry& entry, std::int64_t now);
   void publish();
 
-  /// Its oldest tasks, or where it has none another's, at most `most`: given away.
+  /// Its oldest tasks, or where it has none another's, at most `most`: given away. None where none is in reach.
   void give(std::size_t most, std::vector<Deque::Entry>& given);
   const char* input_of(const Deque::Entry& entry) const;
   void release_input(const Deque::Entry& entry);
@@ -66,6 +66,9 @@ class Worker {
 
   void count_finished();
   std::size_t queued() const { return deque_.size(); }
+  /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
+  std::size_t in_reach() const;
+  std::int64_t ns_per_task() const { return ns_per_task_; }
   Pool& pool() { return pool_; }
   Heap& heap() { return heap_; }
 

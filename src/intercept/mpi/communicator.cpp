@@ -9,6 +9,7 @@ namespace {
 
 int g_key = MPI_KEYVAL_INVALID;
 bool g_several_threads = false;
+Communicator* g_world = nullptr;  // that of most calls: no look at attributes
 
 int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
@@ -49,12 +50,13 @@ void remember_communicators(bool several_threads) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
   g_several_threads = several_threads;
   // Other threads may soon ask for it.
-  remembered(MPI_COMM_WORLD);
+  g_world = remembered(MPI_COMM_WORLD);
 }
 
 void forget_communicators() {
   // It is never freed, and what hangs on it has messages of its own.
   if (remembering()) PMPI_Comm_delete_attr(MPI_COMM_WORLD, g_key);
+  g_world = nullptr;
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
 }
 
@@ -62,6 +64,7 @@ bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
 
 Communicator* remembered(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL || !remembering()) return nullptr;
+  if (handle == MPI_COMM_WORLD && g_world != nullptr) return g_world;
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(handle, g_key, static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
