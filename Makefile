@@ -8,7 +8,7 @@ CTEST_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
 .PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks sanitize sanitize-address sanitize-thread format check-format \
-        check-environment check-length check tidy install clean
+        check-environment check-length check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -73,6 +73,23 @@ check-length:
 
 tidy: configure  ## clang-tidy over src/
 	@tools/tidy.sh build $(JOBS)
+
+docs: build  ## The manual: site and man pages in build/docs
+	@tools/docs.sh build $(PYTHON)
+
+check-links: docs  ## Links of the manual to other places: needs the network
+	@$(PYTHON) -m sphinx -q -d build/docs/cache -b linkcheck docs build/docs/links
+
+deb: build  ## A Debian package in build/
+	@cd build && cpack -G DEB
+
+wheel: setup  ## The Python package as a wheel in build/wheel
+	@$(PYTHON) -m pip wheel -q --no-deps --no-cache-dir -w build/wheel ./python
+	@rm -rf python/build python/steelyard.egg-info
+	@ls build/wheel/steelyard-*.whl
+
+abi: build  ## Write the ABI of libsteelyard anew: packaging/abi
+	@packaging/abi/dump.sh build
 
 install: build  ## Install to PREFIX
 	@cmake --install build --prefix $(PREFIX)

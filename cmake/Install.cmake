@@ -49,6 +49,12 @@ cmake_path(GET python_directory PARENT_PATH python_parent)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${python_parent})
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python ${CMAKE_BINARY_DIR}/${python_directory} SYMBOLIC)
 
+# module use PREFIX/share/modulefiles; module load steelyard. It finds the prefix from its own place, too.
+set(module_directory ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${module_directory} OUTPUT_VARIABLE WAY_TO_PREFIX)
+configure_file(${PROJECT_SOURCE_DIR}/packaging/modulefile/steelyard.tcl.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/modulefile DESTINATION ${module_directory} RENAME ${PROJECT_VERSION})
+
 # find_package(steelyard) gives steelyard::steelyard.
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/steelyard)
 install(EXPORT steelyard NAMESPACE steelyard:: FILE steelyard-config.cmake DESTINATION ${package_directory})
@@ -60,3 +66,16 @@ set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_directory} OUTPUT_VARIABLE way_to_prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/package/steelyard.pc.in ${CMAKE_BINARY_DIR}/steelyard.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/steelyard.pc DESTINATION ${pkgconfig_directory})
+
+# The Debian package: `make deb`. It has a preload library for each MPI that was found, and needs none of them.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE STRING "Maintainer of the Debian package: name and address")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1, libstdc++6, libhwloc15")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libomp5-19 | libomp5, libopenmpi3 | libmpich12")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
+include(CPack)

@@ -77,19 +77,19 @@ set_up_python() {
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
-  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket"
+  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     say "pip could not install $(grep -v '^#' tools/requirements.txt | tr '\n' ' ')- taking $packages"
     apt_install $packages || true
   fi
   rm -rf "$venv"
-  if /usr/bin/python3 -c 'import jinja2, jsonschema, pandas, pytest' 2>>"$log" &&
+  if /usr/bin/python3 -c 'import codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel' 2>>"$log" &&
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$venv" >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
   tail -n 5 "$log"
-  say "stopped: the Python packages jinja2, jsonschema, pandas and pytest are missing (above: pip's last words)."
+  say "stopped: some Python packages of tools/requirements.txt are missing (above: pip's last words)."
   say "Make them installable for pip (pip config, PIP_INDEX_URL), or as root: apt-get install -y $packages"
   exit 1
 }

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "cli/launcher.h"
+#include "cli/slurm.h"
 #include "node/cpu_quota.h"
 
 namespace steelyard::cli {
@@ -167,7 +168,7 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
   }
 }
 
-void examine_place(const Site& site, Findings& findings) {
+void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const auto launcher = find_launcher(site.environment);
   if (launcher.kind == Launcher::Kind::none) {
     findings.note("launcher: none here; start as `mpirun -n N steelyard run ./app`");
@@ -183,6 +184,13 @@ void examine_place(const Site& site, Findings& findings) {
         quota);
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no cgroup limit below that", cpus);
+  }
+  for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi())) {
+    if (fits) {
+      findings.ok("{}", text);
+    } else {
+      findings.note("{}", text);
+    }
   }
   for (const auto& library : users_preload(site)) {
     findings.note("LD_PRELOAD: {} is kept, behind Steelyard's library; a tool that wraps MPI sees what is left",
@@ -210,7 +218,7 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
           library.name);
     }
   }
-  examine_place(site, findings);
+  examine_place(binary, site, findings);
   const auto decision = decide(binary, shown, options, site);
   if (decision.kind == Decision::Kind::weigh) {
     findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));

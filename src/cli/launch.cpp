@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cli/launcher.h"
 #include "cli/refusal.h"
+#include "cli/slurm.h"
 #include "node/binding.h"
 
 namespace steelyard::cli {
@@ -44,6 +45,10 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.command = joined_command(program);
+  const auto slurm = find_slurm_job(site.environment);
+  options.slurm_job = slurm.job;
+  options.slurm_step = slurm.step;
+  options.slurm_nodes = slurm.node_list;
   if (!exchanged_openmp(binary, options, site).empty())
     options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
 }

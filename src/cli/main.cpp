@@ -15,6 +15,7 @@
 #include "cli/pages.h"
 #include "cli/refusal.h"
 #include "cli/report.h"
+#include "cli/top.h"
 
 namespace steelyard::cli {
 namespace {
@@ -75,13 +76,14 @@ int main(std::vector<std::string> words) {
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
   auto& doctor_command = *app.add_subcommand("doctor", "say what would be intercepted in a program, and what not");
   auto& report_command = *app.add_subcommand("report", "print the verdict of a run record");
+  auto& top_command = *app.add_subcommand("top", "show what runs under Steelyard on this node, each second");
   auto& clean_command = *app.add_subcommand("clean", "remove shared memory of runs that died");
   auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   const std::string last_record = base::Options().record;
   Pages pages;
-  bool full = false, json = false, manual = false;
+  bool full = false, json = false, manual = false, once = false;
   report_command.add_option("record", pages.records, "the run record; two are compared")
       ->expected(0, 2)
       ->default_str(last_record);
@@ -95,9 +97,11 @@ int main(std::vector<std::string> words) {
   writes("--perfetto", pages.perfetto, "write a trace for the Perfetto UI");
   writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv, a .pcf and a .row");
   writes("--talp", pages.talp, "write TALP's JSON, which talp-pages reads");
+  top_command.add_flag("--once", once, "look once, and end");
+  top_command.add_flag("--json", json, "one line of JSON a look");
   options_command.add_flag("--man", manual, "as a section of a man page");
 
-  const std::vector<std::string_view> commands{"run", "doctor", "report", "clean", "options"};
+  const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "clean", "options"};
   if (!words.empty() && !words[0].starts_with('-') &&
       std::find(commands.begin(), commands.end(), words[0]) == commands.end()) {
     const auto near = base::nearest(words[0], commands);
@@ -158,6 +162,7 @@ int main(std::vector<std::string> words) {
     if (pages.wanted()) return make_pages(pages, site);
     return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
   }
+  if (top_command.parsed()) return top(once, json);
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {
     fmt::print("{}", manual ? options_manual() : options_page());

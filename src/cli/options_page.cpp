@@ -90,6 +90,7 @@ std::string options_manual() {
          ".SH SYNOPSIS\n.B mpirun\n-n N\n.B steelyard run\n[OPTIONS] [\\-\\-] PROGRAM [ARGUMENTS]\n"
          ".br\n.B steelyard doctor\n[OPTIONS] PROGRAM\n"
          ".br\n.B steelyard report\n[\\-\\-full | \\-\\-json] [RECORD]\n"
+         ".br\n.B steelyard top\n[\\-\\-once] [\\-\\-json]\n"
          ".br\n.B steelyard clean\n.br\n.B steelyard options\n"
          ".SH DESCRIPTION\n"
          ".B steelyard run\nstarts a program as one rank of an MPI job, weighs it, moves and lends cores between the ranks of a "
@@ -98,6 +99,8 @@ std::string options_manual() {
          ".B steelyard doctor\nsays what would be intercepted in a program, what not, and why; it starts nothing.\n.PP\n"
          ".B steelyard report\nprints the verdict of a run record again, with all tables by\n.B \\-\\-full\nor as JSON by\n"
          ".BR \\-\\-json .\n.PP\n"
+         ".B steelyard top\nshows what runs under Steelyard on this node: ranks, cores, efficiency and the latest decisions, each "
+         "second, or once by\n.BR \\-\\-once .\n.PP\n"
          ".B steelyard clean\nremoves shared memory of runs that died.\n"
          ".SH OPTIONS\nOf\n.B run\nand\n.BR doctor .\nThe command line wins over the environment, and that over the file named "
          "by\n.BR \\-\\-config .\n" +

@@ -147,6 +147,11 @@ std::vector<int> Cores::joined() const {
   return domain;
 }
 
+const std::vector<observe::DecisionRecord>& Cores::decisions() const {
+  static const auto& none = *new std::vector<observe::DecisionRecord>;
+  return planner_ ? planner_->decisions() : none;
+}
+
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
   if (planner_) planner_->report(node, decisions);
   if (!problem_.empty()) node.nothing_moved = problem_;

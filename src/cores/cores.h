@@ -74,6 +74,8 @@ class Cores {
   /// At phase ends, and after waits: looks whether there are phases enough for a window, and acts on it.
   /// `start`: the clock when the run began.
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
+  /// So far, the newest last.
+  const std::vector<observe::DecisionRecord>& decisions() const;
   /// What it has to say at the end.
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 

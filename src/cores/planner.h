@@ -22,6 +22,7 @@ class Planner {
   /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is void.
   /// `time`: s since the run began.
   void start_again(double time, int rank);
+  const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:

@@ -19,8 +19,8 @@ void* map_shared(int fd, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation) {
-  const int fd = invite(invitation);
+void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation, int& fd) {
+  fd = invite(invitation);
   if (fd < 0) return nullptr;
   if (ftruncate(fd, static_cast<off_t>(bytes + spare)) != 0) {
     invitation.error = errno;
@@ -29,7 +29,6 @@ void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitat
   }
   void* memory = invitation.error == 0 ? map_shared(fd, bytes + spare) : nullptr;
   if (memory == nullptr && invitation.error == 0) invitation.error = errno;
-  close(fd);
   if (memory == nullptr) shm_unlink(invitation.name);
   return memory;
 }
@@ -50,7 +49,8 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
   const std::size_t bytes = (size + page - 1) / page * page;  // what is spare begins on a page
   const bool leader = bootstrap.node_rank() == 0;
   Invitation invitation;
-  void* memory = leader ? create_as_leader(bytes, spare, invitation) : nullptr;
+  int file = -1;
+  void* memory = leader ? create_as_leader(bytes, spare, invitation, file) : nullptr;
   bootstrap.broadcast_in_node(&invitation, sizeof(invitation));
   if (!leader && invitation.error == 0) memory = attach(bytes + spare, invitation);
   bootstrap.barrier_in_node();
@@ -59,21 +59,23 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
   const bool everybody = bootstrap.all_agree(memory != nullptr);
   if (!everybody) {
     if (memory != nullptr) munmap(memory, bytes + spare);
+    if (file >= 0) close(file);
     return base::Status::failure(fmt::format(
         "shared memory of {} KiB could not be created in /dev/shm ({}): cores cannot move on this run; free "
         "space there (df /dev/shm) or give the container a larger one",
         bytes / 1024, invitation.error != 0 ? std::strerror(invitation.error) : "failed on another rank"));
   }
-  segment.reset(new Segment(memory, bytes, bytes + spare));
+  segment.reset(new Segment(memory, bytes, bytes + spare, file));
   return {};
 }
 
 std::unique_ptr<Segment> Segment::over(void* memory, std::size_t bytes) {
-  return std::unique_ptr<Segment>(new Segment(memory, bytes, 0));
+  return std::unique_ptr<Segment>(new Segment(memory, bytes, 0, -1));
 }
 
 Segment::~Segment() {
   if (mapped_ != 0) munmap(memory_, mapped_);
+  if (file_ >= 0) close(file_);
 }
 
 // Writing to a page for which there is no memory would be a signal; asking is not.

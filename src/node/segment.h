@@ -8,7 +8,8 @@
 namespace steelyard::node {
 
 /// Memory that all processes of a node share. Its name is unlinked as soon as all have attached: a crash leaves nothing
-/// behind. Zero-filled at start, and really there: a full /dev/shm is an error at creation, not a signal later.
+/// behind. The leader keeps the file open, so that the same user finds it under /proc (`steelyard top`). Zero-filled at
+/// start, and really there: a full /dev/shm is an error at creation, not a signal later.
 class Segment {
  public:
   /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same sizes.
@@ -42,14 +43,15 @@ class Segment {
 
  private:
   static constexpr std::size_t kLine = 64;
-  Segment(void* memory, std::size_t bytes, std::size_t mapped)
-      : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped) {}
+  Segment(void* memory, std::size_t bytes, std::size_t mapped, int file)
+      : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped), file_(file) {}
   void* take(std::size_t bytes);
 
   char* memory_;
   std::size_t bytes_;
   std::size_t used_ = 0;
   std::size_t mapped_;  // bytes to unmap; 0: the memory is another's
+  int file_;            // of the leader; -1 elsewhere
 };
 
 }  // namespace steelyard::node

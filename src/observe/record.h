@@ -92,6 +92,12 @@ struct NodeRecord {
   std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
 };
 
+/// Where Slurm ran it. Left out of the file elsewhere.
+struct SlurmRecord {
+  std::string job, step;
+  std::string node_list;  ///< as Slurm writes it: "node[01-04]"
+};
+
 /// A loop of the program, with what all ranks have executed of it.
 struct LoopRecord {
   std::string site;      ///< "app+0x1a2b": where it is called
@@ -114,9 +120,10 @@ struct RunRecord {
   std::string started;  ///< ISO 8601, UTC
   std::vector<std::string> command;
   std::map<std::string, std::string> options;
-  std::string mpi;                       ///< "Open MPI 4.1.4"
-  std::string openmp;                    ///< "LLVM OpenMP", empty where none was loaded
-  std::string instrument = "real";       ///< "real", "emulated" or "simulated"
+  std::string mpi;                  ///< "Open MPI 4.1.4"
+  std::string openmp;               ///< "LLVM OpenMP", empty where none was loaded
+  std::string instrument = "real";  ///< "real", "emulated" or "simulated"
+  SlurmRecord slurm;
   std::vector<std::string> intercepted;  ///< what was seen at work: "OpenMP regions", "MPI (C)", "MPI (Fortran)"
   std::vector<std::string> remarks;      ///< sentences for the user: what was left alone and why
   double wall = 0;                       ///< s, longest rank

@@ -127,6 +127,12 @@ void fields(auto& io, Is<TasksRecord> auto& t) {
   io("inside", t.inside);
 }
 
+void fields(auto& io, Is<SlurmRecord> auto& s) {
+  io("job", s.job);
+  io("step", s.step);
+  io("node_list", s.node_list);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -136,6 +142,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("mpi", r.mpi);
   io("openmp", r.openmp);
   io("instrument", r.instrument);
+  io.optional("slurm", r.slurm, !r.slurm.job.empty());
   io("intercepted", r.intercepted);
   io("remarks", r.remarks);
   io("wall", r.wall);

@@ -52,6 +52,16 @@ TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
   EXPECT_EQ(back.ranks[0].broadcasts.calls, 0);
 }
 
+TEST(RecordJson, SaysWhereSlurmRanIt) {
+  RunRecord record = rich_run(), back;
+  EXPECT_EQ(to_json(record).find("slurm"), std::string::npos);
+  record.slurm = {"4711", "0", "node[01-04]"};
+  const base::Status status = from_json(to_json(record), back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(to_json(back), to_json(record));
+  EXPECT_EQ(back.slurm.node_list, "node[01-04]");
+}
+
 TEST(RecordJson, EmptyRunIsARecord) {
   RunRecord back = rich_run();
   ASSERT_TRUE(from_json(to_json(RunRecord{}), back));
@@ -237,6 +247,7 @@ TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
   rich.tasks.emplace_back();
+  rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);
   RunRecord empty = sample_run();
   empty.command.clear();

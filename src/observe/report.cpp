@@ -21,6 +21,11 @@ std::string facts(const RunRecord& record) {
   std::string out = "\nRun\n";
   out += paragraph("  command      ", fmt::format("{}", fmt::join(record.command, " ")));
   out += paragraph("  started      ", record.started);
+  if (const SlurmRecord& slurm = record.slurm; !slurm.job.empty()) {
+    out += paragraph("  Slurm        ",
+                     fmt::format("job {}{} on {}", slurm.job, slurm.step.empty() ? "" : ", step " + slurm.step,
+                                 slurm.node_list.empty() ? "nodes unknown" : slurm.node_list));
+  }
   out += paragraph("  steelyard    ", record.version);
   out += paragraph("  MPI          ", record.mpi.empty() ? "none" : record.mpi);
   out += paragraph("  OpenMP       ", record.openmp.empty() ? "none" : record.openmp);

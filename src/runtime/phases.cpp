@@ -13,6 +13,7 @@ constexpr std::int64_t kSampleEvery = 2'000'000;
 // Collectives mark phases unless they are so rare that a changed load would go unseen for long.
 constexpr std::int64_t kFewestTicks = 3;
 constexpr std::int64_t kPatience = 200'000'000;
+constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
 // The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs that
 // run the same regions on every rank.
@@ -31,6 +32,18 @@ bool choose_source(const State& state, std::int64_t now, observe::TickSource& ch
     }
   }
   return false;
+}
+
+// For `steelyard top`.
+void show(State& state, const observe::Totals& totals, std::int64_t now) {
+  if (state.live == nullptr) return;
+  observe::LiveProcess& self = state.live->mine();
+  self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program, std::memory_order_relaxed);
+  self.borrowed.store(state.cores != nullptr ? state.cores->borrowed() : 0, std::memory_order_relaxed);
+  state.live->publish(totals, now);
+  if (!state.leader || state.cores == nullptr || now - state.last_decisions_shown < kShowDecisionsEvery) return;
+  state.last_decisions_shown = now;
+  state.live->publish(state.cores->decisions());
 }
 
 }  // namespace
@@ -66,6 +79,7 @@ void sample(State& state, std::int64_t now) {
                        base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
                        base::seconds(part.mpi), state.team});
   state.sampled = totals;
+  show(state, totals, now);
 }
 
 void step() {

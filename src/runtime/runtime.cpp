@@ -57,13 +57,14 @@ base::Status share_memory(State& state) {
   const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
   const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
   state.takes_every_broadcast = state.bootstrap->all_agree(asked == base::Collectives::on);
-  const std::size_t bytes = node::Segment::footprint<node::Process>(state.count) +
-                            node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
-                            cores::Cores::footprint(sizes[1], state.count) +
-                            (broadcasts ? collectives::Boards::footprint(state.count) : 0);
+  const std::size_t bytes =
+      observe::LiveBoard::footprint(state.count) + node::Segment::footprint<node::Process>(state.count) +
+      node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
+      cores::Cores::footprint(sizes[1], state.count) + (broadcasts ? collectives::Boards::footprint(state.count) : 0);
   const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
   if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
     return status;
+  state.live = std::make_unique<observe::LiveBoard>(*state.segment, state.count, state.me);
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
@@ -89,6 +90,7 @@ void introduce(State& state) {
 void weigh_alone(State& state) {
   state.arrivals.reset();
   state.ticks.reset();
+  state.live.reset();
   state.segment.reset();
   state.processes = &state.alone;
   state.me = 0;
@@ -119,6 +121,35 @@ void create_cores(State& state) {
   state.bootstrap->barrier_in_node();
   state.cores->begin();
   state.lends = state.cores->lends();
+}
+
+std::string nothing_moves(const State& state) {
+  if (state.cores != nullptr) return state.cores->problem();
+  return base::options().observe    ? "only observing (--observe)"
+         : state.language == "none" ? "there is no MPI, and nobody to exchange cores with"
+                                    : "switched off (--cores=off)";
+}
+
+// For `steelyard top`.
+void open_live_board(State& state) {
+  observe::LiveProcess& self = state.live->mine();
+  self.rank.store(state.bootstrap->rank());
+  self.pid.store(getpid());
+  self.threads.store(state.processes[state.me].threads_at_start);
+  self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program);
+  state.bootstrap->barrier_in_node();
+  if (!state.leader) return;
+  observe::LiveJob::Facts job = {};
+  job.node = state.bootstrap->node_index();
+  job.nodes = state.bootstrap->node_count();
+  job.ranks = state.bootstrap->size();
+  job.cores = state.node_cores;
+  job.start = now_ns();
+  observe::copy_text(job.version, STEELYARD_VERSION);
+  observe::copy_text(job.host, host_name());
+  observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
+  observe::copy_text(job.nothing_moves, nothing_moves(state));
+  state.live->open(job);
 }
 
 /// Why lending is off where nobody has asked for that.
@@ -246,10 +277,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   if (state.cores != nullptr) {
     state.cores->report(node, part.decisions);
   } else {
-    node.nothing_moved = !state.segment_problem.empty() ? state.segment_problem
-                         : base::options().observe      ? "only observing (--observe)"
-                         : state.language == "none"     ? "there is no MPI, and nobody to exchange cores with"
-                                                        : "switched off (--cores=off)";
+    node.nothing_moved = !state.segment_problem.empty() ? state.segment_problem : nothing_moves(state);
   }
   part.node.push_back(std::move(node));
   return part;
@@ -288,6 +316,7 @@ void conclude(State& state, const std::vector<std::string>& gathered) {
   record.mpi = state.bootstrap->library();
   record.openmp = openmp().version;
   record.instrument = state.topology.emulated ? "emulated" : "real";
+  record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, parts);
   const std::string path = write_record(record, options.record);
   if (!options.verdict) return;
@@ -313,6 +342,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
     introduce(*state);
     state->bootstrap->barrier_in_node();
     create_cores(*state);
+    open_live_board(*state);
     // The ranks of an emulated node share their cores with those of the others.
     const bool shared = state->count > 1 || options.node_ranks > 0;
     state->sleeps = options.wait == base::Wait::sleep && !options.observe && shared;
@@ -340,6 +370,7 @@ void finish() {
   g_state = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
   state->processes[state->me].finished.store(1);
+  if (state->live != nullptr) state->live->mine().finished.store(1);
   if (state->cores != nullptr) state->cores->lend(now, {.until = INT64_MAX});
   const std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
   if (state->bootstrap->rank() == 0) conclude(*state, gathered);

@@ -15,6 +15,7 @@
 #include "node/segment.h"
 #include "observe/activity.h"
 #include "observe/broadcasts.h"
+#include "observe/live.h"
 #include "observe/phases.h"
 #include "observe/record.h"
 #include "observe/sites.h"
@@ -51,6 +52,8 @@ struct State {
   bool takes_every_broadcast = false;
   observe::Broadcasts broadcasts;
   std::unique_ptr<observe::TickBoard> ticks;
+  std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment
+  std::int64_t last_decisions_shown = 0;
   std::unique_ptr<cores::Cores> cores;
   node::Topology topology;
   int node_cores = 1;  // in the masks of its processes
@@ -105,7 +108,7 @@ void publish_tick(State& state, observe::TickSource source, std::int64_t now);
 void consider_plans(State& state, std::int64_t now);
 /// True once the program has had a window for one-sided accesses.
 bool windows_seen();
-/// Closes a sample of the timeline where the last is old enough.
+/// Closes a sample of the timeline where the last is old enough, and lets others see how far this process is.
 void sample(State& state, std::int64_t now);
 
 }  // namespace steelyard::runtime

@@ -29,6 +29,15 @@ cc -std=c99 -pedantic-errors -Wall -Wextra -Werror "$here/consumer.c" $flags -o 
 c++ -std=c++17 -pedantic-errors -Wall -Wextra -Werror "$here/consumer.cpp" $flags -o cpp && ./cpp
 gfortran "$here/consumer.f90" $flags -o f90 && ./f90
 
+modules=$(pkg-config --variable=fmoddir steelyard)
+for mpi in openmpi mpich; do
+  command -v mpicc.$mpi >/dev/null || continue
+  echo "== every header, every module: $mpi"
+  mpicc.$mpi -std=c99 -Wall -Wextra -Werror "$here/all.c" $flags -o all_c && ./all_c
+  ! command -v mpifort.$mpi >/dev/null ||
+    { mpifort.$mpi "$modules/steelyard_phases.f90" "$modules/steelyard_loops.f90" "$here/all.f90" $flags -o all_f90 && ./all_f90; }
+done
+
 echo "== the Fortran module from its source"
 rm -r "$(pkg-config --variable=fmoddir steelyard)"
 gfortran "$prefix/share/steelyard/steelyard.f90" "$here/consumer.f90" $flags -o from_source && ./from_source

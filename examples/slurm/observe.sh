@@ -1,0 +1,16 @@
+#!/bin/bash
+# Weighs a program and moves nothing: the first thing to run.
+#SBATCH --job-name=observe
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=8
+#SBATCH --cpus-per-task=6
+#SBATCH --hint=nomultithread
+#SBATCH --time=01:00:00
+set -eu
+app=${1:-./app}
+
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
+
+srun steelyard run --observe --record="steelyard-$SLURM_JOB_ID.json" "$app"
+steelyard report --full "steelyard-$SLURM_JOB_ID.json"

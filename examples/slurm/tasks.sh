@@ -1,0 +1,15 @@
+#!/bin/bash
+# Tasks find an idle process on any node. The program calls steelyard/tasks.h.
+#SBATCH --job-name=tasks
+#SBATCH --nodes=16
+#SBATCH --ntasks-per-node=48
+#SBATCH --cpus-per-task=1
+#SBATCH --hint=nomultithread
+#SBATCH --time=01:00:00
+set -eu
+app=${1:-./reactive}
+
+export OMP_NUM_THREADS=1 SRUN_CPUS_PER_TASK=1
+
+# Works without `steelyard run` as well; with it the verdict tells what was stolen.
+srun --cpu-bind=cores steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$app"

@@ -1,0 +1,206 @@
+#include "cli/top.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/clock.h"
+#include "observe/text.h"
+
+namespace steelyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using observe::LiveView;
+using observe::Totals;
+
+/// Files in shared memory that this process has open, and that Steelyard of this user has made.
+std::vector<std::string> shared_files(const fs::path& process) {
+  const std::string prefix = fmt::format("/dev/shm/steelyard-{}-", getuid());
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(process / "fd", error)) {
+    std::error_code gone;
+    if (fs::read_symlink(entry.path(), gone).string().starts_with(prefix)) files.push_back(entry.path().string());
+  }
+  return files;
+}
+
+/// Reads what is in the file, once. `seen`: files that were read before: children of fork() have the same one open.
+bool look_into(const std::string& path, std::set<std::pair<dev_t, ino_t>>& seen, LiveView& view) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct stat status = {};
+  bool read = false;
+  if (fstat(fd, &status) == 0 && status.st_size > 0 && seen.insert({status.st_dev, status.st_ino}).second) {
+    const auto bytes = static_cast<std::size_t>(status.st_size);
+    void* memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (memory != MAP_FAILED) {
+      read = observe::read_live(memory, bytes, view);
+      munmap(memory, bytes);
+    }
+  }
+  close(fd);
+  return read;
+}
+
+/// The same job at the last look; nullptr where it is new.
+const LiveView* earlier(const LiveView& job, const std::vector<LiveView>& before) {
+  const auto same = std::find_if(before.begin(), before.end(), [&](const LiveView& other) {
+    return other.start == job.start && other.processes.size() == job.processes.size() &&
+           other.processes[0].pid == job.processes[0].pid;
+  });
+  return same == before.end() ? nullptr : &*same;
+}
+
+/// What was computed of what could have been; NaN where nothing is known of the time in between.
+double efficiency(const Totals& part) {
+  if (part.capacity <= 0) return std::nan("");
+  return std::clamp(static_cast<double>(part.useful()) / static_cast<double>(part.capacity), 0.0, 1.0);
+}
+
+Totals spent(const LiveView& job, std::size_t process, const LiveView* before) {
+  const Totals& now = job.processes[process].totals;
+  return before != nullptr ? now - before->processes[process].totals : now;
+}
+
+std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share); }
+
+bool lives(int pid) { return kill(pid, 0) == 0 || errno == EPERM; }
+
+std::string doing(const LiveView::Process& process, std::int64_t now) {
+  if (process.finished) return "finished";
+  if (!lives(process.pid)) return "dead";
+  if (process.in_mpi) return "in MPI";
+  const double quiet = base::seconds(now - process.updated);
+  return process.updated > 0 && quiet > 5 ? fmt::format("computes, {:.0f} s since its last event", quiet) : "computes";
+}
+
+std::string job_as_text(const LiveView& job, const LiveView* before, std::int64_t now) {
+  Totals all;
+  for (std::size_t p = 0; p < job.processes.size(); ++p) all += spent(job, p, before);
+  std::string out = fmt::format("{}\n  node {} of {} ({}), {} of {} ranks, {} cores, {:.0f} s, efficiency {}\n",
+                                job.command, job.node, job.nodes, job.host, job.processes.size(), job.ranks, job.cores,
+                                base::seconds(now - job.start), percent(efficiency(all)));
+  observe::Table table({"rank", "pid", "threads", "cores now", "borrowed", "efficiency", "in MPI", "now"});
+  for (std::size_t p = 0; p < job.processes.size(); ++p) {
+    const LiveView::Process& process = job.processes[p];
+    const Totals part = spent(job, p, before);
+    const double mpi = part.wall > 0 ? static_cast<double>(part.mpi) / static_cast<double>(part.wall) : std::nan("");
+    table.add({fmt::format("{}", process.rank), fmt::format("{}", process.pid), fmt::format("{}", process.threads),
+               fmt::format("{}", process.cores), fmt::format("{}", process.borrowed), percent(efficiency(part)),
+               percent(mpi), doing(process, now)});
+  }
+  out += table.text();
+  if (!job.nothing_moves.empty()) out += fmt::format("  no core moves: {}\n", job.nothing_moves);
+  for (const auto& decision : job.decisions) {
+    const char* outcome = observe::kOutcomeNames[static_cast<int>(decision.outcome)];
+    for (const auto& line : observe::wrapped(fmt::format("  {:8.1f} s  {:<9}  ", decision.time, outcome),
+                                             decision.what + ": " + decision.why, 110, 2))
+      out += line + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<LiveView> find_jobs(const std::string& proc) {
+  std::vector<LiveView> jobs;
+  std::set<std::pair<dev_t, ino_t>> seen;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(proc, error)) {
+    const auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    struct stat owner = {};
+    if (stat(entry.path().c_str(), &owner) != 0 || owner.st_uid != getuid()) continue;
+    for (const auto& file : shared_files(entry.path())) {
+      if (LiveView view; look_into(file, seen, view) && !view.finished()) jobs.push_back(std::move(view));
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const LiveView& a, const LiveView& b) { return a.start < b.start; });
+  return jobs;
+}
+
+std::string jobs_as_text(const std::vector<LiveView>& jobs, const std::vector<LiveView>& before, std::int64_t now) {
+  if (jobs.empty()) return "nothing of yours runs under Steelyard on this node\n";
+  std::string out;
+  for (const LiveView& job : jobs) out += (out.empty() ? "" : "\n") + job_as_text(job, earlier(job, before), now);
+  return out;
+}
+
+std::string jobs_as_json(const std::vector<LiveView>& jobs, const std::vector<LiveView>& before, std::int64_t now) {
+  using Json = nlohmann::ordered_json;
+  const auto share = [](double value) { return std::isnan(value) ? Json() : Json(std::round(value * 1e4) / 1e4); };
+  Json list = Json::array();
+  for (const LiveView& job : jobs) {
+    const LiveView* last = earlier(job, before);
+    Totals all;
+    Json ranks = Json::array();
+    for (std::size_t p = 0; p < job.processes.size(); ++p) {
+      const LiveView::Process& process = job.processes[p];
+      const Totals part = spent(job, p, last);
+      all += part;
+      ranks.push_back({{"rank", process.rank},
+                       {"pid", process.pid},
+                       {"threads_at_start", process.threads},
+                       {"cores", process.cores},
+                       {"borrowed", process.borrowed},
+                       {"in_mpi", process.in_mpi},
+                       {"finished", process.finished},
+                       {"alive", lives(process.pid)},
+                       {"efficiency", share(efficiency(part))},
+                       {"useful", base::seconds(part.useful())},
+                       {"mpi", base::seconds(part.mpi)},
+                       {"wall", base::seconds(part.wall)}});
+    }
+    Json decisions = Json::array();
+    for (const auto& decision : job.decisions) {
+      decisions.push_back({{"time", decision.time},
+                           {"what", decision.what},
+                           {"why", decision.why},
+                           {"outcome", observe::kOutcomeNames[static_cast<int>(decision.outcome)]},
+                           {"forecast_gain", decision.forecast_gain},
+                           {"repeats", decision.repeats}});
+    }
+    list.push_back({{"command", job.command},
+                    {"version", job.version},
+                    {"host", job.host},
+                    {"node", job.node},
+                    {"nodes", job.nodes},
+                    {"ranks_of_job", job.ranks},
+                    {"cores", job.cores},
+                    {"seconds", base::seconds(now - job.start)},
+                    {"efficiency", share(efficiency(all))},
+                    {"nothing_moves", job.nothing_moves},
+                    {"ranks", std::move(ranks)},
+                    {"decisions", std::move(decisions)}});
+  }
+  return Json{{"jobs", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int top(bool once, bool json) {
+  std::vector<LiveView> before;
+  const bool screen = !once && !json && isatty(STDOUT_FILENO) != 0;
+  for (;;) {
+    auto jobs = find_jobs();
+    const auto now = base::now_ns();
+    const auto text = json ? jobs_as_json(jobs, before, now) : jobs_as_text(jobs, before, now);
+    fmt::print("{}{}", screen ? "\033[H\033[2J" : "", text);
+    std::fflush(stdout);
+    if (once || std::ferror(stdout)) return std::ferror(stdout) ? 1 : 0;
+    before = std::move(jobs);
+    sleep(1);
+  }
+}
+
+}  // namespace steelyard::cli

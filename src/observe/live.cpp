@@ -1,0 +1,111 @@
+#include "observe/live.h"
+
+#include <cstring>
+
+namespace steelyard::observe {
+namespace {
+
+std::string text_of(const char* from, std::size_t room) { return {from, strnlen(from, room)}; }
+
+}  // namespace
+
+std::size_t LiveBoard::footprint(int processes) {
+  return node::Segment::footprint<LiveJob>(1) +
+         node::Segment::footprint<LiveProcess>(static_cast<std::size_t>(processes));
+}
+
+LiveBoard::LiveBoard(node::Segment& segment, int processes, int me)
+    : job_(segment.carve<LiveJob>(1)),
+      processes_(segment.carve<LiveProcess>(static_cast<std::size_t>(processes))),
+      count_(processes),
+      me_(me) {}
+
+void LiveBoard::open(const LiveJob::Facts& facts) {
+  job_->facts = facts;
+  job_->process_size = sizeof(LiveProcess);
+  job_->processes = count_;
+  job_->magic.store(LiveJob::kMagic, std::memory_order_release);
+}
+
+void LiveBoard::publish(const Totals& totals, std::int64_t now) {
+  LiveProcess& self = mine();
+  int i = 0;
+  for (const TotalsField& field : kTotalsFields) self.totals[i++].store(totals.*field.value, std::memory_order_relaxed);
+  self.updated.store(now, std::memory_order_relaxed);
+}
+
+void LiveBoard::publish(const std::vector<DecisionRecord>& decisions) {
+  const std::uint32_t next = job_->turn.load(std::memory_order_relaxed) + 1;
+  LiveJob::Page& page = job_->pages[next % 2];
+  const std::size_t count = std::min<std::size_t>(decisions.size(), LiveJob::kDecisions);
+  page.count = static_cast<std::int32_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const DecisionRecord& decision = decisions[decisions.size() - count + i];
+    LiveJob::Decision& to = page.decisions[i];
+    to.time = decision.time;
+    to.forecast_gain = decision.forecast_gain;
+    to.outcome = static_cast<std::int32_t>(decision.outcome);
+    to.repeats = decision.repeats;
+    copy_text(to.what, decision.what);
+    copy_text(to.why, decision.why);
+  }
+  job_->turn.store(next, std::memory_order_release);
+}
+
+bool LiveView::finished() const {
+  return std::all_of(processes.begin(), processes.end(), [](const Process& process) { return process.finished; });
+}
+
+bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
+  const auto* job = static_cast<const LiveJob*>(memory);
+  if (bytes < sizeof(LiveJob) || job->magic.load(std::memory_order_acquire) != LiveJob::kMagic) return false;
+  const std::size_t room = (bytes - sizeof(LiveJob)) / sizeof(LiveProcess);
+  if (job->process_size != sizeof(LiveProcess) || job->processes < 1) return false;
+  if (static_cast<std::size_t>(job->processes) > room) return false;
+  LiveView read;
+  const LiveJob::Facts& facts = job->facts;
+  read.node = facts.node;
+  read.nodes = facts.nodes;
+  read.ranks = facts.ranks;
+  read.cores = facts.cores;
+  read.start = facts.start;
+  read.version = text_of(facts.version, sizeof(facts.version));
+  read.host = text_of(facts.host, sizeof(facts.host));
+  read.command = text_of(facts.command, sizeof(facts.command));
+  read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
+  const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
+  for (int p = 0; p < job->processes; ++p, ++process) {
+    LiveView::Process& to = read.processes.emplace_back();
+    to.rank = process->rank.load(std::memory_order_relaxed);
+    to.pid = process->pid.load(std::memory_order_relaxed);
+    to.threads = process->threads.load(std::memory_order_relaxed);
+    to.cores = process->cores.load(std::memory_order_relaxed);
+    to.borrowed = process->borrowed.load(std::memory_order_relaxed);
+    to.in_mpi = process->in_mpi.load(std::memory_order_relaxed) != 0;
+    to.finished = process->finished.load(std::memory_order_relaxed) != 0;
+    to.updated = process->updated.load(std::memory_order_relaxed);
+    int i = 0;
+    for (const TotalsField& field : kTotalsFields)
+      to.totals.*field.value = process->totals[i++].load(std::memory_order_relaxed);
+  }
+  // A page that was written again while it was read is left for the next look.
+  const std::uint32_t turn = job->turn.load(std::memory_order_acquire);
+  const LiveJob::Page& page = job->pages[turn % 2];
+  for (int i = 0; turn > 0 && i < std::clamp(page.count, 0, LiveJob::kDecisions); ++i) {
+    const LiveJob::Decision& from = page.decisions[i];
+    DecisionRecord& decision = read.decisions.emplace_back();
+    decision.time = from.time;
+    decision.node = read.node;
+    decision.capability = "cores";
+    decision.forecast_gain = from.forecast_gain;
+    decision.outcome = static_cast<Outcome>(std::clamp(from.outcome, 0, 3));
+    decision.repeats = from.repeats;
+    decision.what = text_of(from.what, sizeof(from.what));
+    decision.why = text_of(from.why, sizeof(from.why));
+  }
+  if (job->turn.load(std::memory_order_acquire) - turn > 1) read.decisions.clear();
+  view = std::move(read);
+  return true;
+}
+
+}  // namespace steelyard::observe

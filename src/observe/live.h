@@ -1,0 +1,110 @@
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "node/segment.h"
+#include "observe/record.h"
+#include "observe/totals.h"
+
+// What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose file
+// the leader keeps open: so `steelyard top` of the same user finds it under /proc and maps it, for reading only. It has no
+// name, so a job that dies leaves nothing behind.
+namespace steelyard::observe {
+
+/// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
+struct alignas(64) LiveJob {
+  /// "stylive1". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x316576696c797473;
+  static constexpr int kDecisions = 4;
+  struct Decision {
+    double time;  ///< s since the run began
+    double forecast_gain;
+    std::int32_t outcome;
+    std::int32_t repeats;
+    char what[120];
+    char why[200];
+  };
+  /// The latest decisions, the newest last. Two of these take turns, so that one can be read while the other is written.
+  struct Page {
+    std::int32_t count;
+    Decision decisions[kDecisions];
+  };
+
+  struct Facts {
+    std::int32_t node, nodes, ranks, cores;
+    std::int64_t start;  ///< base::now_ns() when the run began
+    char version[16];
+    char host[64];
+    char command[256];
+    char nothing_moves[200];  ///< why no core can move; "" where cores can
+  };
+
+  std::atomic<std::uint64_t> magic;  ///< written last
+  std::int32_t process_size;         ///< bytes of a LiveProcess
+  std::int32_t processes;            ///< of this node; they follow
+  Facts facts;
+  std::atomic<std::uint32_t> turn;
+  Page pages[2];
+};
+
+/// One process. Each value is right by itself; together they are as of the same few milliseconds.
+struct alignas(64) LiveProcess {
+  std::atomic<std::int32_t> rank, pid, threads, cores, borrowed, in_mpi, finished;
+  std::atomic<std::int64_t> updated;                           ///< base::now_ns()
+  std::atomic<std::int64_t> totals[std::size(kTotalsFields)];  ///< in the order of kTotalsFields
+};
+
+/// The side of those who run.
+class LiveBoard {
+ public:
+  static std::size_t footprint(int processes);
+  /// The first thing in the segment.
+  LiveBoard(node::Segment& segment, int processes, int me);
+
+  LiveProcess& mine() { return processes_[me_]; }
+  /// By the leader: from here on it can be read.
+  void open(const LiveJob::Facts& facts);
+  void publish(const Totals& totals, std::int64_t now);
+  /// By the leader.
+  void publish(const std::vector<DecisionRecord>& decisions);
+
+ private:
+  LiveJob* job_;
+  LiveProcess* processes_;
+  int count_;
+  int me_;
+};
+
+/// A copy of what a reader sees.
+struct LiveView {
+  struct Process {
+    int rank = 0, pid = 0, threads = 0, cores = 0, borrowed = 0;
+    bool in_mpi = false, finished = false;
+    std::int64_t updated = 0;
+    Totals totals;
+  };
+  int node = 0, nodes = 0, ranks = 0, cores = 0;
+  std::int64_t start = 0;
+  std::string version, host, command, nothing_moves;
+  std::vector<Process> processes;
+  std::vector<DecisionRecord> decisions;  ///< the newest last
+
+  bool finished() const;
+};
+
+/// False where these bytes are not a live board that this version understands.
+bool read_live(const void* memory, std::size_t bytes, LiveView& view);
+
+/// Text into an array, cut where it is longer; always ended by a zero.
+template <std::size_t N>
+void copy_text(char (&to)[N], const std::string& text) {
+  const std::size_t length = std::min(text.size(), N - 1);
+  text.copy(to, length);
+  to[length] = 0;
+}
+
+}  // namespace steelyard::observe

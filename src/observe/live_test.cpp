@@ -1,0 +1,138 @@
+#include "observe/live.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace steelyard::observe {
+namespace {
+
+constexpr int kProcesses = 3;
+
+struct alignas(64) Line {
+  char bytes[64];
+};
+
+struct Memory {
+  std::size_t bytes = LiveBoard::footprint(kProcesses);
+  std::vector<Line> lines = std::vector<Line>(bytes / sizeof(Line));
+  void* data() { return lines.data(); }
+};
+
+LiveJob::Facts some_job() {
+  LiveJob::Facts job = {};
+  job.node = 1;
+  job.nodes = 2;
+  job.ranks = 6;
+  job.cores = 12;
+  job.start = 1000;
+  copy_text(job.version, "0.1.0");
+  copy_text(job.host, "node1");
+  copy_text(job.command, std::string(1000, 'x'));
+  return job;
+}
+
+TEST(Live, IsReadAsItWasWritten) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 2);
+  LiveView view;
+  EXPECT_FALSE(read_live(memory.data(), memory.bytes, view)) << "not opened yet";
+  board.open(some_job());
+  board.mine().rank = 5;
+  board.mine().cores = 7;
+  board.mine().in_mpi = 1;
+  Totals totals;
+  totals.wall = 100;
+  totals.mpi_calls = 9;
+  board.publish(totals, 1234);
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_EQ(view.nodes, 2);
+  EXPECT_EQ(view.host, "node1");
+  EXPECT_EQ(view.command, std::string(255, 'x')) << "cut, and ended";
+  ASSERT_EQ(view.processes.size(), 3u);
+  EXPECT_EQ(view.processes[2].rank, 5);
+  EXPECT_EQ(view.processes[2].cores, 7);
+  EXPECT_TRUE(view.processes[2].in_mpi);
+  EXPECT_EQ(view.processes[2].totals.wall, 100);
+  EXPECT_EQ(view.processes[2].totals.mpi_calls, 9);
+  EXPECT_EQ(view.processes[2].updated, 1234);
+  EXPECT_EQ(view.processes[0].updated, 0);
+  EXPECT_TRUE(view.decisions.empty());
+  EXPECT_FALSE(view.finished());
+}
+
+TEST(Live, KeepsTheLatestDecisions) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  std::vector<DecisionRecord> decisions;
+  LiveView view;
+  for (int i = 0; i < 7; ++i) {
+    DecisionRecord& decision = decisions.emplace_back();
+    decision.what = std::to_string(i);
+    decision.why = std::string(500, 'w');
+    decision.outcome = Outcome::undone;
+    board.publish(decisions);
+    ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+    ASSERT_EQ(view.decisions.size(), std::min<std::size_t>(decisions.size(), LiveJob::kDecisions));
+    EXPECT_EQ(view.decisions.back().what, std::to_string(i));
+  }
+  EXPECT_EQ(view.decisions.front().what, "3");
+  EXPECT_EQ(view.decisions.front().why.size(), 199u);
+  EXPECT_EQ(view.decisions.front().outcome, Outcome::undone);
+  board.publish(std::vector<DecisionRecord>{});
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_TRUE(view.decisions.empty());
+}
+
+TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  auto* job = static_cast<LiveJob*>(memory.data());
+  LiveView view;
+  ASSERT_TRUE(read_live(job, memory.bytes, view));
+  EXPECT_FALSE(read_live(job, memory.bytes - 64, view)) << "more processes than there is room for";
+  EXPECT_FALSE(read_live(job, 10, view));
+  EXPECT_FALSE(read_live(job, 0, view));
+  for (const int wrong : {0, -1, 4, 1 << 30}) {
+    job->processes = wrong;
+    EXPECT_FALSE(read_live(job, memory.bytes, view)) << wrong;
+  }
+  job->processes = kProcesses;
+  job->process_size += 64;
+  EXPECT_FALSE(read_live(job, memory.bytes, view)) << "another version";
+  job->process_size -= 64;
+  job->turn = 1;
+  job->pages[1].count = 1 << 30;
+  job->pages[1].decisions[0].outcome = 77;
+  std::memset(job->facts.host, 'h', sizeof(job->facts.host));
+  ASSERT_TRUE(read_live(job, memory.bytes, view));
+  EXPECT_EQ(view.decisions.size(), 4u);
+  EXPECT_EQ(view.host.size(), sizeof(job->facts.host));
+  job->magic = 7;
+  EXPECT_FALSE(read_live(job, memory.bytes, view));
+}
+
+TEST(Live, IsFinishedOnceAllAre) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  auto* process = reinterpret_cast<LiveProcess*>(static_cast<LiveJob*>(memory.data()) + 1);
+  LiveView view;
+  for (int p = 0; p < kProcesses; ++p) {
+    ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+    EXPECT_FALSE(view.finished());
+    process[p].finished = 1;
+  }
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_TRUE(view.finished());
+}
+
+}  // namespace
+}  // namespace steelyard::observe

@@ -1,0 +1,44 @@
+"""Spelling, and links inside of the repository. Links to other places: `make check-links`."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from manual import PAGES, ROOT, blocks, headings
+
+WORDS = "tests/manual/words.txt"  # right, though codespell doubts them
+
+
+def test_spelling():
+    result = subprocess.run([sys.executable, "-m", "codespell_lib", "--ignore-words", WORDS, "README.md", "CHANGELOG.md", "docs",
+                             "include", "fortran", "examples", "packaging", "src/base/options.cpp", "--skip", "*.svg,*.abi"],
+                            cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`(?!\])", "", page.read_text(), flags=re.S | re.M)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.relative_to(ROOT)} links to {target}, which is not there"
+        made = re.search(r"^```\{", file.read_text(), re.M) if file.suffix == ".md" else None  # Sphinx looks at those
+        if anchor and file.suffix == ".md" and not made:
+            assert anchor in headings(file), f"{page.relative_to(ROOT)} links to {target}: no such heading"
+
+
+def test_links_are_found():
+    assert any("](" in page.read_text() for page in PAGES)
+    assert "what-keeps-a-rank-from-growing" in headings(ROOT / "docs" / "cores.md")
+    assert not headings(ROOT / "docs" / "cores.md") & {"no-such-heading"}
+
+
+def test_every_block_says_what_it_is():
+    for page in PAGES:
+        for block in blocks(page):
+            assert re.fullmatch(r"sh|text|c|cpp|fortran|python|cmake|\{\w+\}", block.language), f"{block}: {block.language!r}"

@@ -1,0 +1,120 @@
+"""docs/why-nothing-moved.md answers every reason that the sources can give for having done nothing."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "why-nothing-moved.md"
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+# Where reasons are made: a file, and what a statement of it that gives one looks like up to its text. The statement ends at
+# its semicolon.
+SOURCES = [
+    ("src/cores/policy.cpp", r"verdict\.why\s*="),
+    ("src/cores/policy.cpp", r"(?<=    )return (?=\"|fmt::format)"),
+    ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
+    ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
+    ("src/cores/cores.cpp", r"problem_ = \""),
+    ("src/cores/homes.cpp", r"homes\.problem\s*="),
+    ("src/observe/verdict.cpp", r"std::string silent ="),
+    ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING)\","),
+    ("src/runtime/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
+    ("src/runtime/runtime.cpp", r"return base::options\(\)\.observe"),
+    ("src/runtime/runtime.cpp", r"list\.emplace_back\("),
+    ("src/runtime/runtime.cpp", r"list\.push_back\("),
+    ("src/runtime/runtime.cpp", r"Status::failure\("),
+    ("src/runtime/runtime.cpp", r"(?<=\) )return (?=\" \()"),
+    ("src/runtime/runtime.cpp", r"base::warn\("),
+    ("src/runtime/runtime.cpp", r"char kText\[\] ="),
+    ("src/runtime/worksharing.cpp", r"return (?=\"left to)"),
+    ("src/node/segment.cpp", r"Status::failure\("),
+    ("src/cli/decision.cpp", r"\brefuse\("),
+    ("src/cli/decision.cpp", r"\bpass_through\("),
+    ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
+    ("src/cli/main.cpp", r"refuse_to_start\(\s*fmt::format\((?=\"no program)"),
+]
+
+# No reason for doing nothing: what a move did, or words inside of a sentence.
+NOT_REASONS = [
+    r"^\{\}: longest process",  # a plan that was taken
+    r"^the last move gained",
+    r"^(s|is|are|openmpi|mpich)?$",
+    r"^no MPI at all$",
+    r"^, $",
+    r"^ as LLVM's \(libomp\.so\.5\) was not found$",
+]
+
+
+@dataclass(frozen=True)
+class Reason:
+    place: str
+    text: str
+
+    def __str__(self):
+        return f"{self.place}: {self.text[:60]}"
+
+
+def statement(text: str, start: int) -> str:
+    """Up to the semicolon that is in no string."""
+    at = start
+    while at < len(text) and text[at] != ";":
+        literal = LITERAL.match(text, at) if text[at] == '"' else None
+        at = literal.end() if literal else at + 1
+    return text[start:at]
+
+
+def literals(code: str) -> list[str]:
+    """The strings of a statement; those that stand side by side, or are added, are one."""
+    joined = re.sub(r'"\s*(?:\+\s*(?:std::string\()?)?\s*"', "", re.sub(r'"\)\s*\+\s*"', '""', code))
+    joined = re.sub(r'"\s*\+\s*std::string\("|"\s*\+\s*"', "", joined)
+    return [match.group(1).replace('\\"', '"') for match in LITERAL.finditer(joined)]
+
+
+def reasons() -> list[Reason]:
+    found = []
+    for file, start in SOURCES:
+        text = (ROOT / file).read_text()
+        here = [Reason(file, literal) for match in re.finditer(start, text)
+                for literal in literals(statement(text, match.end() - (1 if match.group().endswith('"') else 0)))]
+        here = [r for r in here if not any(re.match(p, r.text) for p in NOT_REASONS) and len(r.text) > 6]
+        assert here, f"{file}: nothing looks like {start!r} any more: say in SOURCES how reasons are given now"
+        found += here
+    return list(dict.fromkeys(found))
+
+
+def plain(text: str) -> str:
+    """Words without markup, and each name or figure that stands for another as a blank."""
+    text = re.sub(r"\*[^*\n]+\*|\{[^}]*\}", " ", text)
+    return re.sub(r"\s+", " ", re.sub(r"[`*\\]", "", text)).lower()
+
+
+def key(reason: str) -> str:
+    """What a reader looks for: the first clause of three words or more between names, figures and punctuation."""
+    clauses = [re.sub(r"\s+", " ", clause.replace("`", "")).strip().lower()
+               for clause in re.split(r"\{[^}]*\}|[:;()]|\\n|[,.] | and ", reason)]
+    return next((clause for clause in clauses if len(clause.split()) >= 3), max(clauses, key=len))
+
+
+ANSWERS = plain(PAGE.read_text())
+
+
+@pytest.mark.parametrize("reason", reasons(), ids=str)
+def test_reason_is_answered(reason):
+    assert key(reason.text) in ANSWERS, (
+        f"{PAGE.relative_to(ROOT)} has no line for what {reason.place} says: {reason.text!r}. Looked for: {key(reason.text)!r}")
+
+
+def test_the_sources_are_read():
+    """A test that finds no reasons passes for nothing."""
+    found = {key(reason.text) for reason in reasons()}
+    assert len(found) > 45
+    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program", "no computing was seen",
+                  "the program begins parallel regions from several threads"]:
+        assert known in found
+
+
+def test_an_unanswered_reason_is_noticed():
+    assert key("the moon stands in the way of {} cores") not in ANSWERS

@@ -1,0 +1,98 @@
+#!/bin/bash
+# try-slurm.sh [BUILD]: a Slurm of its own on this machine (Debian: slurmctld slurmd slurm-client, as root), on which
+# `srun steelyard run` is tried with both MPIs. By hand, not in CI. Everything it starts ends with it; files in a new folder.
+set -eu
+cd "$(dirname "$0")/.."
+build=$(cd "${1:-build}" && pwd)
+for command in slurmctld slurmd srun sbatch; do
+  command -v "$command" >/dev/null || { echo "try-slurm: $command is missing: apt-get install slurmctld slurmd slurm-client"; exit 1; }
+done
+[ "$(id -u)" -eq 0 ] || { echo "try-slurm: slurmd wants to be root"; exit 1; }
+
+here=$(mktemp -d "${TMPDIR:-/tmp}/try-slurm.XXXXXX")
+host=$(hostname -s)
+cpus=$(nproc)
+mkdir "$here/state" "$here/spool"
+# Nobody else talks to it: no munge. Ports of its own, on the loopback.
+cat >"$here/slurm.conf" <<END
+ClusterName=try
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+SlurmctldPort=26817
+SlurmdPort=26818
+SlurmctldPidFile=$here/slurmctld.pid
+SlurmdPidFile=$here/slurmd.pid
+SlurmctldLogFile=$here/slurmctld.log
+SlurmdLogFile=$here/slurmd.log
+StateSaveLocation=$here/state
+SlurmdSpoolDir=$here/spool
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+ReturnToService=2
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE
+END
+export SLURM_CONF=$here/slurm.conf
+set -a
+. tools/mpi.env
+set +a
+
+slurmctld -D 2>"$here/slurmctld.err" &
+controller=$!
+slurmd -D 2>"$here/slurmd.err" &
+daemon=$!
+stop() {
+  kill "$daemon" "$controller" 2>/dev/null || true
+  wait 2>/dev/null || true
+  [ "${failed:-0}" -eq 0 ] && rm -rf "$here" || echo "try-slurm: logs and outputs are in $here"
+}
+trap stop EXIT
+
+for _ in $(seq 60); do
+  [ "$(sinfo -h -o %T 2>/dev/null)" = idle ] && break
+  sleep 0.5
+done
+sinfo
+failed=0
+check() { # check WHAT FILE PATTERN
+  if grep -Eq -- "$3" "$2"; then echo "  ok: $1"; else
+    echo "  FAILED: $1: no /$3/ in $2"
+    cat "$2"
+    failed=1
+  fi
+}
+
+export PATH=$build/bin:$PATH OMP_NUM_THREADS=2
+for pair in openmpi:pmix mpich:pmi2; do
+  flavour=${pair%:*} mpi=${pair#*:}
+  program=$build/examples/unbalanced.$flavour.gcc
+  [ -x "$program" ] || continue
+  echo "== $flavour, srun --mpi=$mpi"
+  record=$here/$flavour.json
+  status=0
+  timeout 120 srun --mpi="$mpi" -n 2 --cpu-bind=none --overcommit steelyard run --record="$record" "$program" --steps=6 --work=6 \
+    >"$here/$flavour.out" 2>&1 || status=$?
+  cat "$here/$flavour.out"
+  [ "$status" -eq 0 ] || { echo "  FAILED: exit status $status"; failed=1; }
+  check "one job of two ranks" "$here/$flavour.out" '^steelyard: 2 ranks on 1 node'
+  check "the record has job, step and nodes" "$record" "\"slurm\": \\{\"job\": \"[0-9]+\", \"step\": \"[0-9]+\", \"node_list\": \"$host\"\\}"
+  timeout 60 srun --mpi="$mpi" -n 1 -c 1 --cpu-bind=map_cpu:0 steelyard doctor "$program" >"$here/$flavour.doctor" 2>&1 || true
+  grep -E 'launcher|Slurm' "$here/$flavour.doctor" || true
+  check "the doctor on one CPU for two threads" "$here/$flavour.doctor" 'note +Slurm: this task has 1 CPU .*--cpus-per-task=2'
+  timeout 60 srun --mpi=none -n 2 --overcommit --cpu-bind=none steelyard doctor "$program" >"$here/$flavour.alone" 2>&1 || true
+  check "the doctor on tasks that will not meet" "$here/$flavour.alone" "note +Slurm: .*srun --mpi=$mpi"
+done
+
+echo "== a job script of examples/slurm"
+program=$(find "$build/examples" -name 'unbalanced.openmpi.gcc' | head -n 1)
+if [ -n "$program" ]; then
+  (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node=1 --cpus-per-task="$cpus" --hint= --output="$here/script.out" \
+    "$OLDPWD/examples/slurm/observe.sh" "$program" || true)
+  check "observe.sh ends with a report" "$here/script.out" 'parallel efficiency'
+fi
+[ "$failed" -eq 0 ] && echo "try-slurm: all well"
+exit "$failed"
