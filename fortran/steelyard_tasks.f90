@@ -112,9 +112,9 @@ module steelyard_tasks
       type(c_options), intent(in) :: options
       type(steelyard_tasks_t), intent(out) :: pool
     end function
-    integer(c_int) function tasks_free(pool) bind(c, name='steelyard_tasks_free')
+    integer(c_int) function tasks_free(pool) bind(c, name='steelyard_tasks_free_handle')
       import :: c_int, c_ptr
-      type(c_ptr), value :: pool
+      type(c_ptr), intent(inout) :: pool
     end function
     integer(c_int) function tasks_spawn(pool, type, tag, input, bytes) bind(c, name='steelyard_tasks_spawn')
       import :: c_int, c_int64_t, c_ptr, c_size_t
@@ -198,7 +198,8 @@ contains
     mail = c_mail(c_null_ptr, 0, 1, 0, 1, 1, c_null_ptr, c_null_ptr, c_funloc(broadcast), c_funloc(all_agree), &
       c_funloc(send), c_funloc(sent), c_funloc(arrived), c_funloc(receive), c_null_funptr, c_null_funptr, &
       c_funloc(is_open), c_funloc(close_mail))
-    problem = problem_with(communicator, chosen%threads)
+    problem = unusable(communicator)
+    if (len_trim(problem) == 0) problem = agreed_problem(communicator, chosen%threads)
     if (len_trim(problem) > 0) then
       problem = trim(problem)//c_null_char
       mail%problem = c_loc(problem)
@@ -215,12 +216,11 @@ contains
       c_options(chosen%threads, c_loc(policy), chosen%fraction, chosen%degree, chosen%ranks_a_node), pool), status)
   end subroutine
 
-  function problem_with(communicator, threads) result(problem)
+  ! Why nobody can be spoken with there: at all of its ranks, or at one that the others do not wait for.
+  function unusable(communicator) result(problem)
     type(MPI_Comm), intent(in) :: communicator
-    integer, intent(in) :: threads
     character(len=99) :: problem
     logical :: initialized, finalized, inter
-    integer :: level
     problem = ''
     call MPI_Initialized(initialized)
     call MPI_Finalized(finalized)
@@ -230,10 +230,25 @@ contains
       problem = 'a task pool cannot be made of MPI_COMM_NULL: pass a communicator that this process is in'
     else
       call MPI_Comm_test_inter(communicator, inter)
-      call MPI_Query_thread(level)
       if (inter) problem = 'a task pool cannot be made of an inter-communicator: pass an intra-communicator'
-      if (threads > 1 .and. level < MPI_THREAD_FUNNELED) &
-        problem = 'a task pool of several threads a process needs MPI_Init_thread with MPI_THREAD_FUNNELED'
+    end if
+  end function
+
+  ! Whoever is refused tells the others, who would wait for it otherwise.
+  function agreed_problem(communicator, threads) result(problem)
+    type(MPI_Comm), intent(in) :: communicator
+    integer, intent(in) :: threads
+    character(len=99) :: problem
+    integer :: level
+    logical :: good, all
+    call MPI_Query_thread(level)
+    good = threads <= 1 .or. level >= MPI_THREAD_FUNNELED
+    call MPI_Allreduce(good, all, 1, MPI_LOGICAL, MPI_LAND, communicator)
+    problem = ''
+    if (.not. good) then
+      problem = 'a task pool of several threads a process needs MPI_Init_thread with MPI_THREAD_FUNNELED'
+    else if (.not. all) then
+      problem = 'another rank was refused the task pool, by its threads: see its message'
     end if
   end function
 
@@ -383,7 +398,6 @@ contains
     type(steelyard_tasks_t), intent(inout) :: pool
     integer(c_int), intent(out), optional :: status
     call give(tasks_free(pool%handle), status)
-    pool%handle = c_null_ptr
   end subroutine
 
   ! `input` is c_loc of a contiguous target of that many bytes.

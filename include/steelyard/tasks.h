@@ -84,22 +84,27 @@ typedef struct steelyard_tasks_options {
 /*
  * Makes a pool. Collective over `communicator`, an intra-communicator, which is duplicated. `types` are copied, and a
  * task's type is its index there: the same types on all ranks, in the same order. Options NULL: the defaults.
- * Errors, on all ranks: other types or options than rank 0, no shared memory.
+ * Errors, on all ranks: other types or options than rank 0 (`threads` alone may differ), what one of them asks for cannot be
+ * had, no shared memory. MPI_COMM_NULL is an error of its own rank.
  */
 static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, const steelyard_task_type_t* types,
                                                         int count, const steelyard_tasks_options_t* options,
                                                         steelyard_tasks_t** pool);
 #endif
 
-/* Collective, before MPI_Finalize; NULL is let pass. Tasks that were spawned after the last run are executed, and their
- * results dropped. Error: other ranks are in a run; the pool is freed nevertheless. */
+/*
+ * Collective, before MPI_Finalize; NULL is let pass. Tasks that were spawned after the last run are executed, and their
+ * results dropped.
+ * Errors: other ranks are in a run, or MPI_Finalize was called: the pool is freed nevertheless. Called in a task or by a
+ * consumer of results: the pool stays, to be freed after the run.
+ */
 STEELYARD_API steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool);
 
 /*
  * A task of this process's own. The input is copied; any number of bytes up to 2^30, another for each task. To be called by
  * the thread that made the pool: before a run, or by a consumer of results in one. Idle processes that are in the run
  * already may execute it at once.
- * Errors: unknown type, input too large, no memory. Then there is no such task.
+ * Errors: unknown type, input too large, no memory, called in a task (see steelyard_task_spawn()). Then there is no such task.
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_spawn(steelyard_tasks_t* pool, int type, uint64_t tag,
                                                        const void* input, size_t bytes);
@@ -118,13 +123,14 @@ typedef void (*steelyard_result_function_t)(const steelyard_result_t* result, vo
  * Executes tasks, until none is left in any process and all results are home. Collective: all ranks, equally often, with
  * tasks of their own or without. `consumer` gets each result as it comes, in this thread, never in the middle of a task; it
  * may spawn tasks. NULL: results are dropped.
- * Errors: called in a run; ranks have freed the pool.
+ * Errors: called in a run, or after MPI_Finalize; ranks have freed the pool.
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_run(steelyard_tasks_t* pool, steelyard_result_function_t consumer,
                                                      void* user);
 /*
  * Executes tasks in a further thread, until the run is over. Where options.threads is more than one, each run consists of one
- * call of steelyard_tasks_run, by the thread that made the pool, and threads - 1 calls of this, by others:
+ * call of steelyard_tasks_run, by the thread that made the pool, and up to threads - 1 calls of this, by others. A run does not
+ * wait for those who do not come; who comes when it is over returns at once:
  *
  *     #pragma omp parallel num_threads(options.threads)
  *     if (omp_get_thread_num() == 0) steelyard_tasks_run(pool, keep, cells);
@@ -133,6 +139,7 @@ STEELYARD_API steelyard_status_t steelyard_tasks_run(steelyard_tasks_t* pool, st
 STEELYARD_API steelyard_status_t steelyard_tasks_help(steelyard_tasks_t* pool);
 
 /* ------------------------------------------------------------------------------------------------ inside of a task -- */
+/* To be called in the task's function, with its steelyard_task_t: afterwards they return an error. */
 
 /* Its result: copied; the last one counts. None at all is one of 0 bytes. */
 STEELYARD_API steelyard_status_t steelyard_task_result(steelyard_task_t* task, const void* bytes, size_t size);
@@ -196,6 +203,9 @@ STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_
                                                            const steelyard_task_type_t* types, int count,
                                                            const steelyard_tasks_options_t* options,
                                                            steelyard_tasks_t** pool);
+
+/* steelyard_tasks_free(), after which *pool is NULL, unless it was refused and the pool is there yet. */
+STEELYARD_API steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** pool);
 
 #ifndef STEELYARD_WITHOUT_MPI
 
@@ -261,8 +271,9 @@ static inline void steelyard_mpi_mail_close(void* self, int clean) {
   free(mail->nodes);
   free(mail);
 }
-static inline const char* steelyard_mpi_mail_problem(MPI_Comm communicator, int threads) {
-  int initialized = 0, finalized = 0, inter = 0, level = 0;
+/* Why nobody can be spoken with there: at all of its ranks, or at one that the others do not wait for. */
+static inline const char* steelyard_mpi_mail_unusable(MPI_Comm communicator) {
+  int initialized = 0, finalized = 0, inter = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (!initialized || finalized) return "a task pool needs MPI: make it between MPI_Init and MPI_Finalize";
@@ -271,6 +282,12 @@ static inline const char* steelyard_mpi_mail_problem(MPI_Comm communicator, int 
   MPI_Comm_test_inter(communicator, &inter);
   if (inter)
     return "a task pool cannot be made of an inter-communicator: pass an intra-communicator (MPI_Intercomm_merge)";
+  return NULL;
+}
+/* What may be wrong at one rank alone. */
+static inline const char* steelyard_mpi_mail_problem(const void* self, int threads) {
+  int level = 0;
+  if (self == NULL) return "no memory for a task pool: free some";
   MPI_Query_thread(&level);
   if (threads > 1 && level < MPI_THREAD_FUNNELED)
     return "a task pool of several threads a process needs MPI_Init_thread with MPI_THREAD_FUNNELED or more";
@@ -326,18 +343,27 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
                            NULL,
                            steelyard_mpi_mail_open,
                            steelyard_mpi_mail_close};
-  mail.problem = steelyard_mpi_mail_problem(communicator, options == NULL ? 1 : options->threads);
+  mail.problem = steelyard_mpi_mail_unusable(communicator);
   if (mail.problem == NULL) {
     steelyard_mpi_mail_t* self = (steelyard_mpi_mail_t*)malloc(sizeof(steelyard_mpi_mail_t));
-    int slot;
-    for (slot = 0; slot < steelyard_mpi_slots; ++slot) self->sends[slot] = MPI_REQUEST_NULL;
-    self->message = MPI_MESSAGE_NULL;
-    self->nodes = NULL;
-    MPI_Comm_dup(communicator, &self->all);
-    MPI_Comm_rank(self->all, &mail.rank);
-    MPI_Comm_size(self->all, &mail.size);
-    steelyard_mpi_mail_places(self, options == NULL ? 0 : options->ranks_a_node, &mail);
-    mail.self = self;
+    int slot, good, all;
+    mail.problem = steelyard_mpi_mail_problem(self, options == NULL ? 1 : options->threads);
+    /* Whoever is refused tells the others, who would wait for it otherwise. */
+    good = mail.problem == NULL;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, communicator);
+    if (!all) {
+      if (good) mail.problem = "another rank was refused the task pool, by its threads or its memory: see its message";
+      free(self);
+    } else {
+      for (slot = 0; slot < steelyard_mpi_slots; ++slot) self->sends[slot] = MPI_REQUEST_NULL;
+      self->message = MPI_MESSAGE_NULL;
+      self->nodes = NULL;
+      MPI_Comm_dup(communicator, &self->all);
+      MPI_Comm_rank(self->all, &mail.rank);
+      MPI_Comm_size(self->all, &mail.size);
+      steelyard_mpi_mail_places(self, options == NULL ? 0 : options->ranks_a_node, &mail);
+      mail.self = self;
+    }
   }
   return steelyard_tasks_create_by(&mail, types, count, options, pool);
 }

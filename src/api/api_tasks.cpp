@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <exception>
+#include <utility>
 
 #include "api/hooks.h"
 #include "api/message.h"
@@ -27,12 +28,18 @@ steelyard_status_t refuse(std::string_view sentence) {
 }
 
 template <class Call>
-steelyard_status_t guarded(const char* name, const void* handle, Call&& call) try {
-  if (handle == nullptr) return refuse(fmt::format("{}() was called with a null handle or a null result", name));
+steelyard_status_t guarded(const char* name, const char* what, const void* handle, Call&& call) try {
+  if (handle == nullptr) return refuse(fmt::format("{}() was called with a null {}: pass one", name, what));
   const Status status = call();
   return status ? STEELYARD_SUCCESS : refuse(status.sentence());
 } catch (const std::exception& exception) {
   return refuse(fmt::format("{}() failed: {}", name, exception.what()));
+}
+
+Status bytes_there(const char* what, const void* bytes, std::size_t size) {
+  if (bytes != nullptr || size == 0) return {};
+  return Status::failure(
+      fmt::format("the {} of a task is null, with {} bytes: pass where it is, or 0 bytes", what, size));
 }
 
 /// The program's own MPI, asked through the functions that it brought.
@@ -87,6 +94,7 @@ Status to_settings(const steelyard_tasks_options_t& options, Settings& settings)
   settings.threads = options.threads;
   settings.fraction = options.fraction;
   settings.degree = options.degree;
+  settings.ranks_a_node = options.ranks_a_node;
   return {};
 }
 
@@ -132,6 +140,17 @@ steelyard_tasks_statistics_t to_c(const Statistics& all) {
 
 Worker* inside(const steelyard_task_t* task) { return task == nullptr ? nullptr : static_cast<Worker*>(task->inside); }
 
+/// For the calls inside of a task.
+template <class Call>
+steelyard_status_t guarded_task(const char* name, const steelyard_task_t* task, Call&& call) {
+  return guarded(name, "task", inside(task), [&]() -> Status {
+    Worker& worker = *inside(task);
+    if (worker.running()) return call(worker);
+    return Status::failure(
+        fmt::format("{}() was called for a task that has ended: call it in the task's function", name));
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -140,12 +159,14 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
                                              int count, const steelyard_tasks_options_t* options,
                                              steelyard_tasks_t** pool) {
   if (pool != nullptr) *pool = nullptr;
-  return guarded("steelyard_tasks_create", pool == nullptr ? nullptr : static_cast<const void*>(mail), [&] {
+  return guarded("steelyard_tasks_create", "steelyard_mail_t", mail, [&] {
     if (mail->problem != nullptr) return Status::failure(mail->problem);
     auto called = std::make_unique<CalledMail>(*mail);
     Settings settings;
     Status good;
     if (options != nullptr) good = to_settings(*options, settings);
+    if (pool == nullptr)
+      good = Status::failure("steelyard_tasks_create() has no place for the pool: pass a pointer to it");
     if (good && (count < 1 || types == nullptr)) {
       good = Status::failure("a task pool needs one type of task or more: pass what its tasks do");
     }
@@ -173,79 +194,90 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
   });
 }
 
-steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool) {
-  if (pool == nullptr) return STEELYARD_SUCCESS;
-  const std::unique_ptr<steelyard_tasks> freed(pool);
-  return guarded(__func__, pool, [&] {
-    if (pool->pool->running()) {
-      // Its own run goes on above: leaving it in memory is all that can be done.
-      [[maybe_unused]] auto* const left = freed->pool.release();
+steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** handle) {
+  if (handle == nullptr || *handle == nullptr) return STEELYARD_SUCCESS;
+  return guarded("steelyard_tasks_free", "pool", *handle, [&] {
+    if ((*handle)->pool->running() || (*handle)->pool->in_task()) {
       return Status::failure("a task pool was freed in a task or by a consumer of results: free it after the run");
     }
-    if (!pool->pool->open()) {
+    const std::unique_ptr<steelyard_tasks> freed(std::exchange(*handle, nullptr));
+    if (!freed->pool->open()) {
       return Status::failure("a task pool was freed after MPI_Finalize: free it before, on all ranks");
     }
-    Status left = pool->pool->leave();
-    const steelyard_tasks_statistics_t statistics = to_c(pool->pool->statistics());
+    Status left = freed->pool->leave();
+    const steelyard_tasks_statistics_t statistics = to_c(freed->pool->statistics());
     steelyard_internal_tasks_ended(&statistics);
     return left;
   });
 }
 
+steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool) { return steelyard_tasks_free_handle(&pool); }
+
 steelyard_status_t steelyard_tasks_spawn(steelyard_tasks_t* pool, int type, uint64_t tag, const void* input,
                                          size_t bytes) {
-  return guarded(__func__, input == nullptr && bytes > 0 ? nullptr : pool, [&] {
+  return guarded(__func__, "pool", pool, [&] {
+    if (pool->pool->in_task()) {
+      return Status::failure(
+          "steelyard_tasks_spawn() was called in a task: call steelyard_task_spawn() there, whose result goes to the "
+          "owner of this one");
+    }
     if (Status there = known(*pool->pool, type); !there) return there;
+    if (Status there = bytes_there("input", input, bytes); !there) return there;
     return pool->pool->spawn(static_cast<std::uint32_t>(type), tag, input, bytes);
   });
 }
 
 steelyard_status_t steelyard_tasks_run(steelyard_tasks_t* pool, steelyard_result_function_t consumer, void* user) {
-  return guarded(__func__, pool, [&] {
+  return guarded(__func__, "pool", pool, [&] {
+    if (!pool->pool->open()) {
+      return Status::failure("a task pool was run after MPI_Finalize: run it between MPI_Init and MPI_Finalize");
+    }
     CalledConsumer called{consumer, user, {}};
     return pool->pool->run({consume, &called});
   });
 }
 
 steelyard_status_t steelyard_tasks_help(steelyard_tasks_t* pool) {
-  return guarded(__func__, pool, [&] { return pool->pool->help(); });
+  return guarded(__func__, "pool", pool, [&] { return pool->pool->help(); });
 }
 
 steelyard_status_t steelyard_task_result(steelyard_task_t* task, const void* bytes, size_t size) {
-  return guarded(__func__, bytes == nullptr && size > 0 ? nullptr : inside(task), [&] {
-    inside(task)->set_result(bytes, size);
-    return Status();
+  return guarded_task(__func__, task, [&](Worker& worker) {
+    Status there = bytes_there("result", bytes, size);
+    if (there) worker.set_result(bytes, size);
+    return there;
   });
 }
 
 steelyard_status_t steelyard_task_fail(steelyard_task_t* task, const char* sentence) {
-  return guarded(__func__, inside(task), [&] {
-    inside(task)->fail(sentence == nullptr || *sentence == '\0' ? "a task failed and did not say why" : sentence);
+  return guarded_task(__func__, task, [&](Worker& worker) {
+    worker.fail(sentence == nullptr || *sentence == '\0' ? "a task failed and did not say why" : sentence);
     return Status();
   });
 }
 
 steelyard_status_t steelyard_task_spawn(steelyard_task_t* task, int type, uint64_t tag, const void* input,
                                         size_t bytes) {
-  return guarded(__func__, input == nullptr && bytes > 0 ? nullptr : inside(task), [&] {
-    Worker& worker = *inside(task);
+  return guarded_task(__func__, task, [&](Worker& worker) {
     if (Status there = known(worker.pool(), type); !there) return there;
+    if (Status there = bytes_there("input", input, bytes); !there) return there;
     return worker.spawn(static_cast<std::uint32_t>(type), tag, task->owner, input, bytes);
   });
 }
 
 void steelyard_task_yield(steelyard_task_t* task) {
-  static_cast<void>(guarded(__func__, inside(task), [&] {
-    inside(task)->pool().yield(*inside(task));
+  static_cast<void>(guarded_task(__func__, task, [](Worker& worker) {
+    worker.pool().yield(worker);
     return Status();
   }));
 }
 
 steelyard_status_t steelyard_tasks_inspect(const steelyard_tasks_t* pool, steelyard_tasks_statistics_t* statistics) {
   if (statistics != nullptr) *statistics = {};
-  return guarded(__func__, statistics == nullptr ? nullptr : pool, [&] {
-    *statistics = to_c(pool->pool->statistics());
-    return Status();
-  });
+  return guarded(__func__, pool == nullptr ? "pool" : "place for the statistics",
+                 pool == nullptr ? nullptr : static_cast<const void*>(statistics), [&] {
+                   *statistics = to_c(pool->pool->statistics());
+                   return Status();
+                 });
 }
 }

@@ -197,12 +197,59 @@ TEST_P(Tasks, BadCallsAreAnsweredWithASentence) {
   EXPECT_EQ(steelyard_tasks_spawn(pool, 4, 0, nullptr, 0), STEELYARD_ERROR);
   EXPECT_NE(message().find("there is no task type 4: this pool has 4"), std::string::npos);
   EXPECT_EQ(steelyard_tasks_spawn(pool, 0, 0, nullptr, 5), STEELYARD_ERROR);
+  EXPECT_EQ(message(), "the input of a task is null, with 5 bytes: pass where it is, or 0 bytes");
   EXPECT_EQ(steelyard_tasks_spawn(pool, 0, 0, "", std::size_t{1} << 40), STEELYARD_ERROR);
   EXPECT_NE(message().find("divide the task"), std::string::npos);
   EXPECT_EQ(steelyard_tasks_spawn(nullptr, 0, 0, nullptr, 0), STEELYARD_ERROR);
   EXPECT_EQ(steelyard_tasks_run(nullptr, nullptr, nullptr), STEELYARD_ERROR);
   run();
   expect_each_once(0);
+}
+
+/// Calls that are wrong in a task or a consumer, and what they say there.
+struct Wrong {
+  steelyard_tasks_t* pool;
+  steelyard_task_t saved;
+  int calls;
+} g_wrong;
+void expect_refused(steelyard_status_t status, const char* part) {
+  EXPECT_EQ(status, STEELYARD_ERROR) << part;
+  EXPECT_NE(message().find(part), std::string::npos) << message();
+  ++g_wrong.calls;
+}
+int call_wrongly(steelyard_task_t* task, void*) {
+  expect_refused(steelyard_tasks_free(g_wrong.pool), "free it after the run");
+  expect_refused(steelyard_tasks_run(g_wrong.pool, nullptr, nullptr), "in a run already");
+  expect_refused(steelyard_tasks_spawn(g_wrong.pool, 0, 0, nullptr, 0), "call steelyard_task_spawn()");
+  expect_refused(steelyard_task_spawn(task, 0, 0, nullptr, 8), "the input of a task is null, with 8 bytes");
+  expect_refused(steelyard_task_result(task, nullptr, 8), "the result of a task is null, with 8 bytes");
+  expect_refused(steelyard_task_result(nullptr, "", 1), "null task");
+  g_wrong.saved = *task;
+  return 0;
+}
+
+TEST(Pool, IsThereAfterCallsThatWereRefusedInATask) {
+  const steelyard_task_type_t type{"call wrongly", call_wrongly, nullptr, 1};
+  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  options.policy = "none";  // tasks of each rank's own
+  g_wrong = {};
+  ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, &type, 1, &options, &g_wrong.pool), STEELYARD_SUCCESS) << message();
+  const auto consumer = [](const steelyard_result_t* result, void*) {
+    EXPECT_EQ(result->message, nullptr);
+    expect_refused(steelyard_tasks_free(g_wrong.pool), "free it after the run");
+  };
+  for (int step = 1; step <= 2; ++step) {
+    ASSERT_EQ(steelyard_tasks_spawn(g_wrong.pool, 0, 0, nullptr, 0), STEELYARD_SUCCESS) << message();
+    ASSERT_EQ(steelyard_tasks_run(g_wrong.pool, consumer, nullptr), STEELYARD_SUCCESS) << message();
+    EXPECT_EQ(g_wrong.calls, 7 * step);
+  }
+  expect_refused(steelyard_task_result(&g_wrong.saved, "", 1), "a task that has ended");
+  expect_refused(steelyard_task_spawn(&g_wrong.saved, 0, 0, nullptr, 0), "a task that has ended");
+  expect_refused(steelyard_tasks_inspect(g_wrong.pool, nullptr), "null place for the statistics");
+  EXPECT_EQ(steelyard_tasks_free(g_wrong.pool), STEELYARD_SUCCESS) << message();
+  expect_refused(steelyard_tasks_help(nullptr), "null pool");
+  expect_refused(steelyard_tasks_inspect(nullptr, nullptr), "null pool");
+  EXPECT_EQ(steelyard_tasks_free(nullptr), STEELYARD_SUCCESS);
 }
 
 INSTANTIATE_TEST_SUITE_P(InNodesOf, Tasks, testing::Values(0, 1, 2));
@@ -228,6 +275,31 @@ TEST(Pool, IsRefusedWhereRanksMeanDifferentThings) {
   EXPECT_EQ(steelyard_tasks_create(MPI_COMM_NULL, kTypes, 4, nullptr, &pool), STEELYARD_ERROR);
 }
 
+TEST(Pool, IsRefusedEverywhereWhereOneRankAloneIsWrong) {
+  const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
+  const auto expect_refused = [&](const steelyard_tasks_options_t& mine, const char* part) {
+    steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+    if (rank == ranks - 1) options = mine;
+    steelyard_tasks_t* pool = nullptr;
+    EXPECT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_ERROR) << part;
+    EXPECT_EQ(pool, nullptr);
+    const char* expected = rank == ranks - 1 ? part : "another rank was refused the task pool";
+    EXPECT_NE(message().find(expected), std::string::npos) << message();
+  };
+  expect_refused({0, nullptr, 0, 0, 0}, "threads = 0: use 1 or more");
+  expect_refused({1, nullptr, 7, 0, 0}, "fraction = 7: use");
+  expect_refused({1, nullptr, 0, -4, 0}, "degree = -4: use");
+  expect_refused({1, nullptr, 0, 0, -1}, "ranks_a_node = -1: use");
+  steelyard_tasks_t* pool = nullptr;
+  EXPECT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, nullptr, rank == ranks - 1 ? nullptr : &pool),
+            STEELYARD_ERROR);
+  if (ranks == 1) return;
+  expect_refused({1, "none", 0, 0, 0}, "another policy than rank 0");
+  expect_refused({1, nullptr, 0.5, 0, 0}, "fraction 0.5");
+  expect_refused({1, nullptr, 0, 3, 0}, "degree 3");
+  expect_refused({1, nullptr, 0, 0, 1}, "ranks_a_node 1");
+}
+
 TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
   steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
   const int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
@@ -240,7 +312,12 @@ TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
       EXPECT_NE(message().find("have freed the task pool"), std::string::npos) << message();
       EXPECT_EQ(steelyard_tasks_run(pool, nullptr, nullptr), STEELYARD_ERROR);
     }
-    EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS) << message();
+    // Who has left out a run that others are in is told, too.
+    const bool left_out = ranks > 1 && rank == ranks - 1;
+    EXPECT_EQ(steelyard_tasks_free(pool), left_out ? STEELYARD_ERROR : STEELYARD_SUCCESS) << message();
+    if (left_out) {
+      EXPECT_NE(message().find("other ranks are in a run"), std::string::npos) << message();
+    }
   }
 }
 
@@ -315,6 +392,31 @@ TEST(Typed, ValuesStringsVectorsAndExceptions) {
   // What a consumer throws does not leave the others in the run.
   halves.spawn(1);
   EXPECT_THROW(halves.run([](const int&, const double&) { throw std::logic_error("no"); }), std::logic_error);
+}
+
+TEST(Pool, ARunDoesNotWaitForHelpersWhoDoNotCome) {
+  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  options.threads = 3;
+  steelyard_tasks_t* pool = nullptr;
+  ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS) << message();
+  // By how many threads there are, helpers who come before the run, in it, or when it is over.
+  for (int step = 0; step < 40; ++step) {
+    for (int i = 0; i < (step % 3) * 20; ++i)
+      EXPECT_EQ(steelyard_tasks_spawn(pool, 3, 1, nullptr, 0), STEELYARD_SUCCESS);
+    int results = 0;
+    const auto count = [](const steelyard_result_t*, void* all) { ++*static_cast<int*>(all); };
+    const int threads = step < 3 ? 1 : 1 + step / 3 % 3;
+#pragma omp parallel num_threads(threads)
+    if (omp_get_thread_num() == 0) {
+      if (step % 2 == 0) usleep(300);
+      EXPECT_EQ(steelyard_tasks_run(pool, count, &results), STEELYARD_SUCCESS) << message();
+    } else {
+      if (step % 5 == 0) usleep(500);
+      EXPECT_EQ(steelyard_tasks_help(pool), STEELYARD_SUCCESS) << message();
+    }
+    EXPECT_EQ(results, (step % 3) * 20);
+  }
+  EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS) << message();
 }
 
 TEST(Typed, ThreadsShareTheTasksOfTheirProcess) {

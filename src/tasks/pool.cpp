@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -13,13 +15,25 @@ namespace {
 
 constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
 constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
-constexpr std::int64_t kComplain = 10'000'000'000;
-constexpr std::size_t kBacklog = 64;  // parcels of helpers
+constexpr std::size_t kBacklog = 64;                                           // parcels of helpers
 
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = text.size();
   for (const char c : text) value = hash(value ^ static_cast<unsigned char>(c));
   return value;
+}
+
+base::Status in_range(const Settings& settings) {
+  const auto refused = [](const char* option, auto value, const char* range) {
+    return base::Status::failure(fmt::format("a task pool cannot be made with {} = {}: use {}", option, value, range));
+  };
+  if (settings.threads < 1) return refused("threads", settings.threads, "1 or more");
+  if (settings.degree < 0) return refused("degree", settings.degree, "1 or more, or 0 for the rule");
+  if (settings.ranks_a_node < 0) return refused("ranks_a_node", settings.ranks_a_node, "1 or more, or 0 for all");
+  if (!(settings.fraction >= 0 && settings.fraction <= 1)) {
+    return refused("fraction", settings.fraction, "a part up to 1, or 0 for adaptive");
+  }
+  return {};
 }
 
 }  // namespace
@@ -29,31 +43,42 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
   // Everybody must mean the same by a function's number, and go the same ways.
   struct Common {
     std::uint64_t names;
-    std::int32_t degree, shape;
+    double fraction;
+    std::int32_t degree, ranks_a_node, policy;
     char text[240];
-  } common{digest(names), settings.degree, static_cast<std::int32_t>(settings.shape), {}};
+  } common{digest(names),
+           settings.fraction,
+           settings.degree,
+           settings.ranks_a_node,
+           settings.stealing ? static_cast<std::int32_t>(settings.shape) : -1,
+           {}};
   names.copy(common.text, sizeof(common.text) - 1);
   const Common mine = common;
   mail->broadcast(&common, sizeof(common));
   const bool same_functions = mine.names == common.names;
-  const bool same_ways = mine.degree == common.degree && mine.shape == common.shape;
-  const bool good = settings.threads >= 1 && settings.fraction >= 0 && settings.fraction <= 1;
-  if (!mail->all_agree(same_functions && same_ways && good)) {
+  const bool same_policy = mine.policy == common.policy;
+  const bool same_options = mine.degree == common.degree && mine.ranks_a_node == common.ranks_a_node &&
+                            (mine.fraction == common.fraction || std::isnan(mine.fraction));
+  const base::Status good = in_range(settings);
+  if (!mail->all_agree(same_functions && same_policy && same_options && good)) {
+    if (!good) return good;
     if (!same_functions) {
       return base::Status::failure(fmt::format(
           "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
           "the same order",
           mail->rank(), mine.text, common.text));
     }
-    if (!same_ways) {
-      return base::Status::failure(fmt::format(
-          "rank {} makes the task pool with degree {} and policy {}, rank 0 with {} and {}: they must be the same",
-          mail->rank(), mine.degree, mine.shape, common.degree, common.shape));
+    if (!same_policy) {
+      return base::Status::failure(
+          fmt::format("rank {} makes the task pool with another policy than rank 0: all ranks must ask for the same",
+                      mail->rank()));
     }
-    if (!good) {
+    if (!same_options) {
       return base::Status::failure(fmt::format(
-          "{} threads and a stolen fraction of {}: there must be 1 thread or more and a fraction from 0 to 1",
-          settings.threads, settings.fraction));
+          "rank {} makes the task pool with degree {}, fraction {} and ranks_a_node {}, rank 0 with {}, {} and "
+          "{}: they must be the same",
+          mail->rank(), mine.degree, mine.fraction, mine.ranks_a_node, common.degree, common.fraction,
+          common.ranks_a_node));
     }
     return base::Status::failure(
         "another rank was refused the task pool, by what it registers or asks for: see its message");
@@ -82,7 +107,8 @@ Pool::Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Se
       postbox_(*mail_),
       router_(mail_->rank(), *this, settings.parcel, settings.outstanding),
       victims_(duties_.peers.size(), static_cast<std::uint64_t>(mail_->rank())),
-      asked_(duties_.peers.size(), Asked::no) {}
+      asked_(duties_.peers.size(), Asked::no),
+      team_(settings.threads - 1) {}
 
 Pool::~Pool() = default;
 
@@ -94,23 +120,21 @@ base::Status Pool::run(Consumer consumer) {
   if (broken_) {
     return base::Status::failure("some ranks have freed this task pool while others were running it: it cannot go on");
   }
-  if (running_)
+  if (running_ || in_task())
     return base::Status::failure("run was called in a task or by a consumer of results: it is in a run already");
+  const Worker::Here here(primary());
   const std::int64_t start = now();
   consumer_ = consumer;
   verdict_.reset();
   running_ = true;
+  complain_at_ = kFirstComplaint;
+  team_.open();
   ++run_;
   arena_->process(mail_->node_rank()).entered.store(run_, std::memory_order_release);
   const Waves::Verdict verdict = work();
-  // Helpers come once for each run; who comes late finds it over.
-  over_.store(run_, std::memory_order_release);
-  for (const std::int64_t end = now(); helpers_out_.load(std::memory_order_acquire) < settings_.threads - 1;) {
-    wait(now() - end);
-  }
-  helpers_in_.store(0, std::memory_order_relaxed);
-  helpers_out_.store(0, std::memory_order_relaxed);
-  complete_.store(run_, std::memory_order_release);
+  team_.close();
+  for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
+  team_.reopen();
   std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
   std::ranges::fill(asked_, Asked::no);
   running_ = false;
@@ -118,18 +142,18 @@ base::Status Pool::run(Consumer consumer) {
   if (verdict != Waves::Verdict::torn) return {};
   broken_ = true;
   mail_->abandon();
-  return leaving_
-             ? base::Status()
-             : base::Status::failure(
-                   "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
-                   "often on all ranks, then free");
+  return base::Status::failure(
+      leaving_
+          ? "the task pool was freed while other ranks are in a run: tasks may be left undone; call run equally often "
+            "on all ranks, then free"
+          : "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
+            "often on all ranks, then free");
 }
 
 base::Status Pool::leave() {
   if (broken_) return {};
   leaving_ = true;
   arena_->process(mail_->node_rank()).leaving.store(1, std::memory_order_relaxed);
-  helpers_out_.store(settings_.threads - 1, std::memory_order_relaxed);  // none are needed for this
   base::Status done = run({});
   for (const std::int64_t end = now(); !postbox_.empty(); postbox_.step()) wait(now() - end);
   return done;
@@ -196,19 +220,22 @@ bool Pool::steal(Deque::Entry& entry) {
 }
 
 base::Status Pool::help() {
-  const std::uint64_t target = complete_.load(std::memory_order_acquire) + 1;
-  const int seat = helpers_in_.fetch_add(1, std::memory_order_acq_rel) + 1;
-  if (seat >= settings_.threads) {
-    return base::Status::failure(
-        fmt::format("{} threads help in a run of a task pool that was made for {} threads in all: make it with more",
-                    seat, settings_.threads));
+  Team::Seat seat = team_.enter();
+  for (const std::int64_t start = now(); seat.entry == Team::Entry::closing; seat = team_.enter()) wait(now() - start);
+  if (seat.entry == Team::Entry::late) return {};
+  if (seat.entry == Team::Entry::full) {
+    return base::Status::failure(fmt::format(
+        "helper {} came to a run of a task pool of options.threads = {}, one of which runs it: make it with "
+        "more threads, or call help in fewer",
+        seat.number, settings_.threads));
   }
-  Worker& me = *workers_[static_cast<std::size_t>(seat)];
+  Worker& me = *workers_[static_cast<std::size_t>(seat.number)];
+  const Worker::Here here(me);
   NodeBlock& node = arena_->node();
   Deque::Entry entry;
   std::int64_t time = now();
   std::int64_t idle_since = 0;
-  while (over_.load(std::memory_order_acquire) < target) {
+  while (!team_.over(seat.run)) {
     const bool backlog = handed_count_.load(std::memory_order_relaxed) >= static_cast<int>(kBacklog);
     const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
     if (!backlog && (me.pop(entry) || (settings_.stealing && me.steal(entry, askers, settings_.fraction)))) {
@@ -229,8 +256,13 @@ base::Status Pool::help() {
     wait(now() - idle_since);
   }
   if (idle_since != 0) node.asleep.fetch_sub(1, std::memory_order_relaxed);
-  helpers_out_.fetch_add(1, std::memory_order_release);
+  team_.leave();
   return {};
+}
+
+bool Pool::in_task() const {
+  const Worker* here = Worker::here();
+  return here != nullptr && &here->pool() == this && here->running();
 }
 
 void Pool::finish(Worker& worker, bool is_primary, const Record& record, const char* bytes) {
@@ -264,12 +296,13 @@ void Pool::wait(std::int64_t waited) {
 }
 
 void Pool::complain(std::int64_t waited) {
-  if (waited < kComplain || leaving_) return;
+  if (waited < complain_at_ || leaving_) return;
   const int missing = ending_->missing(run_);
   if (missing < 0) return;
+  const std::int64_t after = std::exchange(complain_at_, next_complaint(complain_at_));
   base::warn_once(fmt::format(
       "a task pool has been waiting for rank {} for {} s: it has not called run, which all ranks must do equally often",
-      missing, waited / 1'000'000'000));
+      missing, after / 1'000'000'000));
 }
 
 void Pool::yield(Worker& worker) {

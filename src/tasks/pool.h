@@ -13,13 +13,15 @@
 #include "tasks/ending.h"
 #include "tasks/postbox.h"
 #include "tasks/router.h"
+#include "tasks/team.h"
 #include "tasks/worker.h"
 
 namespace steelyard::tasks {
 
 struct Settings {
-  int threads = 1;  ///< of this process that execute tasks
-  int degree = 0;   ///< links of a node, at most; 0 for the rule
+  int threads = 1;       ///< of this process that execute tasks
+  int degree = 0;        ///< links of a node, at most; 0 for the rule
+  int ranks_a_node = 0;  ///< as asked for
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
   double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
@@ -63,7 +65,8 @@ class Pool final : Router::Carrier {
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
-  /// By the other threads of a process, once for each run, while the one that made the pool is in run().
+  /// By the other threads of a process, once for each run, while the one that made the pool is in run(); who is late finds
+  /// it over.
   base::Status help();
   /// Collective: nobody has anything more to say to anybody. Before the destructor.
   base::Status leave();
@@ -79,6 +82,8 @@ class Pool final : Router::Carrier {
   Statistics statistics() const;
   bool open() const { return mail_->open(); }
   bool running() const { return running_; }
+  /// The calling thread is in the middle of a task of this pool.
+  bool in_task() const;
 
   /// A task has ended, with this result.
   void finish(Worker& worker, bool primary, const Record& record, const char* bytes);
@@ -145,10 +150,11 @@ class Pool final : Router::Carrier {
   std::int64_t ask_again_ = 0, patience_ = 0;
 
   std::uint64_t run_ = 0;
-  bool running_ = false, leaving_ = false, broken_ = false;
+  std::atomic<bool> running_ = false;
+  bool leaving_ = false, broken_ = false;
   Consumer consumer_;
   std::optional<Waves::Verdict> verdict_;
-  std::int64_t next_poll_ = 0, next_mail_ = 0;
+  std::int64_t next_poll_ = 0, next_mail_ = 0, complain_at_ = 0;
   std::map<int, std::vector<char>> arriving_;  // by sender: letters of which pieces are missing
   std::set<int> connections_;
   Statistics totals_;
@@ -157,8 +163,7 @@ class Pool final : Router::Carrier {
   std::vector<std::uint64_t> blocks_;
 
   // Between the threads of this process.
-  std::atomic<int> helpers_in_{0}, helpers_out_{0};
-  std::atomic<std::uint64_t> over_{0}, complete_{0};
+  Team team_;
   std::mutex handed_mutex_;
   std::vector<std::vector<char>> handed_;  // results of helpers
   std::atomic<int> handed_count_{0};

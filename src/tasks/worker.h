@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tasks/arena.h"
@@ -58,6 +59,20 @@ class Worker {
   const char* input_of(const Deque::Entry& entry) const;
   void release_input(const Deque::Entry& entry);
 
+  /// While this lives, the thread that made it executes what this worker has.
+  class Here {
+   public:
+    explicit Here(Worker& worker) : before_(std::exchange(here_, &worker)) {}
+    ~Here() { here_ = before_; }
+    Here(const Here&) = delete;
+    Here& operator=(const Here&) = delete;
+
+   private:
+    Worker* before_;
+  };
+  /// The one of the calling thread, or null.
+  static const Worker* here() { return here_; }
+
   // For the running task.
   void set_result(const void* bytes, std::size_t size);
   void fail(std::string_view sentence);
@@ -69,7 +84,7 @@ class Worker {
   /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
   std::size_t in_reach() const;
   std::int64_t ns_per_task() const { return ns_per_task_; }
-  Pool& pool() { return pool_; }
+  Pool& pool() const { return pool_; }
   Heap& heap() { return heap_; }
 
   Totals totals;
@@ -79,6 +94,8 @@ class Worker {
   void count_spawned();
   bool push(Task& task, const void* input);
   bool into_block(Task& task, const char* input);
+
+  inline static thread_local Worker* here_ = nullptr;
 
   Pool& pool_;
   const Arena& arena_;
