@@ -25,7 +25,7 @@ def html(a: Run, b: Run, names: tuple[str, str]) -> str:
         title=f"Steelyard: two runs of {command}",
         run=f"{command} · two runs",
         headline=found.headline,
-        instrument=instrument(b) or instrument(a) or "Real: times of this machine's cores.",
+        instrument=instrument(b) or instrument(a) or "Real: measured on the cores of the machine on which it ran.",
         verdict=answers,
         sections=_sections(found),
         timeline=None,

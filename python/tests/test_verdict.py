@@ -79,10 +79,10 @@ def test_figures_are_those_of_the_terminal(example):
         pytest.skip("STEELYARD_BUILD does not name a build with the command steelyard")
     said = subprocess.run([program, "report", example], capture_output=True, text=True, check=True).stdout
     found = verdict(steelyard.load(example))
-    ours = set(re.findall(r"[\d.]+", f"{found.waiting} {found.moved} {found.helped}"))
+    ours = set(re.findall(r"\d+(?:\.\d+)?", f"{found.waiting} {found.moved} {found.helped}"))
     for label in ("waited", "gained", "lent"):
         (line,) = re.findall(rf"^  {label} (.*)$", said, re.MULTILINE)
-        assert set(re.findall(r"\d[\d.]*", line)) <= ours, line
+        assert set(re.findall(r"\d+(?:\.\d+)?", line)) <= ours, line
 
 
 @pytest.mark.parametrize(

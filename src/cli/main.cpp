@@ -75,7 +75,8 @@ int main(std::vector<std::string> words) {
   auto& run_command =
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
   auto& doctor_command = *app.add_subcommand("doctor", "say what would be intercepted in a program, and what not");
-  auto& report_command = *app.add_subcommand("report", "print the verdict of a run record");
+  auto& report_command =
+      *app.add_subcommand("report", "print the verdict of a run record, make pages and traces of it, or compare two");
   auto& top_command = *app.add_subcommand("top", "show what runs under Steelyard on this node, each second");
   auto& clean_command = *app.add_subcommand("clean", "remove shared memory of runs that died");
   auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
@@ -84,9 +85,7 @@ int main(std::vector<std::string> words) {
   const std::string last_record = base::Options().record;
   Pages pages;
   bool full = false, json = false, manual = false, once = false;
-  report_command.add_option("record", pages.records, "the run record; two are compared")
-      ->expected(0, 2)
-      ->default_str(last_record);
+  report_command.add_option("record", pages.records, "the run record; two are compared")->default_str(last_record);
   report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   auto* json_flag = report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
@@ -140,16 +139,16 @@ int main(std::vector<std::string> words) {
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);
   if (report_command.parsed()) {
     if (const auto left = report_command.remaining(); !left.empty()) {
-      const bool option = left[0].starts_with('-');
       const auto near =
-          option ? base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"})
-                 : "";
+          base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"});
       return refuse_to_start(
-          near.empty()
-              ? fmt::format("steelyard report takes one run record, or two to compare; what is {}? See `steelyard "
-                            "report --help`",
-                            left[0])
-              : fmt::format("unknown option {}; did you mean {}?", left[0], near),
+          fmt::format("unknown option {}{}", left[0],
+                      near.empty() ? "; see `steelyard report --help`" : fmt::format("; did you mean {}?", near)),
+          wrong_usage, launcher);
+    }
+    if (pages.records.size() > 2) {
+      return refuse_to_start(
+          fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
           wrong_usage, launcher);
     }
     const bool named = !pages.records.empty();
