@@ -24,7 +24,7 @@ def version() -> str:
 
 # ---------------------------------------------------------------------------------------------------------- headers
 
-NAMES = re.compile(r"\b(?:steelyard_\w+(?:\(\))?|STEELYARD_\w+|MPI_\w+|omp_\w+)")
+NAMES = re.compile(r"(?<![\w/])(?:steelyard_\w+(?:\(\))?|STEELYARD_\w+|MPI_\w+|omp_\w+)(?!\w|\.f90|\.h)")
 
 
 @dataclass

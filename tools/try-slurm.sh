@@ -30,6 +30,7 @@ StateSaveLocation=$here/state
 SlurmdSpoolDir=$here/spool
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
+MpiDefault=pmix
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 ReturnToService=2
@@ -74,7 +75,7 @@ for pair in openmpi:pmix mpich:pmi2; do
   echo "== $flavour, srun --mpi=$mpi"
   record=$here/$flavour.json
   status=0
-  timeout 120 srun --mpi="$mpi" -n 2 --cpu-bind=none --overcommit steelyard run --record="$record" "$program" --steps=6 --work=6 \
+  OMP_NUM_THREADS=1 timeout 120 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard run --record="$record" "$program" --steps=6 --work=6 \
     >"$here/$flavour.out" 2>&1 || status=$?
   cat "$here/$flavour.out"
   [ "$status" -eq 0 ] || { echo "  FAILED: exit status $status"; failed=1; }
@@ -90,7 +91,7 @@ done
 echo "== a job script of examples/slurm"
 program=$(find "$build/examples" -name 'unbalanced.openmpi.gcc' | head -n 1)
 if [ -n "$program" ]; then
-  (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node=1 --cpus-per-task="$cpus" --hint= --output="$here/script.out" \
+  (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node=1 --cpus-per-task="$cpus" --hint=multithread --output="$here/script.out" \
     "$OLDPWD/examples/slurm/observe.sh" "$program" || true)
   check "observe.sh ends with a report" "$here/script.out" 'parallel efficiency'
 fi

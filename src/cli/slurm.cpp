@@ -89,8 +89,8 @@ std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus
     findings.push_back(
         {false,
          fmt::format(
-             "Slurm: srun has not told this task how to meet the others, so that each becomes an MPI job of one rank; "
-             "say srun --mpi={} (srun --mpi=list says what there is)",
+             "Slurm: srun has not told this task how to meet the others: each becomes an MPI job of one rank, or does not "
+             "start; say srun --mpi={} (srun --mpi=list says what there is)",
              mpi == Mpi::openmpi ? "pmix" : "pmi2")});
   }
   return findings;

@@ -79,7 +79,7 @@ def record(tools, tmp_path_factory) -> Path:
 def run(tools: Path, folder: Path, text: str) -> subprocess.CompletedProcess:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("STEELYARD_") and k != "LD_PRELOAD"}
     python = os.pathsep.join([str(Path(os.sys.executable).parent), kept["PATH"]])
-    environment = kept | {"PATH": f"{tools}:{python}", "OMP_NUM_THREADS": "2", "HOME": str(folder), "PYTHONPATH": str(ROOT / "python")}
+    environment = kept | {"PATH": f"{tools}:{python}", "OMP_NUM_THREADS": "2", "HOME": str(folder), "MANPATH": "", "PYTHONPATH": str(ROOT / "python")}
     return subprocess.run(["bash", "-c", text], cwd=folder, env=environment, text=True, capture_output=True, stdin=subprocess.DEVNULL,
                           timeout=240)
 
