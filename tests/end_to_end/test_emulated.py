@@ -41,7 +41,7 @@ def test_nothing_moves_where_it_is_switched_off(mpi, options, reason):
     assert result.threads_at_end == [4] * 4
     assert not result.moves()
     assert reason in result.record["nodes"][0]["nothing_moved"]
-    assert re.search(f"moved nothing: .*{reason}", result.verdict), result.verdict
+    assert re.search(f"moved (nothing|no core): .*{reason}", result.verdict), result.verdict
     for rank in result.record["ranks"]:
         assert {sample["threads"] for sample in rank["timeline"]} <= {1, 4}
         assert rank["totals_ns"]["lent"] == rank["totals_ns"]["borrowed"] == 0
@@ -53,7 +53,7 @@ def test_balanced_ranks_are_left_as_they_are(mpi):
     check_weighed(result)
     assert result.threads_at_end == [2] * 4
     assert result.record["nodes"][0]["nothing_moved"]
-    assert "moved nothing" in result.verdict
+    assert re.search("moved (nothing|no core)", result.verdict)
 
 
 def test_one_thread_a_core_unless_smt_is_asked_for(mpi):
