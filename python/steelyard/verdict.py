@@ -165,10 +165,13 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
             else "nobody needed them"
         )
         sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
-    taken = run.loops[run.loops["strategy"] != "runtime"]
+    reweighed = int((run.loops["strategy"] == "reweighed").sum())
+    if reweighed:
+        sentences.append(f"Threads got other parts of {plural(reweighed, 'plain static loop')}.")
+    taken = run.loops[~run.loops["strategy"].isin(["runtime", "reweighed"])]
     time = float(taken["time"].sum())
-    if time > 0 and (taken["time"] * taken["stolen"]).sum() > 0:
-        share = float((taken["time"] * taken["stolen"]).sum()) / time
+    share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0
+    if share >= 0.0005:
         sentences.append(
             f"{percent(share, 1)} of the iterations of {plural(len(taken), 'loop')} moved between threads."
         )
