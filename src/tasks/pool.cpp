@@ -30,7 +30,8 @@ base::Status in_range(const Settings& settings) {
   if (settings.threads < 1) return refused("threads", settings.threads, "1 or more");
   if (settings.degree < 0) return refused("degree", settings.degree, "1 or more, or 0 for the rule");
   if (settings.ranks_a_node < 0) return refused("ranks_a_node", settings.ranks_a_node, "1 or more, or 0 for all");
-  if (!(settings.fraction >= 0 && settings.fraction <= 1)) {
+  const bool is_part = settings.fraction >= 0 && settings.fraction <= 1;  // false for what is no number
+  if (!is_part) {
     return refused("fraction", settings.fraction, "a part up to 1, or 0 for adaptive");
   }
   return {};
@@ -59,7 +60,7 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
   const bool same_policy = mine.policy == common.policy;
   const bool same_options = mine.degree == common.degree && mine.ranks_a_node == common.ranks_a_node &&
                             (mine.fraction == common.fraction || std::isnan(mine.fraction));
-  const base::Status good = in_range(settings);
+  base::Status good = in_range(settings);
   if (!mail->all_agree(same_functions && same_policy && same_options && good)) {
     if (!good) return good;
     if (!same_functions) {
