@@ -75,7 +75,7 @@ struct Process {
   std::vector<std::pair<std::uint32_t, std::vector<Chunk>>> lanes;  // results by next step
   std::unique_ptr<Victims> victims;
   double patience = 0, sending_until = 0, receiving_until = 0;
-  double free_at = 0;       // from messages, while it has no task
+  double free_at = 0;  // from messages, while it has no task
   double idle_since = 0;
   std::uint32_t epoch = 0;  // of being idle: timers of older ones mean nothing
 };
@@ -217,6 +217,15 @@ class Model {
     }
     p.queued += chunk.count;
   }
+  /// Its oldest tasks of one owner, at most `most`: no longer its own.
+  static Chunk oldest(Process& p, std::size_t most) {
+    Chunk& first = p.queue.front();
+    const Chunk part{first.owner, static_cast<std::uint32_t>(std::min<std::size_t>(most, first.count))};
+    p.queued -= part.count;
+    first.count -= part.count;
+    if (first.count == 0) p.queue.erase(p.queue.begin());
+    return part;
+  }
   void send(std::uint32_t from, std::uint32_t to, Message message, double& time, double bytes) {
     Process& p = all_[from];
     time += s_.overhead;
@@ -320,7 +329,9 @@ class Model {
     const std::size_t own = policy_ == Policy::master ? 0 : 1 + (node_ > 1 ? idle_[me / node_].size() : 0);
     const std::size_t enough = policy_ == Policy::master ? 0 : ahead() * node_;
     std::size_t askers = p.held.size();
-    std::erase_if(p.held, [&](const Request& request) { return give(me, request, request.early ? std::max(own, enough) : own, askers--, time); });
+    std::erase_if(p.held, [&](const Request& request) {
+      return give(me, request, request.early ? std::max(own, enough) : own, askers--, time);
+    });
     flush(me, time, false);
     return time;
   }
@@ -333,26 +344,22 @@ class Model {
     if (policy_ == Policy::master) amount = std::max<std::size_t>(1, p.queued / (2 * s_.processes));  // guided
     amount = std::min(amount, static_cast<std::size_t>(std::ceil(s_.gift * s_.tasks / s_.bytes)));
     const std::uint32_t thief = request.process;
-      Message letter{Kind::tasks, me, {}};
-      double bytes = 0;
-      while (amount > 0) {
-        Process& giver = p.queued > 0 ? p : all_[richest_of_node(me)];
-        if (giver.queued == 0) break;
-        Chunk& oldest = giver.queue.front();
-        const auto fit = static_cast<std::size_t>(std::max(1.0, std::ceil((s_.letter - bytes) * s_.tasks / s_.bytes)));
-        const auto part = static_cast<std::uint32_t>(std::min<std::size_t>({amount, oldest.count, fit}));
-        letter.chunks.push_back({oldest.owner, part});
-        bytes += part * s_.bytes / s_.tasks;
-        amount -= part;
-        giver.queued -= part;
-        oldest.count -= part;
-        if (oldest.count == 0) giver.queue.erase(giver.queue.begin());
-        if (bytes >= s_.letter) {
-          send(me, thief, std::exchange(letter, {Kind::tasks, me, {}}), time, bytes);
-          bytes = 0;
-        }
+    Message letter{Kind::tasks, me, {}};
+    double bytes = 0;
+    while (amount > 0) {
+      Process& giver = p.queued > 0 ? p : all_[richest_of_node(me)];
+      if (giver.queued == 0) break;
+      const auto fit = static_cast<std::size_t>(std::max(1.0, std::ceil((s_.letter - bytes) * s_.tasks / s_.bytes)));
+      const Chunk part = oldest(giver, std::min(amount, fit));
+      letter.chunks.push_back(part);
+      bytes += part.count * s_.bytes / s_.tasks;
+      amount -= part.count;
+      if (bytes >= s_.letter) {
+        send(me, thief, std::exchange(letter, {Kind::tasks, me, {}}), time, bytes);
+        bytes = 0;
       }
-      if (!letter.chunks.empty()) send(me, thief, std::move(letter), time, bytes);
+    }
+    if (!letter.chunks.empty()) send(me, thief, std::move(letter), time, bytes);
     return true;
   }
 
@@ -378,14 +385,10 @@ class Model {
     std::size_t amount = victim.queued == 0 ? 0 : amount_to_give(victim.queued, idle_[me / node_].size() + 1, 0);
     if (amount > 0) time += s_.take;
     while (amount > 0 && !victim.queue.empty()) {
-      Chunk& oldest = victim.queue.front();
-      const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(amount, oldest.count));
-      add(p, {oldest.owner, part});
-      taken_ += part;
-      amount -= part;
-      victim.queued -= part;
-      oldest.count -= part;
-      if (oldest.count == 0) victim.queue.erase(victim.queue.begin());
+      const Chunk part = oldest(victim, amount);
+      add(p, part);
+      taken_ += part.count;
+      amount -= part.count;
     }
   }
   /// Who finds nothing looks again after a while that grows: the live pool's pauses.
@@ -394,7 +397,8 @@ class Model {
     for (const std::uint32_t other : idle_[me / node_]) {
       if (other == me) continue;
       const double pause = std::min((time - all_[other].idle_since) / 8, 500e-6);
-      events_.push({time + pause * uniform(++draws_), other, kTaskEnds - 1 - static_cast<std::int32_t>(all_[other].epoch)});
+      events_.push(
+          {time + pause * uniform(++draws_), other, kTaskEnds - 1 - static_cast<std::int32_t>(all_[other].epoch)});
     }
   }
 
@@ -445,7 +449,8 @@ class Model {
         if (other != me) cached_.push_back(other);
       }
     } else {
-      for (const std::int64_t other : routes_.overlay().neighbours(me)) cached_.push_back(static_cast<std::uint32_t>(other));
+      for (const std::int64_t other : routes_.overlay().neighbours(me))
+        cached_.push_back(static_cast<std::uint32_t>(other));
     }
     return cached_;
   }
@@ -491,8 +496,8 @@ class Model {
   std::vector<Message> messages_in_flight_;
   std::vector<std::size_t> free_;
   double now_ = 0, last_ = 0, end_ = 0, work_ = 0;
-  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, taken_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0, draws_ = 0,
-                handled_ = 0;
+  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, taken_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0,
+                draws_ = 0, handled_ = 0;
 };
 
 }  // namespace
@@ -503,9 +508,12 @@ int main(int argc, char** argv) {
   const std::map<std::string, double Setting::*> reals = {
       {"seconds", &Setting::seconds},       {"bytes", &Setting::bytes},         {"spread", &Setting::spread},
       {"latency", &Setting::latency},       {"bandwidth", &Setting::bandwidth}, {"overhead", &Setting::overhead},
-      {"connection", &Setting::connection}, {"take", &Setting::take}, {"gift", &Setting::gift}, {"letter", &Setting::letter}, {"misjudged", &Setting::misjudged}};
-  const std::map<std::string, std::uint32_t Setting::*> counts = {
-      {"processes", &Setting::processes}, {"tasks", &Setting::tasks}, {"node", &Setting::node}, {"group", &Setting::group}};
+      {"connection", &Setting::connection}, {"take", &Setting::take},           {"gift", &Setting::gift},
+      {"letter", &Setting::letter},         {"misjudged", &Setting::misjudged}};
+  const std::map<std::string, std::uint32_t Setting::*> counts = {{"processes", &Setting::processes},
+                                                                  {"tasks", &Setting::tasks},
+                                                                  {"node", &Setting::node},
+                                                                  {"group", &Setting::group}};
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     const std::string value = name.size() < word.size() ? word.substr(name.size() + 1) : "";

@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "loops/registry.h"
 #include "loops/static_parts.h"
+#include "runtime/growing_list.h"
 
 namespace steelyard::runtime {
 
@@ -56,22 +57,6 @@ struct Shared {
 Shared& shared() {
   static Shared& only = *new Shared;
   return only;
-}
-
-/// The element of a list that only grows, made where it is not there yet.
-template <class Element, class Same, class Make>
-Element& found(std::atomic<Element*>& list, const Same& same, const Make& make) {
-  const auto find = [&]() -> Element* {
-    Element* element = list.load(std::memory_order_acquire);
-    while (element != nullptr && !same(*element)) element = element->next;
-    return element;
-  };
-  if (Element* const known = find()) return *known;
-  const std::lock_guard lock(shared().mutex);
-  if (Element* const known = find()) return *known;
-  Element* const made = make(list.load(std::memory_order_relaxed));
-  list.store(made, std::memory_order_release);
-  return *made;
 }
 
 std::uint64_t at(double fraction, std::uint64_t iterations) {
@@ -137,12 +122,12 @@ bool static_loop_begun(Place& here, std::uint64_t site, std::uint64_t iterations
   if (here.region == nullptr || here.region->static_loops == nullptr) return false;
   const int threads = here.threads;
   if (threads < 2 || iterations < static_cast<std::uint64_t>(threads)) return false;
-  Equal& equal = found(
-      here.region->static_loops->equals,
+  Equal& equal = found_or_made(
+      here.region->static_loops->equals, shared().mutex,
       [&](const Equal& its) { return its.iterations == iterations && its.threads == threads; },
       [&](Equal* others) { return new Equal(iterations, threads, others); });
-  StaticLoop& loop = found(
-      equal.loops, [&](const StaticLoop& its) { return its.site == site; },
+  StaticLoop& loop = found_or_made(
+      equal.loops, shared().mutex, [&](const StaticLoop& its) { return its.site == site; },
       [&](StaticLoop* others) { return new StaticLoop(site, threads, others); });
   const auto me = static_cast<std::size_t>(here.thread);
   part = {at(equal.parts.boundaries()[me], iterations), at(equal.parts.boundaries()[me + 1], iterations)};

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/setup.h"
+#include "runtime/growing_list.h"
 #include "runtime/state.h"
 #include "runtime/static_loops.h"
 
@@ -79,17 +80,10 @@ loops::Loop& loop_of(LoopSite& site) {
 }
 
 loops::Team& team_of(Region& region, int threads) {
-  const auto find = [&]() -> TeamOfSize* {
-    TeamOfSize* its = region.teams.load(std::memory_order_acquire);
-    while (its != nullptr && its->threads != threads) its = its->next;
-    return its;
-  };
-  if (TeamOfSize* const known = find()) return known->team;
-  const std::lock_guard lock(shared().mutex);
-  if (TeamOfSize* const known = find()) return known->team;
-  auto* const made = new TeamOfSize(threads, region.teams.load(std::memory_order_relaxed));
-  region.teams.store(made, std::memory_order_release);
-  return made->team;
+  return found_or_made(
+             region.teams, shared().mutex, [threads](const TeamOfSize& its) { return its.threads == threads; },
+             [threads](TeamOfSize* others) { return new TeamOfSize(threads, others); })
+      .team;
 }
 
 }  // namespace
