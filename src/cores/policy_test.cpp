@@ -1,5 +1,4 @@
 #include "cores/policy.h"
-#include "base/sanitized.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,8 @@
 #include <limits>
 #include <numeric>
 #include <random>
+
+#include "base/sanitized.h"
 
 namespace steelyard::cores {
 namespace {
