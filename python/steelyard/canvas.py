@@ -112,6 +112,8 @@ def _without_gaps(samples: Samples) -> Samples:
         useful=np.insert(samples.useful, gaps, nothing),
         omp_wait=np.insert(samples.omp_wait, gaps, nothing),
         mpi_wait=np.insert(samples.mpi_wait, gaps, nothing),
+        lent=np.insert(samples.lent, gaps, nothing),
+        quiesced=np.insert(samples.quiesced, gaps, nothing),
         threads=np.insert(samples.threads, gaps, nothing.astype(np.int64)),
     )
 

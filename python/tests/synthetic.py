@@ -47,7 +47,14 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
         lost = 0.03 + 0.02 * random.random(steps)
         outside = np.minimum(busy[r], end - start)
         samples = Samples(
-            start, end, outside * threads * (1 - lost), outside * threads * lost, end - start - outside, threads
+            start,
+            end,
+            outside * threads * (1 - lost),
+            outside * threads * lost,
+            end - start - outside,
+            threads,
+            lent=np.zeros(steps),
+            quiesced=np.zeros(steps),
         )
         rows.append(
             _rank(

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,14 @@ def test_packed_is_the_same(columns):
     assert len(again) == 40
     for name in samples.KEYS:
         assert np.allclose(getattr(again, name), getattr(columns, name), rtol=1e-6, atol=1e-4), name
+
+
+def test_what_is_rare_is_left_out_where_there_is_none(columns):
+    assert not set(samples.RARE) & set(samples.pack(columns))
+    some = dataclasses.replace(columns, lent=columns.mpi_wait * 2, quiesced=columns.mpi_wait / 2)
+    again = samples.unpack(samples.pack(some))
+    assert np.allclose(again.lent, some.lent) and np.allclose(again.quiesced, some.quiesced)
+    assert (again.lent_share + again.quiesced_share <= again.mpi_share + 1e-12).all()
 
 
 def test_nothing_packed_is_nothing():
