@@ -100,7 +100,8 @@ def unpack(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Samples:
 def pack(samples: Samples) -> dict[str, Any]:
     """The packed form: a fifth of the size, and a hundredth of the time to read. Of what lies between samples
     nothing is kept."""
-    columns = {name: getattr(samples, name, None) for name in PACKED} | {"length": samples.end - samples.start}
+    columns = {name: getattr(samples, name) for name in PACKED if name != "length"}
+    columns["length"] = samples.end - samples.start
     packed: dict[str, Any] = {"samples": len(samples), "start": float(samples.start[0]) if len(samples) else 0.0}
     for name, kind in PACKED.items():
         if name in RARE and not columns[name].any():
@@ -130,7 +131,8 @@ def _from_list(timeline: list[dict[str, Any]]) -> Samples:
     if (threads % 1 != 0).any():
         raise ValueError("threads is no whole number")
     nothing = np.zeros(len(table))
-    return Samples(*(table[:, i] for i in range(5)), threads.astype(np.int64), nothing, nothing)
+    floats = dict(zip(KEYS[:5], table.T))
+    return Samples(threads=threads.astype(np.int64), lent=nothing, quiesced=nothing, **floats)
 
 
 def _from_columns(packed: dict[str, Any]) -> Packed:
