@@ -19,7 +19,7 @@ struct Sample {
 };
 
 /// The samples of a rank as they stand in the run record: one column a member, a number a sample, little-endian in base64.
-/// 24 bytes a sample, and up to 36 where cores were lent or processes slept: a fifth of what a list takes. A sample begins
+/// 24 bytes a sample, and up to 35 where cores were lent or processes slept: a fifth of what a list takes. A sample begins
 /// where the one before it ends.
 struct PackedTimeline {
   long samples = 0;
