@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -77,3 +78,25 @@ def test_ranks_are_told_while_they_are_read(example):
     told = []
     steelyard.load(example, lambda done, of: told.append((done, of)))
     assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_long_columns_are_cut_out_and_put_back(tmp_path):
+    record = synthetic.record(2, 3000)
+    record["command"] = ['a "samples" of {', "\\", '"samples"', "\0" + "0"]
+    columns = record["ranks"][1]["timeline"]
+    columns["lent"] = columns["mpi_wait"]
+    path = tmp_path / "run.json"
+    for text in (json.dumps(record), json.dumps(record, indent=1), json.dumps(record).replace("/", "\\/")):
+        path.write_text(text)
+        run = steelyard.load(path)
+        assert run.record == record
+        (_, first), (_, second) = run.samples()
+        assert len(first) == 3000 and not first.lent.any() and np.allclose(second.lent, second.mpi_wait)
+    path.write_text(json.dumps(record)[:-200_000])
+    with pytest.raises(steelyard.InvalidRecord, match="not JSON, or cut off"):
+        steelyard.load(path)
+    wrong = json.dumps(record).replace('"rank": 1,', '"rank": 1,,', 1)
+    path.write_text(wrong)
+    place = wrong.index(",,") + 1
+    with pytest.raises(steelyard.InvalidRecord, match=rf"\(char {place}"):  # in the file, not in what was left of it
+        steelyard.load(path)
