@@ -313,7 +313,7 @@ TEST(Verdict, SaysThatOthersHadTheCores) {
   EXPECT_THAT(text(record), HasSubstr("WARNING  threads that computed had a core 40 % of the time: other programs ran "
                                       "there; weigh again\n           without them\n"));
   record.nodes[0].cores = 8;
-  EXPECT_THAT(text(record), HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores; start"));
+  EXPECT_THAT(text(record), HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n           start fewer ranks"));
   for (RankRecord& rank : record.ranks) rank.cpu = 40, rank.preempted = 5000;
   EXPECT_THAT(text(record), HasSubstr("threads were put off their cores 500 times a second a rank: node 0"));
   for (RankRecord& rank : record.ranks) rank.preempted = 30;
