@@ -89,12 +89,13 @@ def tasks(run: Run) -> Optional[Section]:
     if not len(frame):
         return None
     sums = frame.sum()
+    most = int(frame["connections"].max())
     hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
     busy = sums["busy"] / sums["inside"] if sums["inside"] else 0.0
     words = [
         f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
-        f"spent in tasks. A result took {hops:.2f} transfers on its way home. No rank talked to more than "
-        f"{plural(int(frame['connections'].max()), 'rank')} of other nodes."
+        f"spent in tasks. A result took {hops:.2f} transfers on its way home. "
+        + (f"No rank talked to more than {plural(most, 'rank')} of other nodes." if most else "No rank talked to other nodes.")
     ]
     order = (
         frame.index

@@ -15,7 +15,7 @@ ROWS = 24  # of a chart
 MOST = 256  # rows of a table, so that the page stays small
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
-RARE = (("lent", "waiting, its cores lent to others"), ("quiesced", "asleep while others work in a phase"))
+RARE = (("lent", "waiting, its cores offered to others"), ("quiesced", "asleep while others work in a phase"))
 
 
 @dataclass(frozen=True)

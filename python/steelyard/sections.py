@@ -57,7 +57,7 @@ def absent(run: Run) -> Optional[Section]:
 
 def how(run: Run) -> Section:
     record = run.record
-    told = [f"--{name}={value}" for name, value in sorted(record["options"].items())]
+    told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value]
     items = [
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
         f"Seen at work: {', '.join(record['intercepted']) or 'nothing'}.",

@@ -169,7 +169,7 @@ def test_the_canvas_holds_what_is_rare(tmp_path):
     assert np.abs(mpi - kept.mpi_share / 4).max() < 0.006
     assert not rare[:, [0, 2]].any()
     text = page.html(steelyard.load(path))
-    assert "its cores lent to others" in text and "asleep while others work" in text
+    assert "its cores offered to others" in text and "asleep while others work" in text
 
 
 def test_uneven_ranks_and_gaps(example, tmp_path):
