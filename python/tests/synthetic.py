@@ -257,7 +257,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--keep", type=int, help="samples kept of each rank, as --timeline says; every step where not given"
     )
-    parser.add_argument("--list", action="store_true", help="timelines as lists, as Steelyard writes them")
+    parser.add_argument("--list", action="store_true", help="timelines as lists, as earlier versions wrote them")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     given.output.write_text(json.dumps(record(given.ranks, given.steps, given.keep, not given.list)))
