@@ -16,7 +16,7 @@ import browser  # noqa: E402
 import steelyard  # noqa: E402
 from steelyard import page  # noqa: E402
 
-RANKS, STEPS, KEPT = 4096, 10000, 512  # the last is the default of --timeline
+RANKS, STEPS, KEPT = 4096, 10000, 2048  # the last is the default of --timeline
 
 
 def made(session: Session, name: str, *words: str) -> Path:
@@ -147,7 +147,7 @@ def main() -> int:
     options = arguments(__doc__, "report")
     measurements = [
         Measurement("small", 2, small),
-        Measurement("load-default", 60, loads("load-default", "--list", f"--keep={KEPT}")),
+        Measurement("load-default", 60, loads("load-default", f"--keep={KEPT}")),
         Measurement("every-step", 90, loads("every-step")),
         Measurement("page", 60, looked_at),
     ]

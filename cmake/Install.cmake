@@ -13,6 +13,9 @@ if(TARGET steelyard)
     COMMAND sh -c "\"$1\" options --man > \"$2\"" sh $<TARGET_FILE:steelyard> ${manual})
   add_custom_target(manual ALL DEPENDS ${manual})
   install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  # The other man pages, where `make docs` has made them.
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL
+    FILES_MATCHING PATTERN "steelyard[-_.]*.[357]")
 endif()
 foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
   if(TARGET steelyard_preload_${flavour})

@@ -10,6 +10,7 @@ DEBIAN = {
     "jsonschema": "python3-jsonschema",
     "numpy": "python3-numpy",
     "pandas": "python3-pandas",
+    "rich": "python3-rich",
 }
 MISSING = 3  # exit status
 
@@ -21,7 +22,7 @@ def explain(module: str) -> str:
     if systems and module in DEBIAN and shutil.which("apt-get"):
         how = f"    sudo apt-get install -y {' '.join(sorted(DEBIAN.values()))}"
     else:
-        packages = " ".join(sorted({*DEBIAN, module} - {"numpy"}))
+        packages = " ".join(sorted({*DEBIAN, module}))
         install = f"~/.steelyard/bin/pip install {packages}"
         how = f"    python3 -m venv ~/.steelyard && {install}\n    export PATH=~/.steelyard/bin:$PATH"
     return f"the Python package {module} is missing in {sys.executable}; this installs it:\n{how}"

@@ -2,7 +2,7 @@
 (assets/timeline.js).
 
 A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits
-in 255ths, and the thread count. Ends are written as differences to the rank before, which in step takes nearly
+in 255ths, the thread count, and the shares of what is rare (lent, quiesced), where the run had any. Ends are written as differences to the rank before, which in step takes nearly
 nothing, and both columns of numbers as planes of bytes, whose counts stand first. All of it is deflated, in base64.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .record import Progress, Run
-from .samples import Samples
+from .samples import RARE, Samples
 
 BLOCK = 1 << 19  # samples in a block, about
 LARGE = 1 << 22  # samples from which on size counts more than the last digit
@@ -51,7 +51,9 @@ class _Blocks:
         # A thousandth of a sample is seen at no zoom; where there are many, a hundredth.
         shortest = self.end / max(1, max(self.lengths, default=1))
         self.tick = max(shortest / (256 if self.large else 4096), self.end / (MOST_TICKS - 1))
+        self.rare = [name for name in RARE if any(isinstance(t, dict) and name in t for t in lists)]
         self.head: dict[str, Any] = {"end": self.end, "tick": self.tick, "ranks": [], "samples": [], "blocks": []}
+        self.head["rare"] = self.rare
         self.blocks: list[str] = []
         self.pending: list[tuple[npt.NDArray[np.int64], Samples]] = []
         self.threads = 1
@@ -75,21 +77,24 @@ class _Blocks:
 
     def _close(self) -> None:
         previous: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        columns: tuple[list[npt.NDArray[np.int64]], ...] = ([], [], [], [])
+        columns: list[list[npt.NDArray[np.int64]]] = [[] for _ in range(4 + len(self.rare))]
         for ends, samples in self.pending:
             predicted = np.concatenate([[0], ends])[: len(ends)]
             shared = min(len(ends), len(previous))
             predicted[:shared] = previous[:shared]
             columns[0].append(ends - predicted)
-            columns[1].append(self._share(samples.mpi_share))
+            rare = [getattr(samples, f"{name}_share") for name in self.rare]
+            columns[1].append(self._share(np.clip(samples.mpi_share - sum(rare), 0.0, 1.0)))
             columns[2].append(self._share(samples.omp_share))
             columns[3].append(np.diff(samples.threads, prepend=0))
+            for column, share in zip(columns[4:], rare):
+                column.append(self._share(share))
             previous = ends
         level = 1 if self.large else 9
-        ends, mpi, omp, threads = (np.concatenate(column) for column in columns)
+        ends, mpi, omp, threads, *rare_shares = (np.concatenate(column) for column in columns)
         (many, ends_planes), (few, threads_planes) = _planes(ends), _planes(threads)
-        shares = (share.astype(np.uint8).tobytes() for share in (mpi, omp))
-        data = b"".join([bytes([many, few]), ends_planes, *shares, threads_planes])
+        mpi_plane, omp_plane, *rare_planes = (share.astype(np.uint8).tobytes() for share in (mpi, omp, *rare_shares))
+        data = b"".join([bytes([many, few]), ends_planes, mpi_plane, omp_plane, threads_planes, *rare_planes])
         self.blocks.append(base64.b64encode(zlib.compress(data, level)).decode("ascii"))
         self.head["blocks"].append(len(self.pending))
         self.pending = []
@@ -112,6 +117,8 @@ def _without_gaps(samples: Samples) -> Samples:
         useful=np.insert(samples.useful, gaps, nothing),
         omp_wait=np.insert(samples.omp_wait, gaps, nothing),
         mpi_wait=np.insert(samples.mpi_wait, gaps, nothing),
+        lent=np.insert(samples.lent, gaps, nothing),
+        quiesced=np.insert(samples.quiesced, gaps, nothing),
         threads=np.insert(samples.threads, gaps, nothing.astype(np.int64)),
     )
 

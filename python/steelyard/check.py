@@ -7,7 +7,7 @@ import functools
 import json
 import re
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 import jsonschema
 
@@ -24,24 +24,18 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def examine(record: Any) -> tuple[list[str], list[samples.Samples]]:
-    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. Packed timelines are
-    large: they are looked at one after the other and not kept; the list is empty then."""
-    timelines: list[samples.Samples] = []
+def examine(record: Any) -> tuple[list[str], list[Union[samples.Samples, samples.Packed]]]:
+    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is."""
+    timelines: list[Union[samples.Samples, samples.Packed]] = []
     wrong: list[str] = []
     if not _compiled()(record):
         wrong = _explained(record)
     for index, rank in enumerate(record["ranks"] if not wrong else ()):
         try:
-            timeline = samples.unpack(rank["timeline"])
+            timelines.append(samples.read(rank["timeline"]))
         except (ValueError, LookupError, OverflowError) as problem:
             wrong.append(f"ranks[{index}].timeline: {problem}")
-            continue
-        if isinstance(rank["timeline"], list):
-            timelines.append(timeline)
-    if wrong:
-        return _explained(record) or wrong, []
-    return [], timelines if len(timelines) == len(record["ranks"]) else []
+    return (_explained(record) or wrong, []) if wrong else ([], timelines)
 
 
 def _explained(record: Any) -> list[str]:
@@ -60,7 +54,7 @@ def _place(error: jsonschema.ValidationError) -> str:
 
 @functools.lru_cache(maxsize=None)
 def _compiled() -> Check:
-    """A predicate that is as strict as the schema, apart from samples, which samples.unpack() checks in bulk:
+    """A predicate that is as strict as the schema, apart from samples, which samples.read() checks in bulk:
     jsonschema takes minutes where thousands of ranks have timelines."""
     return _compile(schema())
 

@@ -7,7 +7,7 @@ from typing import Optional
 from .charts import Bar, bars
 from .record import Run
 from .samples import most_threads
-from .section import ACTIVITY, ROWS, Section, core_shares, has_samples
+from .section import ACTIVITY, ROWS, Section, core_shares, has_samples, timeline_legend
 from .table import meaning
 from .verdict import gains, shares
 from .words import band, duration, number, percent, plural
@@ -60,7 +60,7 @@ def activity(run: Run) -> Optional[Section]:
     return Section(
         "timeline",
         "Who computes, who waits, and when?",
-        legend=ACTIVITY,
+        legend=timeline_legend(run),
         canvas="activity",
         height=_height(run),
         caption=caption,

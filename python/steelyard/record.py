@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-import gc
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Iterator, NoReturn, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 import pandas as pd
 
 from .check import examine, schema
-from .samples import Samples, unpack
+from .parse import parse
+from .samples import RARE, Packed, Samples, unpack
 
 PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
@@ -43,25 +42,28 @@ class Run:
     record: dict[str, Any]
     """The file as it is."""
 
-    _timelines: list[Samples] = field(default_factory=list, repr=False)
+    _timelines: list[Union[Samples, Packed]] = field(default_factory=list, repr=False)
 
     def samples(self) -> Iterator[tuple[int, Samples]]:
         """Each rank with its timeline in columns (see `Samples`), one after the other: for records whose whole timeline is
         too large for one data frame."""
         for index, rank in enumerate(self.record["ranks"]):
-            yield rank["rank"], self._timelines[index] if self._timelines else unpack(rank["timeline"])
+            known = self._timelines[index] if self._timelines else unpack(rank["timeline"])
+            yield rank["rank"], known.unpack() if isinstance(known, Packed) else known
 
     @functools.cached_property
     def ranks(self) -> pd.DataFrame:
         """One row a rank, indexed by it: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason,
-        and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time; region_useful, omp_imbalance,
-        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; regions and mpi_calls are
-        counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
+        cpu (s on a core, of all threads) and preempted (times that one had to leave it to another; both 0 where they are not
+        known), and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time; region_useful, omp_imbalance,
+        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; quiesced is the part of mpi
+        asleep in phases; regions and mpi_calls are counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
         totals = _properties("totals")
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
         rows = [
-            {**{k: v for k, v in rank.items() if k in columns}}
+            {"cpu": 0.0, "preempted": 0, "quiesced": 0.0}
+            | {k: v for k, v in rank.items() if k in columns}
             | {k: v if k in _COUNTS else v * 1e-9 for k, v in rank["totals_ns"].items()}
             for rank in self.record["ranks"]
         ]
@@ -82,12 +84,14 @@ class Run:
 
     @functools.cached_property
     def timeline(self) -> pd.DataFrame:
-        """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads."""
+        """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads; and
+        of what it waited, lent (core time offered to others) and quiesced (wall time asleep in a phase)."""
+        kinds = {**_properties("sample"), **dict.fromkeys(RARE, "float64")}
         parts = list(self.samples())
         columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts], [len(samples) for _, samples in parts])}
-        for name in _properties("sample"):
+        for name in kinds:
             columns[name] = np.concatenate([getattr(samples, name) for _, samples in parts]) if parts else []
-        return pd.DataFrame(columns).astype({"rank": "int64", **_properties("sample")})
+        return pd.DataFrame(columns).astype({"rank": "int64", **kinds})
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
@@ -98,8 +102,10 @@ class Run:
     @functools.cached_property
     def loops(self) -> pd.DataFrame:
         """One row a loop with schedule(runtime), dynamic or guided, by its site: ranks, executions, iterations, threads,
-        strategy, why, time, and the fractions idle and stolen. Empty where the record is older than this table."""
-        return _frame(self.record.get("loops", []), _properties("loop")).set_index("site")
+        strategy, why, time, and the fractions idle and stolen; gain with gain_noise, as fractions of the time with the
+        strategy `against`, where that is not empty. Empty where the record is older than this table."""
+        frame = _frame(self.record.get("loops", []), _properties("loop"))
+        return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
     def tasks(self) -> pd.DataFrame:
@@ -141,40 +147,36 @@ def validate(path: PathLike) -> None:
     _read(path)
 
 
-def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str, Any], list[Samples]]:
-    collecting = gc.isenabled()
-    gc.disable()  # millions of objects come, and none goes
+def _read(
+    path: PathLike, progress: Optional[Progress] = None
+) -> tuple[dict[str, Any], list[Union[Samples, Packed]]]:
     try:
-        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse, object_hook=progress and _counted(progress))
+        record = parse(Path(path), _counted(progress) if progress else _not_counted)
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(path, [f"not JSON, or cut off: {error}"]) from error
-    finally:
-        if collecting:
-            gc.enable()
     problems, timelines = examine(record)
     if problems:
         raise InvalidRecord(path, problems)
     return record, timelines
 
 
-def _counted(progress: Progress) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _counted(progress: Progress) -> Callable[[dict[str, Any]], None]:
     """Counts the ranks as they are read. Nodes, which tell how many there will be, stand in front of them."""
     done = expected = 0
 
-    def look(member: dict[str, Any]) -> dict[str, Any]:
+    def look(member: dict[str, Any]) -> None:
         nonlocal done, expected
         if "phase_source" in member and isinstance(member.get("ranks"), int):
             expected += member["ranks"]
         elif "totals_ns" in member:
             done += 1
             progress(done, max(done, expected))
-        return member
 
     return look
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+def _not_counted(_: dict[str, Any]) -> None:
+    pass
 
 
 def _properties(name: str) -> dict[str, str]:

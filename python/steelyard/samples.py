@@ -14,14 +14,25 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 KEYS = ("start", "end", "useful", "omp_wait", "mpi_wait", "threads")
-PACKED = {"length": "<f4", "useful": "<f4", "omp_wait": "<f4", "mpi_wait": "<f4", "threads": "<u2"}
+PACKED = {
+    "length": "<f4",
+    "useful": "<f4",
+    "omp_wait": "<f4",
+    "mpi_wait": "<f4",
+    "lent": "<f4",
+    "quiesced": "<f4",
+    "threads": "<u2",
+}
 """Columns of the packed form with their numbers, little-endian in base64. Sample i + 1 begins where sample i ends."""
+RARE = ("lent", "quiesced")
+"""Columns that are left out where all of their numbers are 0, and that lists do not have."""
 
 
 @dataclass(frozen=True)
 class Samples:
     """The timeline of one rank in columns of equal length: start, end and mpi_wait in seconds, useful and omp_wait
-    in thread seconds, and the number of threads."""
+    in thread seconds, and the number of threads. Of what was waited, lent (core seconds offered to others) and
+    quiesced (seconds asleep in a phase)."""
 
     start: Floats
     end: Floats
@@ -29,6 +40,8 @@ class Samples:
     omp_wait: Floats
     mpi_wait: Floats
     threads: npt.NDArray[np.int64]
+    lent: Floats
+    quiesced: Floats
 
     def __len__(self) -> int:
         return len(self.start)
@@ -39,23 +52,60 @@ class Samples:
         return _ratio(self.mpi_wait, self.end - self.start)
 
     @property
+    def lent_share(self) -> Floats:
+        """Fraction of each sample's core time that was offered to others; part of mpi_share."""
+        cores = np.maximum(self.threads, 1) * (self.end - self.start)
+        return np.minimum(_ratio(self.lent, cores), self.mpi_share)
+
+    @property
+    def quiesced_share(self) -> Floats:
+        """Fraction of each sample that its rank slept in a phase; part of mpi_share, and not of lent_share."""
+        return np.minimum(_ratio(self.quiesced, self.end - self.start), self.mpi_share - self.lent_share)
+
+    @property
     def omp_share(self) -> Floats:
         """Fraction of each sample's core time that OpenMP took: of what is left beside MPI, its part in useful +
         omp_wait."""
         return (1.0 - self.mpi_share) * _ratio(self.omp_wait, self.useful + self.omp_wait)
 
 
-def unpack(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Samples:
-    """The columns of a rank's `timeline`, whichever form it has. Raises ValueError with what is wrong with it."""
+@dataclass(frozen=True)
+class Packed:
+    """The columns of a packed timeline, out of base64 and checked: as small as numbers get."""
+
+    start: float
+    columns: dict[str, npt.NDArray[Any]]
+
+    def unpack(self) -> Samples:
+        count = len(self.columns["length"])
+        floats = {name: column.astype(np.float64) for name, column in self.columns.items() if name != "threads"}
+        end = self.start + np.cumsum(floats.pop("length"))
+        start = np.concatenate([[self.start], end[:-1]]) if count else end
+        for name in RARE:
+            floats.setdefault(name, np.zeros(count))
+        return Samples(start=start, end=end, threads=self.columns["threads"].astype(np.int64), **floats)
+
+
+def read(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Union[Samples, Packed]:
+    """A rank's `timeline`, checked. Raises ValueError with what is wrong with it."""
     return _from_columns(timeline) if isinstance(timeline, dict) else _from_list(timeline)
 
 
+def unpack(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Samples:
+    """The columns of a rank's `timeline`, whichever form it has. Raises ValueError with what is wrong with it."""
+    found = read(timeline)
+    return found.unpack() if isinstance(found, Packed) else found
+
+
 def pack(samples: Samples) -> dict[str, Any]:
-    """The packed form: an eighth of the size, and a hundredth of the time to read. Of what lies between samples
+    """The packed form: a fifth of the size, and a hundredth of the time to read. Of what lies between samples
     nothing is kept."""
-    columns = {"length": samples.end - samples.start} | {name: getattr(samples, name) for name in list(PACKED)[1:]}
+    columns = {name: getattr(samples, name) for name in PACKED if name != "length"}
+    columns["length"] = samples.end - samples.start
     packed: dict[str, Any] = {"samples": len(samples), "start": float(samples.start[0]) if len(samples) else 0.0}
     for name, kind in PACKED.items():
+        if name in RARE and not columns[name].any():
+            continue
         packed[name] = binascii.b2a_base64(columns[name].astype(kind).tobytes(), newline=False).decode("ascii")
     return packed
 
@@ -75,30 +125,36 @@ def _from_list(timeline: list[dict[str, Any]]) -> Samples:
     if not set(map(type, chain.from_iterable(values))) <= {int, float}:
         raise ValueError("a value that is no number")
     table = np.array(values, dtype=np.float64).reshape(len(values), len(KEYS))
-    return _checked(table[:, 0], table[:, 1], table[:, 2], table[:, 3], table[:, 4], table[:, 5])
+    for name, column in zip(KEYS, table.T):
+        _check(name, column)
+    threads = table[:, 5]
+    if (threads % 1 != 0).any():
+        raise ValueError("threads is no whole number")
+    nothing = np.zeros(len(table))
+    floats = dict(zip(KEYS[:5], table.T))
+    return Samples(threads=threads.astype(np.int64), lent=nothing, quiesced=nothing, **floats)
 
 
-def _from_columns(packed: dict[str, Any]) -> Samples:
-    columns: dict[str, Floats] = {}
+def _from_columns(packed: dict[str, Any]) -> Packed:
+    columns: dict[str, npt.NDArray[Any]] = {}
     for name, kind in PACKED.items():
+        if name in RARE and name not in packed:
+            continue
         data = binascii.a2b_base64(packed[name])
         if len(data) != packed["samples"] * np.dtype(kind).itemsize:
             raise ValueError(f"{name} has {len(data)} bytes where {packed['samples']} samples were promised")
-        columns[name] = np.frombuffer(data, dtype=kind).astype(np.float64)
-    end = packed["start"] + np.cumsum(columns["length"])
-    start = np.concatenate([[float(packed["start"])], end[:-1]]) if len(end) else end
-    return _checked(start, end, columns["useful"], columns["omp_wait"], columns["mpi_wait"], columns["threads"])
+        columns[name] = np.frombuffer(data, dtype=kind)
+        if name != "threads":
+            _check(name, columns[name])
+    start = float(packed["start"])
+    _check("start", np.array([start]))
+    return Packed(start, columns)
 
 
-def _checked(
-    start: Floats, end: Floats, useful: Floats, omp_wait: Floats, mpi_wait: Floats, threads: Floats
-) -> Samples:
-    for name, column in zip(KEYS, (start, end, useful, omp_wait, mpi_wait, threads)):
-        if not (np.isfinite(column) & (column >= 0)).all():
-            raise ValueError(f"{name} is negative or no finite number")
-    if (threads % 1 != 0).any():
-        raise ValueError("threads is no whole number")
-    return Samples(start, end, useful, omp_wait, mpi_wait, threads.astype(np.int64))
+def _check(name: str, column: npt.NDArray[Any]) -> None:
+    # A number that is none is neither the least nor the greatest of any.
+    if not (column.min(initial=0) >= 0 and column.max(initial=0) < np.inf):
+        raise ValueError(f"{name} is negative or no finite number")
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
@@ -115,7 +171,7 @@ def merge(samples: Samples, most: int) -> Samples:
         return samples
     first = np.arange(0, len(samples), stride)
     last = np.append(first[1:] - 1, len(samples) - 1)
-    useful, omp_wait, mpi_wait = (
-        np.add.reduceat(column, first) for column in (samples.useful, samples.omp_wait, samples.mpi_wait)
-    )
-    return Samples(samples.start[first], samples.end[last], useful, omp_wait, mpi_wait, samples.threads[last])
+    sums = {
+        name: np.add.reduceat(getattr(samples, name), first) for name in ("useful", "omp_wait", "mpi_wait", *RARE)
+    }
+    return Samples(start=samples.start[first], end=samples.end[last], threads=samples.threads[last], **sums)

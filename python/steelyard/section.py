@@ -15,6 +15,7 @@ ROWS = 24  # of a chart
 MOST = 256  # rows of a table, so that the page stays small
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
+RARE = (("lent", "waiting, its cores offered to others"), ("quiesced", "asleep while others work in a phase"))
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,15 @@ def core_shares(run: Run) -> pd.DataFrame:
     return frame.div(whole.where(whole > 0), axis=0).fillna(0.0)
 
 
+def timeline_legend(run: Run) -> Sequence[tuple[str, str]]:
+    """What the timeline shows: what is rare, where the record has it."""
+    packed = [rank["timeline"] for rank in run.record["ranks"] if isinstance(rank["timeline"], dict)]
+    return (*ACTIVITY, *((kind, words) for kind, words in RARE if any(kind in timeline for timeline in packed)))
+
+
 def has_samples(run: Run) -> bool:
-    return any(rank["timeline"] for rank in run.record["ranks"])
+    timelines = (rank["timeline"] for rank in run.record["ranks"])
+    return any(timeline["samples"] if isinstance(timeline, dict) else timeline for timeline in timelines)
 
 
 def first_of(rows: int, noun: str) -> str:

@@ -8,7 +8,6 @@ from .detail import broadcasts, decisions, loops, nodes, ranks, tasks, tasks_flo
 from .overview import activity, core_time, cores, efficiency, phases, waited_for
 from .record import Run
 from .section import Section, has_samples
-from .verdict import PRINTED
 
 
 def sections(run: Run) -> list[Section]:
@@ -39,10 +38,6 @@ def absent(run: Run) -> Optional[Section]:
         items.append(
             "No timeline and no cores over time: the record has no samples. It was made with --timeline=0, or no phase ended."
         )
-    if run.ranks["lent"].sum() >= PRINTED:
-        items.append(
-            "Lent cores are not in the timeline: a record holds their sum for each rank, not when they were lent."
-        )
     if not len(run.waits) and len(run.ranks) > 1:
         items.append("Who was waited for is not known: no collective was seen on whose members Steelyard could look.")
     if not len(run.collectives):
@@ -55,10 +50,6 @@ def absent(run: Run) -> Optional[Section]:
         items.append(
             "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or the record is older."
         )
-    else:
-        items.append(
-            "What each loop gained is not shown: a record holds its time with the strategy that stayed, not with the others."
-        )
     if not len(run.tasks):
         items.append("No tasks: the program called no task pool of Steelyard's.")
     return Section("absent", "What is not here, and why?", items=items) if items else None
@@ -66,7 +57,7 @@ def absent(run: Run) -> Optional[Section]:
 
 def how(run: Run) -> Section:
     record = run.record
-    told = [f"--{name}={value}" for name, value in sorted(record["options"].items())]
+    told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value]
     items = [
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
         f"Seen at work: {', '.join(record['intercepted']) or 'nothing'}.",

@@ -13,6 +13,8 @@ from .record import Run
 from .words import band, core_time, counts, duration, number, numbered, percent, plural
 
 WORTH_A_LINE = 0.05  # of a rank's time in MPI
+FAR_BELOW = 0.75  # of its useful time on a core
+PREEMPTED, OFTEN_PREEMPTED = 10, 100  # times a second a rank: at the least; whatever the CPU time
 PRINTED = 5e-3  # s; less would be printed as nothing
 
 
@@ -247,11 +249,31 @@ def _gain_in_words(found: list[Gain]) -> str:
 
 
 def _notes(run: Run) -> list[str]:
-    notes = list(run.record["remarks"])
+    notes = [*filter(None, [_busy(run)]), *run.record["remarks"]]
     for reason, ranks in run.ranks[run.ranks["fixed_reason"] != ""].groupby("fixed_reason"):
         if not any(str(reason) in note for note in notes):
             notes.append(f"{numbered('rank', [int(rank) for rank in ranks.index])}: {reason}")
     return notes
+
+
+def _busy(run: Run) -> Optional[str]:
+    """Where others had the cores, as the terminal says it (src/observe/verdict.cpp)."""
+    ranks, wall = run.ranks, float(run.record["wall"])
+    if run.record["instrument"] != "real" or wall < 1 or not len(ranks) or (ranks["cpu"] <= 0).any():
+        return None
+    on_core = float(ranks["cpu"].sum() / ranks["useful"].sum()) if ranks["useful"].sum() > 0 else 1.0
+    a_second = float(ranks["preempted"].sum()) / (wall * len(ranks))
+    starved = on_core < FAR_BELOW and a_second > PREEMPTED
+    if not starved and a_second <= OFTEN_PREEMPTED:
+        return None
+    found = f"Threads were put off their cores {a_second:.0f} times a second a rank"
+    if starved:
+        found = f"Threads that computed had a core {percent(on_core)} of the time"
+    threads = ranks.groupby("node")["threads_at_start"].sum()
+    for index, node in run.nodes.iterrows():
+        if (needed := int(threads.get(int(str(index)), 0))) > node["cores"]:
+            return f"{found}: node {index} has {needed} threads for {plural(int(node['cores']), 'core')}. Start fewer ranks or threads."
+    return f"{found}: other programs ran there. Weigh again without them."
 
 
 def instrument(run: Run) -> Optional[str]:

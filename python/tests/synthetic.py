@@ -47,7 +47,14 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
         lost = 0.03 + 0.02 * random.random(steps)
         outside = np.minimum(busy[r], end - start)
         samples = Samples(
-            start, end, outside * threads * (1 - lost), outside * threads * lost, end - start - outside, threads
+            start,
+            end,
+            outside * threads * (1 - lost),
+            outside * threads * lost,
+            end - start - outside,
+            threads,
+            lent=np.zeros(steps),
+            quiesced=np.zeros(steps),
         )
         rows.append(
             _rank(
@@ -250,7 +257,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--keep", type=int, help="samples kept of each rank, as --timeline says; every step where not given"
     )
-    parser.add_argument("--list", action="store_true", help="timelines as lists, as Steelyard writes them")
+    parser.add_argument("--list", action="store_true", help="timelines as lists, as earlier versions wrote them")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
     given.output.write_text(json.dumps(record(given.ranks, given.steps, given.keep, not given.list)))

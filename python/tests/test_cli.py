@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,8 @@ def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
     assert done.returncode == entry.MISSING and "the Python package jinja2 is missing" in done.stderr
     assert "install" in done.stderr.splitlines()[1] and "jinja2" in done.stderr.splitlines()[1]
     assert "perfetto" in entry.explain("perfetto.protos")
+    declared = re.search(r'^dependencies = \[(.*)\]$', (PACKAGE.parent / "pyproject.toml").read_text(), re.M).group(1)
+    assert set(re.findall(r'"([a-z0-9]+)', declared)) == set(entry.DEBIAN), "what the package says it needs"
 
 
 def test_progress_on_a_terminal_only(tmp_path):

@@ -1,4 +1,5 @@
 import base64
+import dataclasses
 import json
 import re
 import zlib
@@ -9,7 +10,7 @@ import pytest
 
 import steelyard
 import synthetic
-from steelyard import canvas, page, sections
+from steelyard import canvas, page, samples, sections
 
 VOID = {"meta", "br", "link", "img", "input"}
 
@@ -148,6 +149,27 @@ def test_the_canvas_holds_the_timeline(large):
         assert np.abs(end * found.head["tick"] - kept.end).max() <= found.head["tick"]
         assert np.abs(mpi / 255 - kept.mpi_share).max() < 0.003 and np.abs(omp / 255 - kept.omp_share).max() < 0.003
         assert (threads == kept.threads).all()
+
+
+def test_the_canvas_holds_what_is_rare(tmp_path):
+    record = synthetic.record(3, 50)
+    kept = samples.unpack(record["ranks"][1]["timeline"])
+    lent = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4)
+    record["ranks"][1]["timeline"] = samples.pack(lent)
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record))
+    found = canvas.canvas(steelyard.load(path))
+    assert found.head["rare"] == ["lent", "quiesced"]
+    data = np.frombuffer(zlib.decompress(base64.b64decode(found.blocks[0])), dtype=np.uint8)
+    many, few = map(int, data[:2])
+    mpi = data[2 + many * 150 :][50:100] / 255
+    rare = data[2 + (many + 2 + few) * 150 :].reshape(2, 3, 50) / 255
+    assert np.abs(rare[0, 1] - kept.mpi_share / 2).max() < 0.003
+    assert np.abs(rare[1, 1] - kept.mpi_share / 4).max() < 0.003
+    assert np.abs(mpi - kept.mpi_share / 4).max() < 0.006
+    assert not rare[:, [0, 2]].any()
+    text = page.html(steelyard.load(path))
+    assert "its cores offered to others" in text and "asleep while others work" in text
 
 
 def test_uneven_ranks_and_gaps(example, tmp_path):

@@ -46,7 +46,7 @@ def test_there_are_three_blocks_of_two_themes():
 def test_activities_can_be_told_apart(sight):
     for theme in themes():
         seen = {
-            name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent", "plot")
+            name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent", "quiesced", "plot")
         }
         for one, other in itertools.combinations(seen, 2):
             assert np.linalg.norm(seen[one] - seen[other]) > 18, (one, other)

@@ -1,3 +1,6 @@
+import dataclasses
+import json
+
 import numpy as np
 import pytest
 
@@ -17,6 +20,14 @@ def test_packed_is_the_same(columns):
     assert len(again) == 40
     for name in samples.KEYS:
         assert np.allclose(getattr(again, name), getattr(columns, name), rtol=1e-6, atol=1e-4), name
+
+
+def test_what_is_rare_is_left_out_where_there_is_none(columns):
+    assert not set(samples.RARE) & set(samples.pack(columns))
+    some = dataclasses.replace(columns, lent=columns.mpi_wait * 2, quiesced=columns.mpi_wait / 2)
+    again = samples.unpack(samples.pack(some))
+    assert np.allclose(again.lent, some.lent) and np.allclose(again.quiesced, some.quiesced)
+    assert (again.lent_share + again.quiesced_share <= again.mpi_share + 1e-12).all()
 
 
 def test_nothing_packed_is_nothing():
@@ -67,3 +78,25 @@ def test_ranks_are_told_while_they_are_read(example):
     told = []
     steelyard.load(example, lambda done, of: told.append((done, of)))
     assert told == [(done, 8) for done in range(1, 9)]
+
+
+def test_long_columns_are_cut_out_and_put_back(tmp_path):
+    record = synthetic.record(2, 3000)
+    record["command"] = ['a "samples" of {', "\\", '"samples"', "\0" + "0"]
+    columns = record["ranks"][1]["timeline"]
+    columns["lent"] = columns["mpi_wait"]
+    path = tmp_path / "run.json"
+    for text in (json.dumps(record), json.dumps(record, indent=1), json.dumps(record).replace("/", "\\/")):
+        path.write_text(text)
+        run = steelyard.load(path)
+        assert run.record == record
+        (_, first), (_, second) = run.samples()
+        assert len(first) == 3000 and not first.lent.any() and np.allclose(second.lent, second.mpi_wait)
+    path.write_text(json.dumps(record)[:-200_000])
+    with pytest.raises(steelyard.InvalidRecord, match="not JSON, or cut off"):
+        steelyard.load(path)
+    wrong = json.dumps(record).replace('"rank": 1,', '"rank": 1,,', 1)
+    path.write_text(wrong)
+    place = wrong.index(",,") + 1
+    with pytest.raises(steelyard.InvalidRecord, match=rf"\(char {place}"):  # in the file, not in what was left of it
+        steelyard.load(path)

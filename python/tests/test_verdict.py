@@ -32,6 +32,20 @@ def test_example(example):
     assert found.notes == ["rank 6: the program sets num_threads(4): its threads were left alone"]
 
 
+def test_who_had_the_cores(example, tmp_path):
+    def busy(record):
+        record["instrument"] = "real"
+        record["nodes"][0]["emulated"] = False
+        for rank in record["ranks"]:
+            totals = rank["totals_ns"]
+            rank.update(cpu=0.4e-9 * (totals["serial"] + totals["region_useful"]), preempted=1000)
+
+    notes = verdict(run_of(example, tmp_path, busy)).notes
+    assert notes[0] == "Threads that computed had a core 40 % of the time: other programs ran there. Weigh again without them."
+    crowded = run_of(example, tmp_path, lambda r: (busy(r), r["nodes"][0].update(cores=16)))
+    assert "node 0 has 48 threads for 16 cores" in verdict(crowded).notes[0]
+
+
 def test_shares_add_up(example):
     parts = shares(steelyard.load(example))
     assert parts.useful + parts.omp + parts.mpi == pytest.approx(1)

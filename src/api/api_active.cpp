@@ -31,6 +31,9 @@ void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t* s) {
                                    s->connections, s->degree, s->busy, s->inside * s->threads});
 }
 
+void steelyard_internal_wait_begins(int quiesced) { steelyard::runtime::wait_begins(quiesced != 0); }
+void steelyard_internal_wait_ends(void) { steelyard::runtime::wait_ends(); }
+
 int steelyard_active(void) {
   const std::string reason = steelyard::runtime::inactive_reason();
   if (reason.empty()) return 1;

@@ -101,6 +101,15 @@ TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
   EXPECT_EQ(fake::tasks, before + 7);
 }
 
+TEST(ApiActive, WhoWaitsTellsTheRuntime) {
+  steelyard_internal_wait_begins(0);
+  steelyard_internal_wait_ends();
+  steelyard_internal_wait_begins(1);
+  EXPECT_EQ(fake::idle, 1);
+  EXPECT_EQ(fake::quiesced, 1);
+  EXPECT_EQ(fake::waits_ended, 1);
+}
+
 TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
   fake::reason = "";
   const int before = fake::phases;

@@ -6,6 +6,8 @@ namespace steelyard::runtime {
 
 void step() { ++api::fake::steps; }
 void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
+void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }
+void wait_ends() { ++api::fake::waits_ended; }
 void phases_begin() { ++api::fake::phases; }
 std::string inactive_reason() { return api::fake::reason; }
 bool weighs_this_call() { return api::fake::in_primary; }

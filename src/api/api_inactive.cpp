@@ -21,6 +21,8 @@ steelyard_status_t steelyard_step(void) {
 
 void steelyard_internal_phases_begin(void) {}
 void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t*) {}
+void steelyard_internal_wait_begins(int) {}
+void steelyard_internal_wait_ends(void) {}
 
 steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
 

@@ -45,6 +45,14 @@ steelyard_status_t guarded(const char* name, const void* handle, Call&& call) tr
   return refuse(fmt::format("{}() failed: {}", name, exception.what()));
 }
 
+/// Tells who weighs the program, for as long as this lives.
+struct Waiting {
+  explicit Waiting(bool quiesced) { steelyard_internal_wait_begins(quiesced ? 1 : 0); }
+  ~Waiting() { steelyard_internal_wait_ends(); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+
 Status known(steelyard_resource_t resource) {
   if (resource >= STEELYARD_MACHINE && resource <= STEELYARD_PU) return {};
   return Status::failure(
@@ -272,6 +280,7 @@ steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steel
 
 steelyard_status_t steelyard_node_barrier(steelyard_node_t* node) {
   return guarded(__func__, node, [&] {
+    const Waiting waiting(false);
     node->context->barrier(Rendezvous::Wait::brief);
     return Status();
   });
@@ -279,6 +288,7 @@ steelyard_status_t steelyard_node_barrier(steelyard_node_t* node) {
 
 steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
   return guarded(__func__, node, [&] {
+    const Waiting waiting(true);
     node->context->barrier(Rendezvous::Wait::asleep);
     return Status();
   });
@@ -318,6 +328,7 @@ steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) 
   if (chosen != nullptr) *chosen = 0;
   return guarded(__func__, chosen == nullptr ? nullptr : phase, [&] {
     bool works = false;
+    const Waiting waiting(false);
     Status entered = phase->phase.enter(works);
     *chosen = works ? 1 : 0;
     return entered;
@@ -325,7 +336,10 @@ steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) 
 }
 
 steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
-  return guarded(__func__, phase, [&] { return phase->phase.leave(); });
+  return guarded(__func__, phase, [&] {
+    const Waiting waiting(!phase->phase.chosen());
+    return phase->phase.leave();
+  });
 }
 
 steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {

@@ -73,6 +73,7 @@ class CalledMail final : public Mail {
     }
   }
   std::int64_t now() const override { return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns(); }
+  void waits(bool begins) override { begins ? steelyard_internal_wait_begins(0) : steelyard_internal_wait_ends(); }
   bool open() const override { return by_.open(by_.self) != 0; }
   void abandon() override { clean_ = false; }
 

@@ -71,7 +71,7 @@ struct Options {
 
   std::string record = "steelyard-run.json";
   bool verdict = true;
-  long timeline = 512;
+  long timeline = 2048;
   bool verbose = false;
 
   // Handed from `steelyard run` to the preload library; hidden from users.

@@ -86,6 +86,7 @@ std::string options_manual() {
   };
   return ".TH STEELYARD 1 \"\" \"Steelyard " STEELYARD_VERSION
          "\" \"User commands\"\n"
+         ".ad l\n"
          ".SH NAME\nsteelyard \\- restores balance in running MPI+OpenMP programs\n"
          ".SH SYNOPSIS\n.B mpirun\n-n N\n.B steelyard run\n[OPTIONS] [\\-\\-] PROGRAM [ARGUMENTS]\n"
          ".br\n.B steelyard doctor\n[OPTIONS] PROGRAM\n"

@@ -12,7 +12,7 @@
 namespace steelyard::cli {
 namespace {
 
-constexpr const char* kPackages = "python3 python3-jinja2 python3-jsonschema python3-numpy python3-pandas";
+constexpr const char* kPackages = "python3 python3-jinja2 python3-jsonschema python3-numpy python3-pandas python3-rich";
 
 }  // namespace
 

@@ -17,19 +17,6 @@ using observe::TickSource;
 Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
     : options_(options), policy_(std::make_unique<Policy>(options)), processes_(processes), count_(count) {}
 
-void Planner::Length::add(double phase) {
-  ++windows;
-  sum += phase;
-  squares += phase * phase;
-}
-
-double Planner::Length::band() const {
-  if (windows < 2) return 0;
-  const double n = static_cast<double>(windows);
-  const double variance = std::max(0.0, squares / n - mean() * mean()) * n / (n - 1);
-  return 2 * std::sqrt(variance / n);
-}
-
 // False where the ticks are gone, or where somebody's cores changed in between: such a window says nothing about either.
 bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from, std::int64_t to, std::int64_t start,
                    Window& window) const {

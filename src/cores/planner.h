@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "cores/length.h"
 #include "cores/policy.h"
 #include "node/processes.h"
 #include "observe/record.h"
@@ -27,15 +28,6 @@ class Planner {
 
  private:
   /// Mean and spread of the length of a phase, over windows.
-  struct Length {
-    long windows = 0;
-    double sum = 0;
-    double squares = 0;
-    void add(double phase);
-    double mean() const { return windows > 0 ? sum / static_cast<double>(windows) : 0; }
-    double band() const;  ///< twice the standard error of the mean
-  };
-
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
             std::int64_t start, Window& window) const;
   void undo_open_moves();

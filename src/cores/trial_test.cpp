@@ -3,11 +3,37 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
+#include "cores/length.h"
 #include "cores/policy.h"
 
 namespace steelyard::cores {
 namespace {
+
+TEST(Length, ItsBandHoldsTheMeanAlsoWhereNeighboursAreAlike) {
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  for (const double alike : {0.0, 0.4, 0.7}) {
+    int held = 0;
+    for (int round = 0; round < 400; ++round) {
+      Length length;
+      double off = normal(random);
+      for (int i = 0; i < 100; ++i) {
+        length.add(0.05 * (1 + 0.02 * off));
+        off = alike * off + std::sqrt(1 - alike * alike) * normal(random);
+      }
+      held += std::abs(length.mean() - 0.05) <= length.band() ? 1 : 0;
+    }
+    EXPECT_GT(held, 400 * 0.88) << alike;  // of independent figures, the band of 95 % is for a mean known for certain
+    EXPECT_LT(held, 400 * 0.99) << alike;
+  }
+  Length constant;
+  EXPECT_EQ(constant.band(), 0);
+  for (int i = 0; i < 9; ++i) constant.add(0.25);
+  EXPECT_EQ(constant.band(), 0);
+  EXPECT_EQ(constant.mean(), 0.25);
+}
 
 /// Two processes of two cores; the first computes all the time, the second for `busy` of it.
 Window window(double elapsed, double busy = 1, int phases = 1) {

@@ -171,6 +171,28 @@ TEST(Policy, DropsTheHopelessAfterOneExecution) {
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
+TEST(Policy, TellsWhatItsTrialsHaveGained) {
+  Policy policy;
+  EXPECT_FALSE(policy.gain());
+  for (int i = 0; i < 20; ++i) {  // the choice is measured on, should it have been clear after an execution
+    EXPECT_TRUE(policy.settled() || !policy.gain()) << "not before it is settled";
+    const bool even = policy.next() == Strategy::even;
+    policy.observe({(even ? 100e3 : 90e3) * (1 + 0.01 * (i % 3)), 100, 95e3, 94e3, 0, 0});
+  }
+  ASSERT_TRUE(policy.gain());
+  EXPECT_EQ(policy.next(), Strategy::steal);
+  EXPECT_EQ(policy.gain()->against, Strategy::even);
+  EXPECT_NEAR(policy.gain()->value, 0.1, 0.03);
+  EXPECT_GT(policy.gain()->noise, 0);
+  EXPECT_LT(policy.gain()->noise, 0.03);
+
+  Policy alone;
+  for (int i = 0; i < 10; ++i) alone.observe({90e3, 100, 300e3, 300e3, 0, 0});
+  ASSERT_TRUE(alone.settled());
+  EXPECT_FALSE(alone.gain()) << "nothing else was tried";
+  EXPECT_FALSE(Policy(Strategy::guided).gain()) << "measured in another run";
+}
+
 TEST(Policy, OfEquallyFastOnesTakesTheOneThatMovesLeast) {
   Policy policy;
   settle(policy, {1e6, 1e6, 0.999e6, 0.999e6});

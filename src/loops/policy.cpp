@@ -38,6 +38,13 @@ double Policy::Arm::fastest() const {
   return n == 0 ? 0 : *std::min_element(recent.begin(), recent.begin() + n);
 }
 
+double Policy::Arm::spread() const {
+  const int n = std::min<int>(runs, static_cast<int>(recent.size()));
+  if (n < 2) return 0;
+  const auto [least, most] = std::minmax_element(recent.begin(), recent.begin() + n);
+  return (*most - *least) / (2 * typical());
+}
+
 void Policy::Arm::add(double value) {
   recent[static_cast<std::size_t>(runs) % recent.size()] = value;
   ++runs;
@@ -130,6 +137,18 @@ void Policy::settle(std::size_t arm, std::string_view reason) {
   since_ = 0;
   broken_ = quiet_ = 0;
   if (promised_ == 0) arm_[arm] = {};
+}
+
+std::optional<Policy::Gain> Policy::gain() const {
+  const Arm& chosen = arm_[current_];
+  if (!settled_ || chosen.runs < 2) return {};
+  for (const std::size_t other : {kEven, kStealing}) {
+    const Arm& arm = arm_[other];
+    if (other == current_ || arm.runs == 0) continue;
+    const double rest = chosen.typical() / arm.typical();
+    return Gain{arms[other], 1 - rest, rest * std::hypot(chosen.spread(), arm.spread())};
+  }
+  return {};
 }
 
 bool Policy::watch(const Observation& observation) {

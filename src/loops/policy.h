@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "loops/plan.h"
@@ -44,6 +45,14 @@ class Policy {
   /// Why next() is what it is, for the record.
   std::string_view reason() const { return reason_; }
   int resets() const { return resets_; }
+  /// What its trials have measured of the choice, beside even parts that stay, or else beside the strategy it began with.
+  struct Gain {
+    Strategy against;
+    double value;  ///< fraction of the time that it takes less
+    double noise;  ///< half width of its band
+  };
+  /// Nothing where nothing was compared, or not since the loop has changed.
+  std::optional<Gain> gain() const;
 
  private:
   struct Arm {
@@ -52,6 +61,7 @@ class Policy {
     std::array<double, 5> recent = {};  ///< ns an iteration
     double typical() const;             ///< median of the recent ones
     double fastest() const;
+    double spread() const;  ///< half the range of the recent ones, as a fraction
     void add(double value);
   };
   void restart();

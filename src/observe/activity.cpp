@@ -14,6 +14,7 @@ void Activity::start(std::int64_t now, int cores) {
   state_ = State::alone;
   since_ = start_ = now;
   owned_ = cores;
+  waits_ = false;
 }
 
 void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int owned) {
@@ -42,7 +43,21 @@ void Activity::enter_mpi(std::int64_t now) {
 void Activity::leave_mpi(std::int64_t now) {
   if (state_ != State::mpi) return;
   ++totals_.mpi_calls;
-  close_stretch(now, State::alone);
+  close_stretch(now, waits_ ? State::mpi : State::alone);
+}
+
+void Activity::begin_wait(std::int64_t now, bool quiesced) {
+  if (state_ != State::alone || waits_) return;
+  waits_ = true;
+  quiesced_since_ = quiesced ? now : 0;
+  close_stretch(now, State::mpi);
+}
+
+void Activity::end_wait(std::int64_t now) {
+  if (!waits_) return;
+  waits_ = false;
+  if (quiesced_since_ > 0) totals_.quiesced += now - quiesced_since_;
+  if (state_ == State::mpi) close_stretch(now, State::alone);
 }
 
 void Activity::region_begin(std::int64_t now, int most_threads) {

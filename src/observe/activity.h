@@ -27,6 +27,10 @@ class Activity {
 
   void enter_mpi(std::int64_t now);
   void leave_mpi(std::int64_t now);
+  /// Outside of MPI: has nothing to do until other ranks have, or sleeps while they work (`quiesced`). MPI calls may lie
+  /// within. Counts as time in MPI.
+  void begin_wait(std::int64_t now, bool quiesced);
+  void end_wait(std::int64_t now);
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
   void region_end(std::int64_t now, int team);
@@ -59,6 +63,8 @@ class Activity {
   std::int64_t start_ = 0;
   std::int64_t last_region_wall_ = 0;
   int owned_ = 1;
+  bool waits_ = false;               // between begin_wait() and end_wait()
+  std::int64_t quiesced_since_ = 0;  // 0: is not
   std::unique_ptr<ThreadCell[]> cells_;
   int cells_size_ = 0;
   std::atomic<std::uint64_t> region_{0};

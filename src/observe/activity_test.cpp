@@ -122,6 +122,41 @@ TEST(Activity, GrowsToAnyTeam) {
   EXPECT_NE(activity.cell(5000), nullptr);
 }
 
+TEST(Activity, WaitsOutsideOfMpiAreWaits) {
+  Activity activity;
+  activity.start(1000, 4);
+  activity.begin_wait(1100, false);
+  activity.enter_mpi(1110);  // a message comes while it has nothing to do
+  activity.leave_mpi(1120);
+  activity.begin_wait(1130, true);  // within the one that is under way: nothing new
+  EXPECT_EQ(activity.totals_at(1150).mpi, 50);
+  activity.end_wait(1200);
+  activity.end_wait(1250);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.mpi, 100);
+  EXPECT_EQ(totals.serial, 100);
+  EXPECT_EQ(totals.mpi_calls, 1);
+  EXPECT_EQ(totals.quiesced, 0);
+  activity.begin_wait(1300, true);
+  activity.end_wait(1500);
+  EXPECT_EQ(totals.quiesced, 200);
+  EXPECT_EQ(totals.mpi, 300);
+  expect_identity(activity.totals_at(1600));
+}
+
+TEST(Activity, AWaitEndsWithARegionInIt) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.begin_wait(10, false);
+  activity.region_begin(20, 1);
+  Activity::thread_begin(cell_of(activity, 0), 20);
+  activity.region_end(50, 1);
+  activity.end_wait(70);
+  EXPECT_EQ(activity.totals().mpi, 10);
+  EXPECT_EQ(activity.totals_at(70).serial, 30);
+  expect_identity(activity.totals_at(100));
+}
+
 TEST(Activity, TheIdentityHoldsForAnySequence) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

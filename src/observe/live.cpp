@@ -5,6 +5,8 @@
 namespace steelyard::observe {
 namespace {
 
+constexpr std::size_t kProcessSize = sizeof(LiveProcess) + sizeof(node::Process);
+
 std::string text_of(const char* from, std::size_t room) { return {from, strnlen(from, room)}; }
 
 }  // namespace
@@ -22,7 +24,7 @@ LiveBoard::LiveBoard(node::Segment& segment, int processes, int me)
 
 void LiveBoard::open(const LiveJob::Facts& facts) {
   job_->facts = facts;
-  job_->process_size = sizeof(LiveProcess);
+  job_->process_size = kProcessSize;
   job_->processes = count_;
   job_->magic.store(LiveJob::kMagic, std::memory_order_release);
 }
@@ -59,8 +61,8 @@ bool LiveView::finished() const {
 bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   const auto* job = static_cast<const LiveJob*>(memory);
   if (bytes < sizeof(LiveJob) || job->magic.load(std::memory_order_acquire) != LiveJob::kMagic) return false;
-  const std::size_t room = (bytes - sizeof(LiveJob)) / sizeof(LiveProcess);
-  if (job->process_size != sizeof(LiveProcess) || job->processes < 1) return false;
+  const std::size_t room = (bytes - sizeof(LiveJob)) / kProcessSize;
+  if (job->process_size != kProcessSize || job->processes < 1) return false;
   if (static_cast<std::size_t>(job->processes) > room) return false;
   LiveView read;
   const LiveJob::Facts& facts = job->facts;
@@ -74,15 +76,16 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.command = text_of(facts.command, sizeof(facts.command));
   read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
-  for (int p = 0; p < job->processes; ++p, ++process) {
+  const auto* state = reinterpret_cast<const node::Process*>(process + job->processes);
+  for (int p = 0; p < job->processes; ++p, ++process, ++state) {
     LiveView::Process& to = read.processes.emplace_back();
     to.rank = process->rank.load(std::memory_order_relaxed);
     to.pid = process->pid.load(std::memory_order_relaxed);
     to.threads = process->threads.load(std::memory_order_relaxed);
     to.cores = process->cores.load(std::memory_order_relaxed);
     to.borrowed = process->borrowed.load(std::memory_order_relaxed);
-    to.in_mpi = process->in_mpi.load(std::memory_order_relaxed) != 0;
-    to.finished = process->finished.load(std::memory_order_relaxed) != 0;
+    to.in_mpi = state->in_mpi.load(std::memory_order_relaxed) != 0;
+    to.finished = state->finished.load(std::memory_order_relaxed) != 0;
     to.updated = process->updated.load(std::memory_order_relaxed);
     int i = 0;
     for (const TotalsField& field : kTotalsFields)

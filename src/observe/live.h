@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "node/processes.h"
 #include "node/segment.h"
 #include "observe/record.h"
 #include "observe/totals.h"
@@ -17,8 +18,8 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// "stylive1". Another layout has another number.
-  static constexpr std::uint64_t kMagic = 0x316576696c797473;
+  /// "stylive2". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x326576696c797473;
   static constexpr int kDecisions = 4;
   struct Decision {
     double time;  ///< s since the run began
@@ -44,16 +45,16 @@ struct alignas(64) LiveJob {
   };
 
   std::atomic<std::uint64_t> magic;  ///< written last
-  std::int32_t process_size;         ///< bytes of a LiveProcess
-  std::int32_t processes;            ///< of this node; they follow
+  std::int32_t process_size;         ///< bytes of a LiveProcess and a node::Process
+  std::int32_t processes;            ///< of this node: so many LiveProcesses follow, and as many node::Processes
   Facts facts;
   std::atomic<std::uint32_t> turn;
   Page pages[2];
 };
 
-/// One process. Each value is right by itself; together they are as of the same few milliseconds.
+/// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by itself; together they are as of the same few milliseconds.
 struct alignas(64) LiveProcess {
-  std::atomic<std::int32_t> rank, pid, threads, cores, borrowed, in_mpi, finished;
+  std::atomic<std::int32_t> rank, pid, threads, cores, borrowed;
   std::atomic<std::int64_t> updated;                           ///< base::now_ns()
   std::atomic<std::int64_t> totals[std::size(kTotalsFields)];  ///< in the order of kTotalsFields
 };
@@ -62,7 +63,7 @@ struct alignas(64) LiveProcess {
 class LiveBoard {
  public:
   static std::size_t footprint(int processes);
-  /// The first thing in the segment.
+  /// The first thing in the segment; the node::Processes are the second.
   LiveBoard(node::Segment& segment, int processes, int me);
 
   LiveProcess& mine() { return processes_[me_]; }

@@ -15,9 +15,12 @@ struct alignas(64) Line {
 };
 
 struct Memory {
-  std::size_t bytes = LiveBoard::footprint(kProcesses);
+  std::size_t bytes = LiveBoard::footprint(kProcesses) + node::Segment::footprint<node::Process>(kProcesses);
   std::vector<Line> lines = std::vector<Line>(bytes / sizeof(Line));
   void* data() { return lines.data(); }
+  node::Process& process(int p) {
+    return reinterpret_cast<node::Process*>(static_cast<char*>(data()) + LiveBoard::footprint(kProcesses))[p];
+  }
 };
 
 LiveJob::Facts some_job() {
@@ -42,7 +45,7 @@ TEST(Live, IsReadAsItWasWritten) {
   board.open(some_job());
   board.mine().rank = 5;
   board.mine().cores = 7;
-  board.mine().in_mpi = 1;
+  memory.process(2).in_mpi = 1;
   Totals totals;
   totals.wall = 100;
   totals.mpi_calls = 9;
@@ -123,12 +126,11 @@ TEST(Live, IsFinishedOnceAllAre) {
   const auto segment = node::Segment::over(memory.data(), memory.bytes);
   LiveBoard board(*segment, kProcesses, 0);
   board.open(some_job());
-  auto* process = reinterpret_cast<LiveProcess*>(static_cast<LiveJob*>(memory.data()) + 1);
   LiveView view;
   for (int p = 0; p < kProcesses; ++p) {
     ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
     EXPECT_FALSE(view.finished());
-    process[p].finished = 1;
+    memory.process(p).finished = 1;
   }
   ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_TRUE(view.finished());

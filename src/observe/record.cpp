@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/clock.h"
 #include "observe/text.h"
@@ -71,25 +72,24 @@ TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
   return *this;
 }
 
-void merge(RunRecord& record, const std::vector<Contribution>& contributions) {
-  std::vector<const Contribution*> by_rank;
-  for (const Contribution& c : contributions) by_rank.push_back(&c);
-  std::stable_sort(by_rank.begin(), by_rank.end(), [](auto a, auto b) { return a->rank.rank < b->rank.rank; });
+void merge(RunRecord& record, std::vector<Contribution> contributions) {
+  std::stable_sort(contributions.begin(), contributions.end(),
+                   [](auto& a, auto& b) { return a.rank.rank < b.rank.rank; });
 
   std::vector<std::string> remarks;
   std::map<std::string, std::vector<int>> remarked_by;
-  for (const Contribution* c : by_rank) {
-    record.ranks.push_back(c->rank);
-    record.nodes.insert(record.nodes.end(), c->node.begin(), c->node.end());
-    record.decisions.insert(record.decisions.end(), c->decisions.begin(), c->decisions.end());
-    add_loops(record.loops, c->loops);
-    record.tasks.insert(record.tasks.end(), c->tasks.begin(), c->tasks.end());
-    for (const std::string& what : c->intercepted) add_new(record.intercepted, what);
-    for (const std::string& remark : c->remarks) {
+  for (Contribution& c : contributions) {
+    record.nodes.insert(record.nodes.end(), c.node.begin(), c.node.end());
+    record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
+    add_loops(record.loops, c.loops);
+    record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
+    for (const std::string& what : c.intercepted) add_new(record.intercepted, what);
+    for (const std::string& remark : c.remarks) {
       add_new(remarks, remark);
       std::vector<int>& ranks = remarked_by[remark];
-      if (ranks.empty() || ranks.back() != c->rank.rank) ranks.push_back(c->rank.rank);
+      if (ranks.empty() || ranks.back() != c.rank.rank) ranks.push_back(c.rank.rank);
     }
+    record.ranks.push_back(std::move(c.rank));  // timelines are long
   }
   for (const std::string& remark : remarks) {
     const std::vector<int>& ranks = remarked_by[remark];

@@ -7,21 +7,12 @@
 #include "base/status.h"
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
+#include "observe/packed.h"
 #include "observe/totals.h"
 
 // The run record: everything that Steelyard has to say about a run. Written as JSON at MPI_Finalize, read back by
 // `steelyard report`, by the Python package and by anybody else through schema/run-record.schema.json.
 namespace steelyard::observe {
-
-/// A stretch of one rank's time. Neighbouring samples are merged when there are too many (see Timeline).
-struct Sample {
-  double start = 0;     ///< s since MPI_Init returned at this rank
-  double end = 0;       ///< s
-  double useful = 0;    ///< thread seconds of computing
-  double omp_wait = 0;  ///< thread seconds in barriers, forks and joins, or idle while the primary computes alone
-  double mpi_wait = 0;  ///< s of the primary in MPI
-  int threads = 0;      ///< threads of the last region in it
-};
 
 struct RankRecord {
   int rank = 0;
@@ -34,8 +25,10 @@ struct RankRecord {
   std::string fixed_reason;  ///< why its thread count must not change; empty where it may
   Totals totals;
   std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
-  std::vector<Sample> timeline;
+  PackedTimeline timeline;
   Broadcasts broadcasts;  ///< left out of the file where there were none
+  double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
+  long preempted = 0;     ///< times that a thread had to leave its core to another
 };
 
 /// What the task pools of one rank did (steelyard/tasks.h), those that it has freed.
@@ -110,6 +103,10 @@ struct LoopRecord {
   double time = 0;    ///< s in all executions, of the rank where that is most; estimated from those that were measured
   double idle = 0;    ///< fraction of its threads' time, lately
   double stolen = 0;  ///< fraction of its iterations that others than their owners ran, lately
+  /// What it gained over `against`, "even" or another strategy, by the trials of `auto`; empty where nothing was compared.
+  std::string against;
+  double gain = 0;        ///< fraction of its time that it takes less
+  double gain_noise = 0;  ///< half width of its noise band
 };
 
 inline constexpr int kSchema = 1;
@@ -152,7 +149,7 @@ base::Status unpack(const std::string& bytes, Contribution& contribution);
 
 /// Adds contributions in the order of ranks, nodes and time, and derives `wall` and `metrics`. What several ranks say is
 /// listed once; a remark that does not come from all ranks gets their numbers in front.
-void merge(RunRecord& record, const std::vector<Contribution>& contributions);
+void merge(RunRecord& record, std::vector<Contribution> contributions);
 
 /// Always the same bytes for the same record: fixed order of members, numbers to the nanosecond.
 std::string to_json(const RunRecord& record);

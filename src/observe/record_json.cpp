@@ -1,5 +1,6 @@
 // The run record as JSON and, between ranks, as CBOR. Each struct lists its members once, in fields(); writing, reading
 // and the sentences about what is wrong follow from that list. schema/run-record.schema.json says the same to others.
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstring>
@@ -18,7 +19,13 @@ template <class T, class Struct>
 concept Is = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto& io, Is<Totals> auto& t) {
-  for (const TotalsField& field : kTotalsFields) io(field.name, t.*field.value);
+  for (const TotalsField& field : kTotalsFields) {
+    if (field.value == &Totals::quiesced) {
+      io.optional(field.name, t.quiesced, t.quiesced != 0);  // older records lack it
+    } else {
+      io(field.name, t.*field.value);
+    }
+  }
 }
 
 void fields(auto& io, Is<Metrics> auto& m) {
@@ -43,6 +50,18 @@ void fields(auto& io, Is<Sample> auto& s) {
   io("threads", s.threads);
 }
 
+void fields(auto& io, Is<PackedTimeline> auto& p) {
+  io("samples", p.samples);
+  io("start", p.start);
+  io("length", p.length);
+  io("useful", p.useful);
+  io("omp_wait", p.omp_wait);
+  io("mpi_wait", p.mpi_wait);
+  io.optional("lent", p.lent, !p.lent.empty());
+  io.optional("quiesced", p.quiesced, !p.quiesced.empty());
+  io("threads", p.threads);
+}
+
 void fields(auto& io, Is<Broadcasts> auto& b) {
   io("calls", b.calls);
   io("shared", b.shared);
@@ -65,6 +84,8 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io("waited_for", r.waited_for);
   io("timeline", r.timeline);
   io.optional("broadcasts", r.broadcasts, r.broadcasts.calls > 0);
+  io.optional("cpu", r.cpu, r.cpu > 0);
+  io.optional("preempted", r.preempted, r.cpu > 0);
 }
 
 void fields(auto& io, Is<DecisionRecord> auto& d) {
@@ -109,6 +130,9 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io("time", l.time);
   io("idle", l.idle);
   io("stolen", l.stolen);
+  io.optional("against", l.against, !l.against.empty());
+  io.optional("gain", l.gain, !l.against.empty());
+  io.optional("gain_noise", l.gain_noise, !l.against.empty());
 }
 
 void fields(auto& io, Is<TasksRecord> auto& t) {
@@ -250,6 +274,19 @@ struct Reader {
       if (!reader.known.contains(name)) throw Problem{(where.empty() ? name : where + "." + name) + ": no such member"};
     }
   }
+  /// Packed, or a list of samples in records of earlier versions.
+  static void read(const Json& json, const std::string& where, PackedTimeline& timeline) {
+    std::vector<Sample> samples;
+    if (json.is_array()) {
+      read(json, where, samples);
+      timeline = observe::pack(samples);
+      return;
+    }
+    if (!json.is_object()) expected(where, "an object or a list", json);
+    read<PackedTimeline>(json, where, timeline);
+    if (const base::Status good = observe::unpack(timeline, samples); !good)
+      throw Problem{where + "." + good.sentence()};
+  }
   static void read(const Json& json, const std::string& where, std::string& text) {
     if (!json.is_string()) expected(where, "text", json);
     text = json.get<std::string>();
@@ -307,33 +344,39 @@ struct Reader {
 
 constexpr std::size_t kLine = 160;  // what fits into this and holds nothing nested stands on one line
 
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void print(const Json& json, const std::string& indent, std::string& out);
+
+/// Stops when it gets longer than `most`; false then.
+bool print_members(const Json& json, const std::string& before, const std::string& between, const std::string& after,
+                   std::size_t most, const std::string& indent, std::string& out) {
+  const std::size_t begin = out.size();
+  const bool object = json.is_object();
+  out += object ? '{' : '[';
+  for (auto it = json.begin(); it != json.end(); ++it) {
+    out += it == json.begin() ? before : between;
+    if (object) out += text_of(it.key()) + ": ";
+    print(*it, indent, out);
+    if (out.size() - begin > most) return false;
+  }
+  out += after;
+  out += object ? '}' : ']';
+  return out.size() - begin <= most;
+}
+
 void print(const Json& json, const std::string& indent, std::string& out) {
   if (!json.is_structured()) {
-    out += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out += text_of(json);
     return;
   }
-  const bool object = json.is_object();
   const std::string inner = indent + "  ";
-  std::vector<std::string> members;
-  std::size_t length = 0;
-  bool nested = false;
-  for (auto it = json.begin(); it != json.end(); ++it) {
-    std::string text;
-    if (object) text = Json(it.key()).dump(-1, ' ', false, Json::error_handler_t::replace) + ": ";
-    print(*it, inner, text);
-    nested |= it->is_structured() && !it->empty();
-    length += text.size() + 2;
-    members.push_back(std::move(text));
-  }
-  const bool one_line = !nested && length <= kLine;
-  out += object ? '{' : '[';
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (i > 0) out += one_line ? ", " : ",";
-    if (!one_line) out += "\n" + inner;
-    out += members[i];
-  }
-  if (!one_line) out += "\n" + indent;
-  out += object ? '}' : ']';
+  const std::size_t begin = out.size();
+  const bool nested = std::any_of(json.begin(), json.end(),
+                                  [](const Json& member) { return member.is_structured() && !member.empty(); });
+  if (!nested && print_members(json, "", ", ", "", kLine, inner, out)) return;
+  out.resize(begin);
+  print_members(json, "\n" + inner, ",\n" + inner, "\n" + indent, SIZE_MAX, inner, out);
 }
 
 /// FNV-1a: tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
@@ -378,7 +421,8 @@ base::Status unpack(const std::string& bytes, Contribution& contribution) try {
 std::string to_json(const RunRecord& record) {
   std::string out;
   print(Writer::json(record), "", out);
-  return out + "\n";
+  out += '\n';
+  return out;
 }
 
 base::Status from_json(const std::string& text, RunRecord& record) try {

@@ -35,7 +35,9 @@ TEST(RecordJson, ComesBackAsItWas) {
   const RankRecord& rank = back.ranks[6];
   EXPECT_EQ(rank.fixed_reason, "the program sets num_threads(4)");
   EXPECT_EQ(rank.waited_for.at(0), 3.1);
-  EXPECT_EQ(rank.timeline[1].threads, 4);
+  std::vector<Sample> samples;
+  ASSERT_TRUE(unpack(rank.timeline, samples));
+  EXPECT_EQ(samples[1].threads, 4);
   EXPECT_EQ(rank.totals.region_useful, rich_run().ranks[6].totals.region_useful);
   EXPECT_EQ(back.decisions[1].outcome, Outcome::confirmed);
   EXPECT_EQ(back.options.at("cores"), "on");
@@ -60,6 +62,19 @@ TEST(RecordJson, SaysWhereSlurmRanIt) {
   ASSERT_TRUE(status) << status.sentence();
   EXPECT_EQ(to_json(back), to_json(record));
   EXPECT_EQ(back.slurm.node_list, "node[01-04]");
+}
+
+TEST(RecordJson, ReadsTimelinesOfEarlierVersions) {
+  RunRecord record = rich_run(), back;
+  std::string text = to_json(record);
+  const std::size_t begin = text.find(R"("timeline": {)"), end = text.find('}', begin) + 1;
+  text.replace(
+      begin, end - begin,
+      R"("timeline": [{"start": 0, "end": 0.5, "useful": 2.5, "omp_wait": 0, "mpi_wait": 0.25, "threads": 6}])");
+  const base::Status status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(back.ranks[0].timeline, pack(std::vector<Sample>{{0, 0.5, 2.5, 0, 0.25, 6}}));
+  EXPECT_EQ(back.ranks[1].timeline, record.ranks[1].timeline);
 }
 
 TEST(RecordJson, EmptyRunIsARecord) {
@@ -92,7 +107,7 @@ TEST(RecordJson, LinesStayReadable) {
   const std::string text = to_json(rich_run());
   for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1)
     EXPECT_LE(end - start, 180u);
-  EXPECT_THAT(text, HasSubstr("{\"start\": 0.0, \"end\": 0.5, "));
+  EXPECT_THAT(text, HasSubstr("\"waited_for\": {\"0\": 3.1, \"1\": 0.25},\n"));
 }
 
 struct Fault {
@@ -119,6 +134,12 @@ TEST(RecordJson, SaysWhatIsWrongAndWhere) {
       {R"("command": ["./miniFE.x", )", R"("command": [7, )", "command[0]: expected text, found 7"},
       {R"("options": {)", R"("options": {"x": [], )", "options.x: expected text, found a list"},
       {R"("wall": 12.3)", R"("wall": {})", "wall: expected a number, found an object"},
+      {R"("samples": 2)", R"("samples": 3)", "ranks[0].timeline.length: expected 12 bytes for 3 samples, found 8"},
+      {R"("samples": 2)", R"("samples": -1)", "ranks[0].timeline.samples: -1 are not in the columns"},
+      {R"("samples": 2)", R"("samples": 9000000000000)", "ranks[0].timeline.samples: 9000000000000 are not"},
+      {R"("length": "AAAAP)", R"("length": "AAA!P)", "ranks[0].timeline.length: not base64"},
+      {R"("length": "AAAAP)", R"("length": "AAAAv)",
+       "ranks[0].timeline.length: a number that is negative or not finite"},
       {R"("schema": 1)", R"("schema": 2)",
        "schema: this version of Steelyard reads 1 to 1, found 2; read it with the version"},
       {R"("schema": 1)", R"("schema": "x")", "schema: expected a whole number"},
@@ -246,6 +267,9 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  rich.ranks[2].cpu = 55.5;
+  rich.ranks[2].preempted = 12;
+  rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.tasks.emplace_back();
   rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);

@@ -69,18 +69,35 @@ std::string ranks(const RunRecord& record) {
 }
 
 std::string loops(const RunRecord& record) {
-  Table table({"loop", "ranks", "executions", "iterations each", "threads", "time", "idle", "moved", "divided by"});
+  Table table({"loop", "ranks", "executions", "iterations each", "threads", "time", "idle", "moved", "divided by",
+               "gain", "over"});
   std::string reasons;
   for (const LoopRecord& l : record.loops) {
     const bool ours = l.iterations > 0;
     table.add({l.site, fmt::format("{}", l.ranks), fmt::format("{}", l.executions),
                ours ? fmt::format("{:.6g}", static_cast<double>(l.iterations) / static_cast<double>(l.executions)) : "",
                l.threads > 0 ? fmt::format("{}", l.threads) : "", l.time > 0 ? duration(l.time) : "",
-               l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy});
+               l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy,
+               l.against.empty() ? "not measured" : percent(l.gain, 1) + " +- " + percent(l.gain_noise, 1), l.against});
     if (!l.why.empty() && l.why != "asked for")
       reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
   }
   return "\nLoops\n" + table.text() + reasons;
+}
+
+std::string tasks(const RunRecord& record) {
+  Table flow({"rank", "spawned", "run", "taken here", "taken far", "results sent", "transfers", "messages",
+              "connections", "of possible"});
+  Table times({"rank", "runs", "in tasks thread s", "in runs", "share"});
+  for (const TasksRecord& t : record.tasks) {
+    const std::string rank = std::to_string(t.rank);
+    flow.add({rank, std::to_string(t.spawned), std::to_string(t.executed), std::to_string(t.stolen_here),
+              std::to_string(t.stolen_far), std::to_string(t.results_sent), std::to_string(t.hops),
+              std::to_string(t.messages), std::to_string(t.connections), std::to_string(t.degree)});
+    times.add({rank, std::to_string(t.runs), fmt::format("{:.3f}", t.busy), fmt::format("{:.3f}", t.inside),
+               t.inside > 0 ? percent(t.busy / t.inside) : ""});
+  }
+  return "\nTasks\n" + flow.text() + "\nTime of the tasks\n" + times.text();
 }
 
 std::string decision(const DecisionRecord& d) {
@@ -108,6 +125,7 @@ std::string full_report(const RunRecord& record) {
   if (!record.nodes.empty()) out += nodes(record);
   if (!record.ranks.empty()) out += ranks(record);
   if (!record.loops.empty()) out += loops(record);
+  if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);
   if (!record.remarks.empty()) out += "\nRemarks\n";

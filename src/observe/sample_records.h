@@ -94,7 +94,8 @@ inline RunRecord rich_run() {
     RankRecord rank = sample_rank(i, 0, 6, busy[i], 12300);
     rank.threads_at_end = threads[i];
     if (i > 2) rank.waited_for = {{0, 3.1}, {1, 0.25}};
-    rank.timeline = {{0, 0.5, 2.5, 0.125, 0.0625, 6}, {0.5, 12.3, 60.25, 1.5, 0.75, threads[i]}};
+    rank.timeline = pack(
+        std::vector<Sample>{{0, 0.5, 2.5, 0.125, 0.0625, 6}, {0.5, 12.3, 60.25, 1.5, 0.75, threads[i], 0.5, 0.25}});
     record.ranks.push_back(rank);
   }
   record.ranks[7].totals.lent = 3100 * kMillisecond;
@@ -110,7 +111,8 @@ inline RunRecord rich_run() {
   declined.why = "the loads are new: waiting for a second window that agrees";
   declined.repeats = 3;
   record.decisions.push_back(declined);
-  record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06});
+  record.loops.push_back(
+      {"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06, "even", 0.12, 0.01});
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_noise = 0.004;

@@ -10,6 +10,8 @@ void append(Sample& sample, const Sample& next) {
   sample.useful += next.useful;
   sample.omp_wait += next.omp_wait;
   sample.mpi_wait += next.mpi_wait;
+  sample.lent += next.lent;
+  sample.quiesced += next.quiesced;
   sample.threads = next.threads;
 }
 

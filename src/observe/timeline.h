@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "observe/record.h"
+#include "observe/packed.h"
 
 namespace steelyard::observe {
 

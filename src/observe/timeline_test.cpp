@@ -7,7 +7,7 @@
 namespace steelyard::observe {
 namespace {
 
-Sample nth(int i) { return {double(i), double(i + 1), 1.0 + i % 3, 0.5, 0.25, i % 7}; }
+Sample nth(int i) { return {double(i), double(i + 1), 1.0 + i % 3, 0.5, 0.25, i % 7, 0.125, 0.0625}; }
 
 struct Sums {
   double useful = 0, omp_wait = 0, mpi_wait = 0;

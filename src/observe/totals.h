@@ -11,7 +11,7 @@ namespace steelyard::observe {
 struct Totals {
   std::int64_t wall = 0;               ///< wall time since MPI_Init returned
   std::int64_t serial = 0;             ///< wall time of the primary thread outside regions and outside MPI
-  std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls
+  std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls, or waiting elsewhere
   std::int64_t region_wall = 0;        ///< wall time inside outermost parallel regions
   std::int64_t region_useful = 0;      ///< thread time of computing inside regions
   std::int64_t omp_imbalance = 0;      ///< thread time of waiting at barriers inside regions
@@ -21,6 +21,7 @@ struct Totals {
   std::int64_t capacity = 0;           ///< thread time that the process could have used
   std::int64_t lent = 0;               ///< core time offered to others during MPI waits
   std::int64_t borrowed = 0;           ///< core time used of cores that belong to others
+  std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions
   std::int64_t mpi_calls = 0;          ///< blocking MPI calls
 
@@ -51,6 +52,7 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"capacity", &Totals::capacity},
     {"lent", &Totals::lent},
     {"borrowed", &Totals::borrowed},
+    {"quiesced", &Totals::quiesced},
     {"regions", &Totals::regions},
     {"mpi_calls", &Totals::mpi_calls},
 };

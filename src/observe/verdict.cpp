@@ -23,12 +23,16 @@ class Page {
   void line(std::string_view indent, const std::string& text) { add(wrapped(indent, text, kColumns, 1)); }
   /// A paragraph of at most `most` lines with its label in front.
   void say(std::string_view label, const std::string& text, std::size_t most) {
-    if (room_ > 0) add(wrapped(fmt::format("  {:<9}", label), text, kColumns, std::min(most, room_)));
+    if (room_ > 0) add(wrapped(head(label), text, kColumns, std::min(most, room_)));
+  }
+  std::size_t lines_for(std::string_view label, const std::string& text) const {
+    return wrapped(head(label), text, kColumns, kMostLines + 1).size();
   }
   std::size_t room() const { return room_; }
   std::vector<std::string> lines;
 
  private:
+  static std::string head(std::string_view label) { return fmt::format("  {:<9}", label); }
   void add(const std::vector<std::string>& more) {
     const std::size_t taken = std::min(more.size(), room_);
     lines.insert(lines.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -81,13 +85,16 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
              4);
     return false;
   }
-  if (sum.regions == 0) {
-    page.say(
-        "WARNING",
-        (record.openmp.empty() ? "no OpenMP runtime was loaded" : "no OpenMP region was seen") +
-            std::string(", so there are no threads to move: the program does not use OpenMP, or its runtime has no "
-                        "tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is."),
-        3);
+  if (sum.regions == 0 && record.openmp.empty()) {
+    // Nothing follows from it where there are tasks to move, or nobody to move cores to.
+    const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
+    if (could_move && record.tasks.empty())
+      page.say("note", "no OpenMP runtime was loaded; if the program uses one, ask `steelyard doctor PROGRAM`", 1);
+  } else if (sum.regions == 0) {
+    page.say("WARNING",
+             "no OpenMP region was seen, so there are no threads to move: the program does not use OpenMP, or its "
+             "runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is.",
+             3);
   } else if (sum.mpi_calls == 0 && record.ranks.size() > 1) {
     page.say("WARNING",
              "no blocking MPI call was seen, so waits are missing here: MPI is linked statically, or called in a "
@@ -141,6 +148,37 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting) {
   if (explained < known / 4) return ", for many different ranks";
   std::sort(main_causes.begin(), main_causes.end());
   return fmt::format(", {} of it for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
+}
+
+/// Where others had the cores, no figure of this run is one of the program.
+void say_busy(const RunRecord& record, Page& page) {
+  constexpr double kFarBelow = 0.75;       // of its useful time on a core
+  constexpr double kPreempted = 10;        // a second, at the least
+  constexpr double kOftenPreempted = 100;  // a second: whatever the CPU time, which polls may fill up
+  if (record.instrument != "real" || record.wall < kTooShortToWonder) return;
+  double cpu = 0, useful = 0, preempted = 0;
+  for (const RankRecord& rank : record.ranks) {
+    if (!(rank.cpu > 0)) return;
+    cpu += rank.cpu;
+    useful += base::seconds(rank.totals.useful());
+    preempted += static_cast<double>(rank.preempted);
+  }
+  const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
+  const bool starved = cpu < kFarBelow * useful && a_second > kPreempted;
+  if (!starved && !(a_second > kOftenPreempted)) return;
+  std::map<int, int> threads;
+  for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
+  const auto crowded =
+      std::ranges::find_if(record.nodes, [&](const NodeRecord& node) { return threads[node.index] > node.cores; });
+  const std::string found =
+      starved ? fmt::format("threads that computed had a core {} of the time", percent(cpu / useful))
+              : fmt::format("threads were put off their cores {:.0f} times a second a rank", a_second);
+  page.say("WARNING",
+           found + (crowded != record.nodes.end()
+                        ? fmt::format(": node {} has {} threads for {}; start fewer ranks or threads", crowded->index,
+                                      threads[crowded->index], plural(crowded->cores, "core"))
+                        : ": other programs ran there; weigh again without them"),
+           2);
 }
 
 void say_waits(const RunRecord& record, Page& page) {
@@ -352,7 +390,7 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
     std::string where = record.nodes.size() > 1 ? " on " + numbered("node", nodes) : "";
     if (i + 1 == most && i + 1 < reasons.size())
       where = fmt::format(" on {} nodes, such as node {}", nodes_left, nodes[0]);
-    page.say("moved", fmt::format("{}{}: {}", what, where, reason), 2);
+    page.say("moved", fmt::format("{}{}: {}", what, where, reason), 4);
     nodes_left -= nodes.size();
   }
 }
@@ -418,13 +456,14 @@ void say_notes(const RunRecord& record, Page& page) {
                                    [&r = reason](const std::string& n) { return n.find(r) != std::string::npos; });
     if (!known) notes.push_back(fmt::format("{}: {}", rank_list(ranks), reason));
   }
+  // A note is told whole, with what it advises, or not at all.
   for (std::size_t i = 0; i < notes.size(); ++i) {
     const std::size_t left = notes.size() - i;
-    if (left > 1 && page.room() <= 2) {
-      page.say("note", fmt::format("{} more remarks: `steelyard report` prints them", left), 1);
+    if (page.lines_for("note", notes[i]) + (left > 1 ? 1 : 0) > page.room()) {
+      page.say("note", plural(static_cast<long>(left), "more remark") + ": see `steelyard report --full`", 1);
       return;
     }
-    page.say("note", notes[i], left > 1 ? std::min<std::size_t>(page.room() - 1, 3) : 3);
+    page.say("note", notes[i], page.room());
   }
 }
 
@@ -437,6 +476,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
   if (say_what_was_missed(record, sum, page)) {
     const std::vector<Moves> moves = moves_by_node(record);
     say_efficiency(record, sum, page);
+    say_busy(record, page);
     say_waits(record, page);
     say_broadcasts(record, page);
     if (!moves.empty()) {

@@ -263,7 +263,7 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
   moved    nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest
            process 0.06 s of a 0.0612 s phase on node 0
   lent     7654 core s by ranks that waited in MPI; nobody needed them
-  note     10 more remarks: `steelyard report` prints them
+  note     10 more remarks: see `steelyard report --full`
   record   steelyard-run.json
 )");
 }
@@ -277,6 +277,52 @@ TEST(Verdict, AllRemarksWhereThereIsRoom) {
   RunRecord record = balanced();
   record.remarks = {"first", "second", "third"};
   EXPECT_THAT(text(record), HasSubstr("note     first\n  note     second\n  note     third\n"));
+}
+
+TEST(Verdict, NotesAreWholeOrNotThere) {
+  RunRecord record = balanced();
+  const std::string advice = "; say --so-and-so.";
+  record.remarks = {std::string("a long reason") + std::string(400, '.').replace(50, 1, " ") + advice};
+  for (std::size_t i = 60; i < 400; i += 60) record.remarks[0][i] = ' ';
+  EXPECT_THAT(text(record), HasSubstr("say --so-and-so."));
+  EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
+  record.remarks.resize(3, record.remarks[0]);
+  EXPECT_THAT(text(record), HasSubstr("note     2 more remarks: see `steelyard report --full`\n"));
+  EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
+  record.nodes[0].nothing_moved = record.remarks[0].substr(0, 250) + advice;
+  EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
+}
+
+TEST(Verdict, AProgramWithoutOpenMpIsNotWarnedOfIt) {
+  RunRecord record = no_regions();
+  record.openmp.clear();
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
+  EXPECT_THAT(
+      text(record),
+      HasSubstr("note     no OpenMP runtime was loaded; if the program uses one, ask `steelyard doctor PROGRAM`\n"));
+  record.tasks.emplace_back();
+  EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
+}
+
+TEST(Verdict, SaysThatOthersHadTheCores) {
+  RunRecord record = balanced();
+  for (RankRecord& rank : record.ranks) {
+    rank.cpu = 0.4e-9 * static_cast<double>(rank.totals.useful());
+    rank.preempted = 300;
+  }
+  EXPECT_THAT(text(record), HasSubstr("WARNING  threads that computed had a core 40 % of the time: other programs ran "
+                                      "there; weigh again\n           without them\n"));
+  record.nodes[0].cores = 8;
+  EXPECT_THAT(text(record), HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n           start fewer ranks"));
+  for (RankRecord& rank : record.ranks) rank.cpu = 40, rank.preempted = 5000;
+  EXPECT_THAT(text(record), HasSubstr("threads were put off their cores 500 times a second a rank: node 0"));
+  for (RankRecord& rank : record.ranks) rank.preempted = 30;
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "computing, and let";
+  for (RankRecord& rank : record.ranks) rank.cpu = 1;
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "who sleeps or reads files is put off by nobody";
+  for (RankRecord& rank : record.ranks) rank.preempted = 5000;
+  record.instrument = "emulated";
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
 }
 
 TEST(Verdict, FixedThreadsAreToldWithoutARemarkToo) {
@@ -383,6 +429,17 @@ TEST(FullReport, HoldsTheVerdictAndTheTables) {
   EXPECT_THAT(report, HasSubstr("node 0, cores: no plan (3 times)\n             why: the loads are new"));
   EXPECT_THAT(report, HasSubstr("confirmed: forecast 22.1 % less time, noise 1.2 %, cost 900 us; measured 21.9 % +-"));
   EXPECT_THAT(report, HasSubstr("\nRemarks\n  rank 6: the program"));
+  EXPECT_THAT(report, HasSubstr("steal       12.0 % +- 1.0 %  even\n"));
+}
+
+TEST(FullReport, ListsTasks) {
+  RunRecord record = rich_run();
+  EXPECT_THAT(full_report(record), Not(HasSubstr("\nTasks\n")));
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  const std::string report = full_report(record);
+  EXPECT_THAT(report, HasSubstr("\nTasks\n"));
+  EXPECT_THAT(report, HasSubstr("   3     1000  900          20          5           120        240        60"));
+  EXPECT_THAT(report, HasSubstr("   3     1              1.500    2.000   75 %"));
 }
 
 TEST(FullReport, ListsEveryRankAndReason) {

@@ -77,9 +77,24 @@ void sample(State& state, std::int64_t now) {
   const observe::Totals part = totals - state.sampled;
   state.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
                        base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
-                       base::seconds(part.mpi), state.team});
+                       base::seconds(part.mpi), state.team, base::seconds(part.lent), base::seconds(part.quiesced)});
   state.sampled = totals;
   show(state, totals, now);
+}
+
+void wait_begins(bool quiesced) {
+  if (g_state == nullptr) return;
+  if (in_region()) return barrier_begin();  // of the team; it is a thread that waits, not the process
+  if (t_primary) g_state->activity.begin_wait(base::now_ns(), quiesced);
+}
+
+void wait_ends() {
+  if (g_state == nullptr) return;
+  if (in_region()) return barrier_end();
+  if (!t_primary) return;
+  const std::int64_t now = base::now_ns();
+  g_state->activity.end_wait(now);
+  sample(*g_state, now);
 }
 
 void step() {

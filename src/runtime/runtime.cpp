@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +49,15 @@ std::string host_name() {
   return name;
 }
 
+CpuUse cpu_use() {
+  rusage use = {};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_nivcsw};
+}
+
 // One segment for everything that the processes of a node share.
 base::Status share_memory(State& state) {
   const int pus = static_cast<int>(state.topology.pus.size());
@@ -64,6 +74,7 @@ base::Status share_memory(State& state) {
   const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
   if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
     return status;
+  // The order of the first two is known to `steelyard top`.
   state.live = std::make_unique<observe::LiveBoard>(*state.segment, state.count, state.me);
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
@@ -169,12 +180,17 @@ void print_banner(const State& state) {
                             : !options.cores ? "cores and lending off"
                             : state.lends    ? "cores on, lending on"
                                              : "cores on, lending off" + no_lending(state);
-  const std::string loops = takes_loops() ? ", loops " + base::text_of(options, *base::find_option("loops")) : "";
+  const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
+  std::string more = takes_loops() ? ", loops " + told("loops") : "";
+  if (options.loops_reweigh) more += ", static loops reweighed";
+  if (!options.learn.empty()) more += ", learns in " + options.learn;
+  if (!options.replay.empty()) more += ", replays " + options.replay;
+  if (!options.observe && options.collectives != base::Collectives::off) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
                           nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
                           limits().program == 1 ? "" : "s", state.topology.summary,
-                          state.topology.emulated ? " (emulated)" : "", cores, loops));
+                          state.topology.emulated ? " (emulated)" : "", cores, more));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
@@ -259,7 +275,10 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.thread_ceiling = limits().ceiling;
   rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = state.waited_for;
-  rank.timeline = state.timeline->samples();
+  const CpuUse cpu = cpu_use();
+  rank.cpu = cpu.seconds - state.cpu_at_start.seconds;
+  rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
+  rank.timeline = observe::pack(state.timeline->samples());
   part.loops = loop_records();
   rank.broadcasts = state.broadcasts;
   part.intercepted = seen_at_work(state);
@@ -297,15 +316,16 @@ std::string write_record(const observe::RunRecord& record, const std::string& pa
   return {};
 }
 
-void conclude(State& state, const std::vector<std::string>& gathered) {
+void conclude(State& state, std::vector<std::string> gathered) {
   std::vector<observe::Contribution> parts;
-  for (const std::string& bytes : gathered) {
+  for (std::string& bytes : gathered) {
     observe::Contribution part;
     if (const base::Status status = observe::unpack(bytes, part); status) {
       parts.push_back(std::move(part));
     } else {
       base::warn(status.sentence());
     }
+    std::string().swap(bytes);
   }
   const base::Options& options = base::options();
   observe::RunRecord record;
@@ -317,7 +337,7 @@ void conclude(State& state, const std::vector<std::string>& gathered) {
   record.openmp = openmp().version;
   record.instrument = state.topology.emulated ? "emulated" : "real";
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
-  observe::merge(record, parts);
+  observe::merge(record, std::move(parts));
   const std::string path = write_record(record, options.record);
   if (!options.verdict) return;
   for (const std::string& line : observe::verdict(record, path)) base::print(line);
@@ -356,6 +376,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   watch_for_termination();
   pthread_atfork(nullptr, nullptr, in_child);
   state->bootstrap->barrier_in_node();
+  state->cpu_at_start = cpu_use();
   state->start = now_ns();
   state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().program);
   state->processes[state->me].in_mpi.store(0);
@@ -370,10 +391,9 @@ void finish() {
   g_state = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
   state->processes[state->me].finished.store(1);
-  if (state->live != nullptr) state->live->mine().finished.store(1);
   if (state->cores != nullptr) state->cores->lend(now, {.until = INT64_MAX});
-  const std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
-  if (state->bootstrap->rank() == 0) conclude(*state, gathered);
+  std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
+  if (state->bootstrap->rank() == 0) conclude(*state, std::move(gathered));
   // Threads of the program may still be inside of an event that looks at the state: it is left to the end of the process.
   state->bootstrap.reset();
 }

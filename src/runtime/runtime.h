@@ -119,6 +119,10 @@ void step();
 
 /// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else does.
 void phases_begin();
+/// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a phase
+/// while others work (`quiesced`).
+void wait_begins(bool quiesced);
+void wait_ends();
 /// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing where this process is not weighed.
 void tasks_ended(const observe::TasksRecord& pool);
 /// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.

@@ -38,6 +38,12 @@ struct ThreadLimits {
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 
+/// What the process has had of the cores, by getrusage(2).
+struct CpuUse {
+  double seconds = 0;
+  long preempted = 0;  ///< times that a thread had to leave its core to another
+};
+
 struct State {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
@@ -89,6 +95,7 @@ struct State {
   std::string language;
   std::string segment_problem;
   std::string started;  // ISO 8601, UTC
+  CpuUse cpu_at_start;
 };
 
 /// Null before start() and after finish().

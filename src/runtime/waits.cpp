@@ -51,7 +51,6 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(now_ns(
   State& state = *g_state;
   state.activity.enter_mpi(begin_);
   state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
-  if (state.live != nullptr) state.live->mine().in_mpi.store(1, std::memory_order_relaxed);
   if (state.lends) state.cores->before_call(begin_);
   const observe::Site& history = state.waits.at(site_);
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
@@ -72,7 +71,6 @@ BlockingCall::~BlockingCall() {
   const std::int64_t now = now_ns();
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
-  if (state.live != nullptr) state.live->mine().in_mpi.store(0, std::memory_order_relaxed);
   state.last_call_end = now;
   state.waits.at(site_).add(now - begin_);
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);

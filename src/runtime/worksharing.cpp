@@ -249,6 +249,12 @@ void describe(const loops::Loop& loop, observe::LoopRecord& record) {
     record.why = !automatic                ? "asked for"
                  : regime.policy.settled() ? std::string(regime.policy.reason())
                                            : "still being learnt";
+    record.against.clear();
+    if (const auto gain = regime.policy.gain(); automatic && gain) {
+      record.against = loops::name_of(gain->against);
+      record.gain = gain->value;
+      record.gain_noise = gain->noise;
+    }
   }
   if (elapsed > 0) {
     record.idle = std::clamp(record.idle / elapsed, 0.0, 1.0);

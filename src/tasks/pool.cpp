@@ -288,7 +288,9 @@ void Pool::hand_over(Worker& worker) {
 
 void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
+  mail_->waits(true);
   mail_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
+  mail_->waits(false);
 }
 
 void Pool::complain(std::int64_t waited) {

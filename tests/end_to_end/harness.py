@@ -41,6 +41,11 @@ class Result:
         return steelyard.load(self.record_file).record
 
     @property
+    def timeline(self) -> Any:
+        """What each rank did when, as a data frame."""
+        return steelyard.load(self.record_file).timeline
+
+    @property
     def said(self) -> list[str]:
         """Lines that Steelyard wrote, without its name in front of them."""
         return re.findall(r"^steelyard(?:\[\d+\])?: (.*)$", self.err, re.MULTILINE)

@@ -125,3 +125,12 @@ def test_one_version():
     assert f'"Steelyard {VERSION}"' in manual
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
     assert "version =" not in (ROOT / "python" / "pyproject.toml").read_text()
+
+
+def test_the_manual_page_draws_no_warning(tmp_path):
+    if not shutil.which("man") or not shutil.which("troff"):
+        pytest.skip("man or troff is not here")
+    page = tmp_path / "steelyard.1"
+    page.write_bytes(subprocess.run([BUILD / "bin" / "steelyard", "options", "--man"], capture_output=True).stdout)
+    shown = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={**os.environ, "MANWIDTH": "80"})
+    assert shown.stderr == "" and "STEELYARD" in shown.stdout

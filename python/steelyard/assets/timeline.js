@@ -3,7 +3,9 @@
 // again. A picture takes the level that fits its pixels, or the samples themselves where these are wider.
 "use strict";
 
-const NONE = 255; // of both shares: no sample there
+const NONE = 255; // of the first two shares: no sample there
+const OMP = 1; // place of OpenMP's share
+const SAID = {mpi: "waiting in MPI", omp: "in OpenMP", lent: "cores lent", quiesced: "asleep"};
 
 function decodeBase64(text) {
   const code = new Uint8Array(128);
@@ -35,12 +37,12 @@ function number(planes, k, count, bytes) {
 
 /** A rank's row of a level from that of the next finer one: the means of pairs, or the one of them that is there. */
 function halve(fine, coarse, rank) {
-  const {mpi, omp, threads} = fine;
+  const [mpi, omp] = fine.shares, {threads} = fine;
   for (let b = 0, i = rank * fine.bins, o = rank * coarse.bins; b < coarse.bins; ++b, i += 2, ++o) {
     const left = mpi[i] !== NONE || omp[i] !== NONE, right = mpi[i + 1] !== NONE || omp[i + 1] !== NONE;
     const a = left ? i : i + 1, c = right ? i + 1 : i;
-    coarse.mpi[o] = (mpi[a] + mpi[c] + 1) >> 1;
-    coarse.omp[o] = (omp[a] + omp[c] + 1) >> 1;
+    for (let k = 0; k < fine.shares.length; ++k)
+      coarse.shares[k][o] = (fine.shares[k][a] + fine.shares[k][c] + 1) >> 1;
     coarse.threads[o] = (threads[a] + threads[c] + 1) >> 1;
   }
 }
@@ -55,19 +57,20 @@ class Samples {
     for (let r = 0; r < this.ranks; ++r) this.first[r + 1] = this.first[r] + head.samples[r];
     const count = this.first[this.ranks];
     this.end = new Uint32Array(count); // in ticks
-    this.mpi = new Uint8Array(count); // shares of the sample's core time, in 255ths
-    this.omp = new Uint8Array(count);
+    this.kinds = ["mpi", "omp", ...head.rare];
+    this.shares = this.kinds.map(() => new Uint8Array(count)); // of the sample's core time, in 255ths
+    [this.mpi, this.omp] = this.shares;
     this.threads = new Uint16Array(count);
     const most = head.samples.reduce((a, b) => Math.max(a, b), 1);
     let bins = 256;
     while (bins < most && bins < 16384 && 2 * bins * this.ranks <= 1 << 25) bins *= 2;
     const row = () => new Float32Array(bins);
-    this.sums = {cover: row(), mpi: row(), omp: row(), team: row()};
+    this.sums = {cover: row(), shares: this.kinds.map(row), team: row()};
     this.levels = []; // finest first
     for (; bins >= 64; bins /= 2) {
       const cells = bins * this.ranks;
-      this.levels.push({bins, mpi: new Uint8Array(cells).fill(NONE), omp: new Uint8Array(cells).fill(NONE),
-                        threads: new Uint8Array(cells)});
+      const shares = this.kinds.map((_, k) => new Uint8Array(cells).fill(k < 2 ? NONE : 0));
+      this.levels.push({bins, shares, threads: new Uint8Array(cells)});
     }
   }
 
@@ -94,7 +97,9 @@ class Samples {
     const ends = bytes.subarray(2), rest = bytes.subarray(2 + many * count);
     this.mpi.set(rest.subarray(0, count), begin);
     this.omp.set(rest.subarray(count, 2 * count), begin);
-    const threads = rest.subarray(2 * count);
+    const threads = rest.subarray(2 * count), rare = rest.subarray((2 + few) * count);
+    for (let k = 2; k < this.shares.length; ++k)
+      this.shares[k].set(rare.subarray((k - 2) * count, (k - 1) * count), begin);
     let before = -1;
     for (let r = from; r < to; ++r) {
       const at = this.first[r], n = this.first[r + 1] - at, shared = before < 0 ? 0 : Math.min(n, before);
@@ -114,8 +119,9 @@ class Samples {
   /** Spreads a rank's samples over the bins of the finest level, then halves. */
   bin(rank) {
     const finest = this.levels[0], bins = finest.bins, row = rank * bins;
-    const {cover, mpi, omp, team} = this.sums;
-    cover.fill(0); mpi.fill(0); omp.fill(0); team.fill(0);
+    const {cover, shares, team} = this.sums, [mpi, omp] = shares, kinds = shares.length;
+    cover.fill(0); team.fill(0);
+    for (const sum of shares) sum.fill(0);
     const scale = this.unit * bins, last = this.first[rank + 1];
     let x0 = 0;
     for (let s = this.first[rank]; s < last; ++s) {
@@ -128,6 +134,7 @@ class Samples {
           mpi[b] += part * m;
           omp[b] += part * o;
           team[b] += part * threads;
+          for (let k = 2; k < kinds; ++k) shares[k][b] += part * this.shares[k][s];
         }
       }
       x0 = x1;
@@ -135,8 +142,7 @@ class Samples {
     const teams = 254 / this.head.threads;
     for (let b = 0; b < bins; ++b) {
       if (cover[b] < 1e-3) continue;
-      finest.mpi[row + b] = mpi[b] / cover[b];
-      finest.omp[row + b] = omp[b] / cover[b];
+      for (let k = 0; k < kinds; ++k) finest.shares[k][row + b] = shares[k][b] / cover[b];
       finest.threads[row + b] = (teams * team[b]) / cover[b] + 0.5;
     }
     for (let l = 1; l < this.levels.length; ++l) halve(this.levels[l - 1], this.levels[l], rank);
@@ -213,7 +219,8 @@ class Chart {
     this.behind.height = height;
     this.image = this.context.createImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.sums = ["mpi", "omp", "weight"].map(() => new Float32Array(width));
+    this.sums = this.samples.kinds.map(() => new Float32Array(width));
+    this.weight = new Float32Array(width);
   }
 
   /** Colours as the style sheet has them now; the canvas knows no CSS. */
@@ -224,7 +231,8 @@ class Chart {
       const hex = parseInt(this.context.fillStyle.slice(1), 16);
       return [hex >> 16, (hex >> 8) & 255, hex & 255];
     };
-    this.useful = read("--useful"); this.ompWait = read("--omp"); this.mpiWait = read("--mpi");
+    this.useful = read("--useful");
+    this.paints = this.samples.kinds.map(kind => read(`--${kind}`));
     this.empty = read("--plot"); this.text = style.getPropertyValue("--quiet").trim();
     this.ink = style.getPropertyValue("--ink").trim();
     this.accent = read("--useful");
@@ -251,18 +259,23 @@ class Chart {
     return performance.now() - began;
   }
 
+  clearSums() {
+    this.weight.fill(0);
+    for (const sum of this.sums) sum.fill(0);
+  }
+
   /** From the level that has one to two bins a pixel. */
   drawBins(perPixel) {
     const {samples, view, image} = this, {width, height} = image;
     let level = 0;
     while (perPixel >= 1.5 && level + 1 < samples.levels.length) { perPixel /= 2; ++level; }
-    const {bins, mpi, omp, threads} = samples.levels[level];
+    const {bins, shares, threads} = samples.levels[level], [mpi, omp] = shares;
     const column = new Int32Array(width);
     for (let x = 0; x < width; ++x)
       column[x] = Math.min(bins - 1, Math.floor((view.t0 + ((x + 0.5) / width) * (view.t1 - view.t0)) * bins));
-    const [sumMpi, sumOmp, weight] = this.sums;
+    const {sums, weight} = this, [sumMpi, sumOmp] = sums;
     this.eachRow((y, y1, from, to, step) => {
-      sumMpi.fill(0); sumOmp.fill(0); weight.fill(0);
+      this.clearSums();
       for (let r = from; r < to; r += step) {
         const row = r * bins;
         if (this.kind === "cores") {
@@ -271,6 +284,10 @@ class Chart {
         } else {
           for (let x = 0; x < width; ++x) { const i = row + column[x];
             if (mpi[i] !== NONE || omp[i] !== NONE) { weight[x] += 1; sumMpi[x] += mpi[i]; sumOmp[x] += omp[i]; } }
+          for (let k = 2; k < sums.length; ++k) {
+            const share = shares[k], sum = sums[k];
+            for (let x = 0; x < width; ++x) sum[x] += share[row + column[x]]; // 0 where no sample is
+          }
         }
       }
       this.paint(y, y1);
@@ -281,16 +298,17 @@ class Chart {
   drawSamples() {
     const {samples, view, image} = this, width = image.width;
     const t0 = view.t0 / samples.unit, t1 = view.t1 / samples.unit, scale = width / (t1 - t0);
-    const [sumMpi, sumOmp, weight] = this.sums, teams = 254 / samples.head.threads;
-    const spread = (from, to, mpi, omp) => {
+    const {sums, weight} = this, teams = 254 / samples.head.threads, values = new Float64Array(sums.length);
+    const spread = (from, to) => {
       const x0 = Math.max(0, from), x1 = Math.min(width, to);
       for (let x = Math.floor(x0); x < x1; ++x) {
         const part = Math.min(x1, x + 1) - Math.max(x0, x);
-        weight[x] += part; sumMpi[x] += part * mpi; sumOmp[x] += part * omp;
+        weight[x] += part;
+        for (let k = 0; k < values.length; ++k) sums[k][x] += part * values[k];
       }
     };
     this.eachRow((y, y1, from, to, step) => {
-      sumMpi.fill(0); sumOmp.fill(0); weight.fill(0);
+      this.clearSums();
       for (let r = from; r < to; r += step) {
         const last = samples.first[r + 1];
         let s = samples.find(r, t0);
@@ -299,10 +317,15 @@ class Chart {
           const end = samples.end[s], x0 = (start - t0) * scale, x1 = (end - t0) * scale;
           start = end;
           if (samples.threads[s] === 0) continue;
-          if (this.kind === "cores") { spread(x0, x1, teams * samples.threads[s], 0); continue; }
-          const mpi = samples.mpi[s], omp = samples.omp[s], middle = x1 - ((x1 - x0) * mpi) / 255;
-          if (middle > x0) spread(x0, middle, 0, mpi < 255 ? (255 * omp) / (255 - mpi) : 0);
-          spread(middle, x1, 255, 0);
+          values.fill(0);
+          if (this.kind === "cores") { values[0] = teams * samples.threads[s]; spread(x0, x1); continue; }
+          let waits = 0; // of all kinds but OpenMP's
+          for (let k = 0; k < values.length; ++k) if (k !== OMP) waits += samples.shares[k][s];
+          const middle = x1 - ((x1 - x0) * Math.min(255, waits)) / 255;
+          values[OMP] = waits < 255 ? (255 * samples.omp[s]) / (255 - waits) : 0;
+          if (middle > x0) spread(x0, middle);
+          for (let k = 0; k < values.length; ++k) values[k] = k !== OMP && waits > 0 ? (255 * samples.shares[k][s]) / waits : 0;
+          spread(middle, x1);
         }
       }
       this.paint(y, y1);
@@ -330,26 +353,32 @@ class Chart {
 
   /** The sums as colours of these pixel rows. Rows that are high show threads as height, too. */
   paint(y, y1) {
-    const {image, pixels} = this, width = image.width, [sumMpi, sumOmp, weight] = this.sums;
-    const [ur, ug, ub] = this.useful, [or, og, ob] = this.ompWait, [mr, mg, mb] = this.mpiWait, [er, eg, eb] = this.empty;
+    const {image, pixels, sums, weight, paints} = this, width = image.width, threads = sums[0];
+    const [ur, ug, ub] = this.useful, [er, eg, eb] = this.empty;
     const row = y * width, blank = 0xff000000 | (eb << 16) | (eg << 8) | er;
     const bars = this.kind === "cores" && y1 - y >= 8;
     for (let x = 0; x < width; ++x) {
       const w = weight[x];
       if (w === 0) { pixels[row + x] = blank; continue; }
-      const a = this.kind === "cores" ? (bars ? 1 : 0.08 + (0.92 * sumMpi[x]) / w / 254) : sumMpi[x] / w / 255;
-      const o = this.kind === "cores" ? 0 : sumOmp[x] / w / 255, rest = Math.max(0, 1 - a - o);
       // Threads: from empty to full. Activities: computing is what is left.
-      const r = this.kind === "cores" ? a * ur + rest * er : rest * ur + o * or + a * mr;
-      const g = this.kind === "cores" ? a * ug + rest * eg : rest * ug + o * og + a * mg;
-      const b = this.kind === "cores" ? a * ub + rest * eb : rest * ub + o * ob + a * mb;
-      pixels[row + x] = 0xff000000 | (b << 16) | (g << 8) | r;
+      let r = 0, g = 0, b = 0, rest = 1;
+      if (this.kind === "cores") {
+        rest = bars ? 1 : 0.08 + (0.92 * threads[x]) / w / 254;
+        r = (1 - rest) * er; g = (1 - rest) * eg; b = (1 - rest) * eb;
+      } else {
+        for (let k = 0; k < sums.length; ++k) {
+          const part = Math.min(rest, sums[k][x] / w / 255), paint = paints[k];
+          rest -= part;
+          r += part * paint[0]; g += part * paint[1]; b += part * paint[2];
+        }
+      }
+      pixels[row + x] = 0xff000000 | ((b + rest * ub) << 16) | ((g + rest * ug) << 8) | (r + rest * ur);
     }
     for (let yy = y + 1; yy < y1; ++yy) pixels.copyWithin(yy * width, row, row + width);
     if (!bars) return;
     const room = y1 - y - 1;
     for (let x = 0; x < width; ++x) {
-      const top = y1 - Math.round(weight[x] > 0 ? (room * sumMpi[x]) / weight[x] / 254 : 0);
+      const top = y1 - Math.round(weight[x] > 0 ? (room * threads[x]) / weight[x] / 254 : 0);
       for (let yy = y; yy < top; ++yy) pixels[yy * width + x] = blank;
     }
   }
@@ -403,10 +432,12 @@ class Chart {
     const name = `rank ${samples.head.ranks[rank]}`;
     if (s >= samples.first[rank + 1] || samples.threads[s] === 0) return `${name}: nothing recorded`;
     const tick = samples.head.tick, start = s > samples.first[rank] ? samples.end[s - 1] : 0;
-    const length = (samples.end[s] - start) * tick, mpi = samples.mpi[s] / 255, omp = samples.omp[s] / 255;
+    const length = (samples.end[s] - start) * tick, shares = samples.shares.map(column => column[s] / 255);
     const share = value => `${Math.round(100 * value)}\u00a0%`;
+    const computing = Math.max(0, 1 - shares.reduce((a, b) => a + b));
+    const waits = samples.kinds.map((kind, k) => `${SAID[kind]} ${share(shares[k])}`).join(", ");
     return `${name}, ${(start * tick).toFixed(decimals(length / 10))} s, for ${duration(length)}: computing ` +
-      `${share(Math.max(0, 1 - mpi - omp))}, waiting in MPI ${share(mpi)}, in OpenMP ${share(omp)}, ` +
+      `${share(computing)}, ${waits}, ` +
       `${samples.threads[s]} thread${samples.threads[s] === 1 ? "" : "s"}`;
   }
 }

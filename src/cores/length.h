@@ -1,0 +1,38 @@
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+namespace steelyard::cores {
+
+/// Mean length of a phase, s, and its noise band. Windows that resemble the one before them count for fewer.
+class Length {
+ public:
+  void add(double phase) {
+    if (windows_ == 0) first_ = phase;
+    if (windows_ > 0) products_ += phase * last_;
+    ++windows_;
+    sum_ += phase;
+    squares_ += phase * phase;
+    last_ = phase;
+  }
+  double mean() const { return windows_ > 0 ? sum_ / static_cast<double>(windows_) : 0; }
+  /// Twice the standard error of the mean, with the correlation of neighbours in it; as python/steelyard/compare.py.
+  double band() const {
+    if (windows_ < 2) return 0;
+    const double n = static_cast<double>(windows_), m = mean();
+    const double spread = std::max(0.0, squares_ - n * m * m);
+    if (spread == 0) return 0;
+    const double neighbours = products_ - m * (2 * sum_ - first_ - last_) + (n - 1) * m * m;
+    const double alike = std::clamp(neighbours / spread, 0.0, 0.9);
+    const double independent = std::max(2.0, n * (1 - alike) / (1 + alike));
+    return 2 * std::sqrt(spread / (n - 1) / independent);
+  }
+
+ private:
+  long windows_ = 0;
+  double sum_ = 0, squares_ = 0;
+  double products_ = 0;  // of neighbours
+  double first_ = 0, last_ = 0;
+};
+
+}  // namespace steelyard::cores
