@@ -14,7 +14,8 @@ namespace {
 
 /// Measuring executions, and learning from them, may take this part of the loop's time.
 constexpr double kMeasuring = 0.005;
-constexpr double kClocks = 60, kTakingUp = 2000;  // ns: reading the clock; taking up an execution, where that is not known
+constexpr double kClocks = 60,
+                 kTakingUp = 2000;  // ns: reading the clock; taking up an execution, where that is not known
 constexpr long kRarest = 64;
 
 int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
