@@ -31,8 +31,8 @@ module steelyard_loops
   end type
 
   interface
-    ! `name` and `strategy` of so many characters; a strategy of length 0 is that of the options. `fraction` below 0 and
-    ! `chunk` 0, or none given, likewise.
+    ! `name` and `strategy` of so many characters; a strategy of length 0 is that of the options. `fraction` 0 and `chunk` 0,
+    ! or none given, likewise.
     subroutine create(name, name_length, strategy, strategy_length, loop, fraction, chunk, status) &
         bind(c, name='steelyard_loop_create_f')
       import :: c_char, c_double, c_int, c_int64_t, steelyard_loop_t

@@ -47,15 +47,16 @@ typedef struct steelyard_loop steelyard_loop_t;
 typedef struct steelyard_loop_options {
   const char* strategy; /* "auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring",
                            "steal" or "adaptive"; NULL: as the options say, by default "auto". Copied. */
-  double fraction; /* 0..1: static part of the iterations, for "hybrid" and "staggered"; below 0: as the options say */
+  double fraction; /* up to 1: static part of the iterations, for "hybrid" and "staggered"; 0: as the options say. Where
+                      nothing should be static, take "factoring" or "steal". */
   uint64_t chunk;  /* iterations that are taken at a time, at least; 0: by measurement */
 } steelyard_loop_options_t;
-#define STEELYARD_LOOP_OPTIONS_DEFAULT {NULL, -1, 0}
+#define STEELYARD_LOOP_OPTIONS_DEFAULT {NULL, 0, 0} /* as {0}: what is left out is as the options say */
 
 /*
  * Makes a loop. `name` is copied; it is how the loop is found again in a later run (steelyard_loops_load()). NULL: the
  * caller's place. Options NULL: the defaults. Free it with steelyard_loop_free(), outside of its executions.
- * Errors: an unknown strategy, a fraction above 1.
+ * Errors: an unknown strategy, a fraction outside of 0..1.
  */
 STEELYARD_API steelyard_status_t steelyard_loop_create(const char* name, const steelyard_loop_options_t* options,
                                                        steelyard_loop_t** loop);

@@ -37,7 +37,7 @@ class Loop {
  public:
   struct Options {
     std::string strategy = {};  ///< see steelyard_loop_options_t; "": as the options say
-    double fraction = -1;
+    double fraction = 0;
     std::uint64_t chunk = 0;
   };
   explicit Loop(const std::string& name) : Loop(name, Options()) {}

@@ -77,7 +77,7 @@ Status settings_of(const steelyard_loop_options_t* options, Settings& settings) 
   if (options->strategy != nullptr) {
     if (Status status = parse_strategy(options->strategy, settings.strategy); !status) return status;
   }
-  if (!(options->fraction < 0)) settings.fraction = options->fraction;
+  if (options->fraction != 0) settings.fraction = options->fraction;
   if (options->chunk > 0) settings.chunk = options->chunk;
   return check(settings);
 }
@@ -321,7 +321,7 @@ STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, co
   const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
     const steelyard_loop_options_t options = {
-        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? -1 : *fraction,
+        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? 0 : *fraction,
         chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
     return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
   });

@@ -136,9 +136,11 @@ TEST(LoopsInC, MistakesAreSentences) {
   EXPECT_EQ(loop, nullptr);
   EXPECT_TRUE(says("unknown strategy 'guidet'; did you mean guided?")) << steelyard::message();
   options = STEELYARD_LOOP_OPTIONS_DEFAULT;
-  options.fraction = 1.5;
-  EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
-  EXPECT_TRUE(says("1.5")) << steelyard::message();
+  for (const double outside : {1.5, -0.5, std::nan("")}) {
+    options.fraction = outside;
+    EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
+    EXPECT_TRUE(says("the static fraction is ")) << steelyard::message();
+  }
   EXPECT_EQ(steelyard_loop_create("x", nullptr, nullptr), STEELYARD_ERROR);
   EXPECT_EQ(steelyard_loop_set(nullptr, nullptr), STEELYARD_ERROR);
   EXPECT_EQ(steelyard_loop_tie(nullptr, nullptr), STEELYARD_ERROR);
@@ -190,6 +192,31 @@ TEST(LoopsInC, ALoopOfTwoTeamsAtOnceIsRefused) {
   EXPECT_EQ(refused, 4);
   EXPECT_EQ(sentences, 4);
   steelyard_loop_free(loop);
+}
+
+/// Chunks that two threads take of 100 iterations: one for the static part of each, and those of one iteration.
+long chunks_of(const steelyard_loop_options_t& options) {
+  steelyard_loop_t* loop = nullptr;
+  EXPECT_EQ(steelyard_loop_create("zeros", &options, &loop), STEELYARD_SUCCESS) << steelyard::message();
+  long chunks = 0;
+#pragma omp parallel num_threads(2) reduction(+ : chunks)
+  {
+    steelyard_iterations_t mine;
+    steelyard_loop_begin(loop, 0, 100, 1, &mine);
+    while (steelyard_loop_next(&mine)) ++chunks;
+    steelyard_loop_end(&mine);
+  }
+  steelyard_loop_free(loop);
+  return chunks;
+}
+
+TEST(LoopsInC, OptionsThatAreLeftOutAreTheDefaults) {
+  steelyard_loop_options_t options = {};
+  options.strategy = "hybrid";
+  options.chunk = 1;
+  EXPECT_EQ(chunks_of(options), 2 + 10) << "the option loops-static is 90";
+  options.fraction = 0.5;
+  EXPECT_EQ(chunks_of(options), 2 + 50);
 }
 
 TEST(LoopsInC, StateAndOptionsOfALoop) {

@@ -36,13 +36,15 @@ Gathering::Round& Gathering::round(const openmp::Position& here) {
   Round* const found = known != rounds_.end()
                            ? known->get()
                            : rounds_.emplace_back(std::make_unique<Round>(here.threads, here.path)).get();
+  if (rounds_.size() > 1) several_rounds_.store(true, std::memory_order_relaxed);
   latest_.store(found, std::memory_order_release);
   return *found;
 }
 
 bool Gathering::busy_elsewhere(const Round& mine) {
+  // All threads come here at once: a lock would put some of them to sleep.
+  if (!several_rounds_.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
-  if (rounds_.size() < 2) return false;
   for (const auto& other : rounds_) {
     if (other.get() == &mine) continue;
     for (int t = 0; t < other->team.threads(); ++t) {

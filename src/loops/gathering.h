@@ -46,6 +46,7 @@ class Gathering {
   const bool exclusive_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Round>> rounds_;
+  std::atomic<bool> several_rounds_ = false;
   std::atomic<Round*> latest_ = nullptr;
   std::vector<std::unique_ptr<Team>> teams_, idle_;
   std::atomic<bool> entered_ = false;

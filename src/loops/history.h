@@ -25,6 +25,7 @@ struct Execution {
   double static_fraction = 1;
   std::int64_t elapsed_ns = 0;  ///< from the first begin until the last one found nothing more
   std::vector<ThreadSample> threads;
+  std::int64_t taking_up_ns = 0;  ///< that it takes to learn from an execution, while all wait; 0: not known
 
   double stolen_share() const;  ///< of all iterations
   double idle_share() const;    ///< of the time of all threads

@@ -12,9 +12,10 @@
 namespace steelyard::loops {
 namespace {
 
-/// Counts and clocks of a measured execution may take this part of its time.
+/// Measuring executions, and learning from them, may take this part of the loop's time.
 constexpr double kMeasuring = 0.005;
-constexpr double kMeasureBase = 300, kMeasureThread = 60;  // ns that they take, about
+constexpr double kClocks = 60,
+                 kTakingUp = 2000;  // ns: reading the clock; taking up an execution, where that is not known
 constexpr long kRarest = 64;
 
 int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
@@ -191,7 +192,8 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
     }
   }
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
-  const double cost = kMeasureBase + kMeasureThread * regime.threads;
+  const double cost =
+      2 * kClocks + (execution.taking_up_ns > 0 ? static_cast<double>(execution.taking_up_ns) : kTakingUp);
   const double period = history.mean_ns() > 0 ? std::ceil(cost / (kMeasuring * history.mean_ns())) : 1;
   regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, static_cast<double>(kRarest)));
   replan(regime, regime.plan.shape);

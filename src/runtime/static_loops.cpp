@@ -27,6 +27,7 @@ struct StaticLoop {
   std::vector<Thread> threads;
   long executions = 0;  ///< of the region, with this loop
   double ns = 0;        ///< of the slowest thread in all of them
+  double idle = 0;      ///< share of the threads' time that they were done earlier than the slowest, lately
   StaticLoop* const next;
 };
 
@@ -70,15 +71,18 @@ void take_up(Equal& equal) {
   std::vector<double> ns(static_cast<std::size_t>(equal.threads), 0.0);
   double slowest_of_all = 0;
   for (StaticLoop* loop = equal.loops.load(std::memory_order_relaxed); loop != nullptr; loop = loop->next) {
-    double slowest = 0;
+    double slowest = 0, busy = 0;
     for (std::size_t t = 0; t < ns.size(); ++t) {
       const auto spent = static_cast<double>(std::exchange(loop->threads[t].ns, 0));
       ns[t] += spent;
+      busy += spent;
       slowest = std::max(slowest, spent);
     }
     if (slowest == 0) continue;
     ++loop->executions;
     loop->ns += slowest;
+    loop->idle +=
+        (1 - busy / (slowest * equal.threads) - loop->idle) / static_cast<double>(std::min(loop->executions, 8L));
     slowest_of_all += slowest;
   }
   if (std::ranges::none_of(ns, [](double spent) { return spent == 0; })) equal.parts.executed(ns, slowest_of_all);
@@ -168,6 +172,7 @@ void add_static_loop_records(std::vector<observe::LoopRecord>& records) {
     record.threads = equal.threads;
     record.strategy = equal.parts.even() ? "static" : "reweighed";
     record.why = described(equal.parts);
+    record.idle = loop.idle;
   };
   const std::lock_guard lock(shared().mutex);
   for (const auto& [address, region] : shared().regions) {

@@ -64,9 +64,11 @@ BlockingCall::~BlockingCall() {
   State& state = *g_state;
   if (asleep_) come_back();
   if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
+  bool came_last = false;
   if (everybody_) {
     const int last = state.arrivals->last(*group_);  // known even where the MPI library did the waiting
-    if (last >= 0) waited_for_ = last == state.me ? -1 : state.processes[last].world_rank;
+    came_last = last == state.me;
+    if (last >= 0) waited_for_ = came_last ? -1 : state.processes[last].world_rank;
   }
   const std::int64_t now = now_ns();
   state.activity.leave_mpi(now);
@@ -75,7 +77,8 @@ BlockingCall::~BlockingCall() {
   state.waits.at(site_).add(now - begin_);
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);
-  if (step_mark_ || everybody_) waited_in_collective(now - begin_);
+  // Who came last had no time to spare, however long the call itself took.
+  if (step_mark_ || everybody_) waited_in_collective(came_last ? 0 : now - begin_);
   if (step_mark_) consider_plans(state, now);
 }
 

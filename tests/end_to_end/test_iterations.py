@@ -82,6 +82,7 @@ def test_static_loops_are_fitted_and_keep_their_promise(threads, tmp_path):
     check_weighed(result)
     loops = result.record["loops"]
     assert {loop["strategy"] for loop in loops} <= {"static", "reweighed"}
+    assert any(0 < loop["idle"] < 1 for loop in loops), result.explain()
     if threads == "2":
         assert any(loop["strategy"] == "reweighed" for loop in loops), result.explain()
         assert "plain static loop" in result.err
