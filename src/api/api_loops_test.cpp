@@ -271,7 +271,7 @@ TEST(ForEach, RunsEachIndexOnceWithAndWithoutALoop) {
 
 TEST(ForEach, ThrowsTheFirstExceptionAndStartsNoMore) {
   omp_set_num_threads(3);
-  steelyard::Loop loop("throws", {"steal", -1, 1});
+  steelyard::Loop loop("throws", {"steal", 0, 1});
   Runs runs(100000);
   try {
     steelyard::for_each(loop, 0, 100000, [&](int i) {
