@@ -271,17 +271,11 @@ steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steel
 }
 
 steelyard_status_t steelyard_node_barrier(steelyard_node_t* node) {
-  return guarded(__func__, node, [&] {
-    node->context->barrier(Rendezvous::Wait::brief);
-    return Status();
-  });
+  return guarded(__func__, node, [&] { return node->context->barrier(Rendezvous::Wait::brief); });
 }
 
 steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
-  return guarded(__func__, node, [&] {
-    node->context->barrier(Rendezvous::Wait::asleep);
-    return Status();
-  });
+  return guarded(__func__, node, [&] { return node->context->barrier(Rendezvous::Wait::asleep); });
 }
 
 steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_resource_t resource, int most,
@@ -327,6 +321,8 @@ steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) 
 steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
   return guarded(__func__, phase, [&] { return phase->phase.leave(); });
 }
+
+void steelyard_phase_leave_all(void) { Phase::leave_all("MPI_Finalize was called"); }
 
 steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {
   if (grade != nullptr) *grade = {};
