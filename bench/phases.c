@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { most_batches = 15, phases = 10, mixed_steps = 2, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
+enum { most_batches = 15, phases = 10, mixed_steps = 2, mixed_ms = 160, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
 
 static int rank, ranks;
 static steelyard_node_t* node;
@@ -175,9 +175,11 @@ static void sleep_until(double moment) {
 
 // Two coupled libraries: one of single-threaded ranks, one of ranks with `threads` threads. `everywhere` is the part of the
 // time that the first one takes where only as many ranks run as there are cores for the second one's threads. That is `under`:
-// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase.
+// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase. A step is
+// as long as it has to be for its two parts to take `mixed_ms` there: what a phase costs does not depend on its length.
 static double step_mixed(steelyard_phase_t* phase, double everywhere, int threads, int under) {
-  const double step = 0.4, first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
+  const double step = 1e-3 * mixed_ms / (everywhere / threads + 1 - everywhere);
+  const double first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
   int chosen = 1;
   steelyard_node_barrier(node);
   const double start = now();
@@ -208,7 +210,7 @@ static void measure_mixed(const char* percents, int threads, int under) {
   if (threads * packages != cores && threads != cores) fail("--threads: the cores of a package, or of the machine");
   if (steelyard_phase_create(node, threads == cores ? STEELYARD_MACHINE : STEELYARD_PACKAGE, 1, &phase))
     fail(steelyard_message());
-  step_mixed(phase, 0.9, threads, under);  // starts the threads
+  step_mixed(phase, 0.5, threads, under);  // starts the threads
   for (const char* at = percents; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
     double seconds = 0;
     for (int i = 0; i < mixed_steps; ++i) seconds += step_mixed(phase, atof(at) / 100, threads, under);
