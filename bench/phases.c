@@ -14,7 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { most_batches = 15, phases = 10, mixed_steps = 2, mixed_ms = 160, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
+enum { most_batches = 15, phases = 10, mixed_steps = 2, mixed_ms = 160 };
+enum { package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
 
 static int rank, ranks;
 static steelyard_node_t* node;
