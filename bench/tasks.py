@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Callable
 
-from harness import Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, report
+from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, report
 
 
 def launch(flavour: str, ranks: int, program: str, *words: str) -> list[str]:
@@ -80,6 +80,22 @@ def model(name: str, words: list[str], least: float) -> Callable[[Session], list
     return measured
 
 
+def simulated(name: str, ranks: int, words: list[str], least: float) -> Callable[[Session], list[Figure]]:
+    """The pool itself, on SimGrid's ranks; beside it what the model says of the same."""
+
+    def measured(session: Session) -> list[Figure]:
+        there = [str(TREE / "sim/simulate.sh"), str(ranks), session.program("sim/tasks_smpi")]
+        cases = [Case(policy, [*there, "dlb", *words, f"policy={policy}"], {},
+                      r"efficiency ([0-9.]+)\n(?=(?s:.*)lost 0\n)") for policy in ("small-world", "random")]
+        cases.append(Case("model", [session.program("sim/tasks_model"), f"processes={ranks}", *words,
+                                    "policies=small-world"], {}, r"efficiency +([0-9.]+)"))
+        found = session.interleaved(cases, 1)
+        beside = {f"{case.label} %": found[case.label][0] for case in cases[1:]}
+        return [figure(name, "simulated", found["small-world"], "%", Target(">=", least), cases[0].shell(), beside)]
+
+    return measured
+
+
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     all_of_them = [Measurement("cost", 10, cost("cost", 1, "task", "ns", 150)),
                    Measurement("steal", 10, cost("steal", 2, "us", "us", 5)),
@@ -91,6 +107,9 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                                                efficiency(flavour, ranks, seconds, least)))
         for tree in ("T1", "T3"):
             all_of_them.append(Measurement(f"uts-{tree}-{flavour}", 15 if quick else 60, trees(flavour, tree)))
+    ranks = 56 if quick else 896
+    all_of_them.append(Measurement(f"simulated-{ranks}-1s", 20 if quick else 120, simulated(
+        f"simulated-{ranks}-1s", ranks, ["seconds=1", "tasks=20" if quick else "tasks=200", "bytes=2e5"], 85)))
     for seconds, least in ((10, 97), (5, 95), (1, 85)):
         all_of_them.append(Measurement(f"model-3584-{seconds}s", 60, model(
             f"model-3584-{seconds}s", [f"seconds={seconds}", "tasks=200"], least)))

@@ -193,10 +193,10 @@ typedef struct steelyard_mail {
   int (*sent)(void* self, int slot);                                    /* 1: the slot is free again */
   int (*arrived)(void* self, int* from, size_t* bytes);                 /* 1: there is a message, to be received next */
   void (*receive)(void* self, void* bytes, size_t size);
-  void (*pause)(void* self, int64_t ns);
-  int64_t (*clock)(void* self);         /* ns */
-  int (*open)(void* self);              /* 1: messages can still be sent */
-  void (*close)(void* self, int clean); /* the last call. 0: messages may still be under way */
+  void (*pause)(void* self, int64_t ns); /* 0: for what comes at once */
+  int64_t (*clock)(void* self);          /* ns */
+  int (*open)(void* self);               /* 1: messages can still be sent */
+  void (*close)(void* self, int clean);  /* the last call. 0: messages may still be under way */
 } steelyard_mail_t;
 /* `mail` is copied, and closed by steelyard_tasks_free(), or at once where this fails. */
 STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail,

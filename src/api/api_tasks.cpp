@@ -66,8 +66,10 @@ class CalledMail final : public Mail {
   void pause(std::int64_t ns) override {
     if (by_.pause != nullptr) {
       by_.pause(by_.self, ns);
-    } else {
+    } else if (ns > 0) {
       steelyard::node::sleep_for(ns);
+    } else {
+      for (int i = 0; i < 50; ++i) steelyard::node::relax();
     }
   }
   std::int64_t now() const override { return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns(); }

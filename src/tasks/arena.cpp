@@ -28,7 +28,7 @@ base::Status no_memory(std::uint64_t bytes, int error) {
 }  // namespace
 
 base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& arena) {
-  std::unique_ptr<Arena> made(new Arena);
+  std::unique_ptr<Arena> made(new Arena(mail.reach()));
   const bool leader = mail.node_rank() == 0;
   const std::uint64_t head =
       whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(mail.node_size()));

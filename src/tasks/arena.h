@@ -59,7 +59,7 @@ class Arena {
   int first_worker(int local) const { return first_worker_[static_cast<std::size_t>(local)]; }
   WorkerBlock& worker(int index) const { return *reinterpret_cast<WorkerBlock*>(base_ + region(index)); }
   /// The worker in whose heap a block lies.
-  WorkerBlock& owner_of(std::uint64_t block) const { return worker(static_cast<int>((block - regions_) / kRegion)); }
+  WorkerBlock& owner_of(std::uint64_t block) const { return worker(static_cast<int>((block - regions_) / reach_)); }
   Heap heap(int worker) const;
 
   /// A block for a process: lock-free, from any process.
@@ -68,11 +68,11 @@ class Arena {
   void collect(int process, std::vector<std::uint64_t>& blocks) const;
 
  private:
-  static constexpr std::uint64_t kRegion = std::uint64_t{1} << 34;
-  Arena() = default;
-  std::uint64_t region(int worker) const { return regions_ + static_cast<std::uint64_t>(worker) * kRegion; }
+  explicit Arena(std::uint64_t reach) : reach_(reach) {}
+  std::uint64_t region(int worker) const { return regions_ + static_cast<std::uint64_t>(worker) * reach_; }
   bool back(std::uint64_t offset, std::uint64_t bytes) const;
 
+  const std::uint64_t reach_;  // of a worker's region
   int fd_ = -1;
   char* base_ = nullptr;
   std::uint64_t mapped_ = 0, regions_ = 0;

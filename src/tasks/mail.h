@@ -19,6 +19,8 @@ class Mail {
   virtual std::vector<std::int32_t> nodes() const = 0;
   /// Of node 0.
   virtual int ranks_a_node() const = 0;
+  /// Bytes of shared memory that a thread's tasks may grow to.
+  virtual std::uint64_t reach() const { return std::uint64_t{1} << 34; }
 
   /// Collective over the node: the bytes of its first rank, at everybody.
   virtual void broadcast_in_node(void* bytes, std::size_t size) = 0;
@@ -34,7 +36,7 @@ class Mail {
   /// True where a message has come: receive() it next.
   virtual bool arrived(int& from, std::size_t& bytes) = 0;
   virtual void receive(void* bytes, std::size_t size) = 0;
-  /// Every wait of the library is one of these, and every look at the clock one of those.
+  /// Every wait of the library is one of these, and every look at the clock one of those. 0: for what comes at once.
   virtual void pause(std::int64_t ns) = 0;
   virtual std::int64_t now() const = 0;
   /// Messages can still be sent.

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "node/sleep.h"
 
 namespace steelyard::tasks {
 namespace {
@@ -289,11 +288,7 @@ void Pool::hand_over(Worker& worker) {
 
 void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
-  if (waited < kSpin) {
-    for (int i = 0; i < 50; ++i) node::relax();
-  } else {
-    mail_->pause(std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
-  }
+  mail_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
 }
 
 void Pool::complain(std::int64_t waited) {

@@ -14,12 +14,22 @@ namespace steelyard::intercept {
 
 using Site = std::uint64_t;
 
-/// Set while a Fortran binding that ends in a C wrapper is being called: all its calls would have one return address.
-inline thread_local Site t_fortran_site = 0;
+/// Set while a binding that ends in a C wrapper is being called: all its calls would have one return address.
+inline thread_local Site t_caller = 0;
 
-inline Site site(void* return_address) {
-  return t_fortran_site != 0 ? t_fortran_site : reinterpret_cast<Site>(return_address);
-}
+inline Site site(void* return_address) { return t_caller != 0 ? t_caller : reinterpret_cast<Site>(return_address); }
+
+/// Tells the C wrapper to which a call goes on from where in the program it came.
+class CalledFrom {
+ public:
+  explicit CalledFrom(void* return_address) : outer_(t_caller) { t_caller = site(return_address); }
+  ~CalledFrom() { t_caller = outer_; }
+  CalledFrom(const CalledFrom&) = delete;
+  CalledFrom& operator=(const CalledFrom&) = delete;
+
+ private:
+  Site outer_;
+};
 
 /// True inside of a weighed call: what the library or a callback of the program calls from there is a part of it.
 inline thread_local bool t_inside = false;

@@ -51,18 +51,6 @@ inline void set_error(MPI_Fint* ierror, int error) {
   if (ierror != nullptr) *ierror = error;
 }
 
-/// Tells the C wrapper to which the call goes on from where in the program it came.
-class FromFortran {
- public:
-  explicit FromFortran(void* return_address) : outer_(t_fortran_site) { t_fortran_site = site(return_address); }
-  ~FromFortran() { t_fortran_site = outer_; }
-  FromFortran(const FromFortran&) = delete;
-  FromFortran& operator=(const FromFortran&) = delete;
-
- private:
-  Site outer_;
-};
-
 }  // namespace steelyard::intercept
 
 // STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
@@ -73,10 +61,10 @@ class FromFortran {
   extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                           \
     steelyard::intercept::weigh_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments); \
   }
-#define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)           \
-  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {              \
-    const steelyard::intercept::FromFortran origin(__builtin_return_address(0)); \
-    steelyard::intercept::next<"mpi_" #name, #binding> arguments;                \
+#define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)          \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {             \
+    const steelyard::intercept::CalledFrom origin(__builtin_return_address(0)); \
+    steelyard::intercept::next<"mpi_" #name, #binding> arguments;               \
   }
 #ifdef OPEN_MPI
 #define STEELYARD_FORTRAN(name, parameters, arguments)      \

@@ -57,3 +57,9 @@ STEELYARD_FORTRAN_TIMED(win_unlock, (F * rank, F* window, F* ierror), (rank, win
 STEELYARD_FORTRAN_TIMED(win_unlock_all, (F * window, F* ierror), (window, ierror))
 STEELYARD_FORTRAN_TIMED(win_flush, (F * rank, F* window, F* ierror), (rank, window, ierror))
 STEELYARD_FORTRAN_TIMED(win_flush_all, (F * window, F* ierror), (window, ierror))
+STEELYARD_FORTRAN_TIMED(win_flush_local, (F * rank, F* window, F* ierror), (rank, window, ierror))
+STEELYARD_FORTRAN_TIMED(win_flush_local_all, (F * window, F* ierror), (window, ierror))
+STEELYARD_FORTRAN_TIMED(win_lock, (F * kind, F* rank, F* hints, F* window, F* ierror),
+                        (kind, rank, hints, window, ierror))
+STEELYARD_FORTRAN_TIMED(win_lock_all, (F * hints, F* window, F* ierror), (hints, window, ierror))
+STEELYARD_FORTRAN_TIMED(win_start, (F * group, F* hints, F* window, F* ierror), (group, hints, window, ierror))

@@ -14,7 +14,7 @@ namespace steelyard::intercept {
 namespace {
 
 int with_start(int error) {
-  if (error == MPI_SUCCESS) initialised(t_fortran_site != 0 ? "Fortran" : "C");
+  if (error == MPI_SUCCESS) initialised(t_caller != 0 ? "Fortran" : "C");
   return error;
 }
 

@@ -61,6 +61,49 @@ TEST(OtherWaits, ForAMatchedMessage) {
   EXPECT_EQ(notes().calls - calls, 1);
 }
 
+#if MPI_VERSION >= 4
+TEST(OtherWaits, WithLargeCountsAreTheOrdinaryOnesAndMayBeMixedWithThem) {
+  const int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  const std::vector<int> mine(static_cast<std::size_t>(size), rank + 1);
+  std::vector<int> got(static_cast<std::size_t>(size), -1);
+  const long calls = notes().calls;
+
+  // One rank has few enough to say it in the ordinary way.
+  std::vector<int> data(300, rank == 0 ? 7 : -1);
+  EXPECT_EQ(
+      rank == 1 ? MPI_Bcast(data.data(), 300, MPI_INT, 0, world) : MPI_Bcast_c(data.data(), 300, MPI_INT, 0, world),
+      MPI_SUCCESS);
+  EXPECT_EQ(data, std::vector<int>(300, 7));
+  int sum = 0;
+  MPI_Allreduce_c(&rank, &sum, 1, MPI_INT, MPI_SUM, world);
+  EXPECT_EQ(sum, size * (size - 1) / 2);
+  MPI_Alltoall_c(mine.data(), 1, MPI_INT, got.data(), 1, MPI_INT, world);
+  for (int i = 0; i < size; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 1);
+  int from_left = -1;
+  MPI_Status status;
+  MPI_Sendrecv_c(&rank, 1, MPI_INT, right, 1, &from_left, 1, MPI_INT, left, 1, world, &status);
+  EXPECT_EQ(from_left, left);
+  EXPECT_EQ(status.MPI_SOURCE, left);
+  EXPECT_EQ(notes().calls - calls, 4);
+
+  // Those with a count for each rank.
+  const std::vector<MPI_Count> ones(static_cast<std::size_t>(size), 1);
+  std::vector<MPI_Aint> places;
+  for (int i = 0; i < size; ++i) places.push_back(i);
+  std::vector<int> all(static_cast<std::size_t>(size), -1);
+  MPI_Allgatherv_c(&rank, 1, MPI_INT, all.data(), ones.data(), places.data(), MPI_INT, world);
+  for (int i = 0; i < size; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(notes().calls - calls, 5);
+
+  // What does not fit is the library's, and so is its answer.
+  PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  EXPECT_NE(MPI_Bcast_c(nullptr, MPI_Count{1} << 40, MPI_INT, size, world), MPI_SUCCESS);
+  PMPI_Comm_set_errhandler(world, MPI_ERRORS_ARE_FATAL);
+}
+#endif
+
 TEST(OtherWaits, InFiles) {
   const int rank = rank_of(MPI_COMM_WORLD);
   int id = getpid();

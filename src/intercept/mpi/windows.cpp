@@ -79,6 +79,16 @@ STEELYARD_EXPORT int MPI_Win_complete(MPI_Win window) { STEELYARD_TIMED(PMPI_Win
 
 STEELYARD_EXPORT int MPI_Win_wait(MPI_Win window) { STEELYARD_TIMED(PMPI_Win_wait(window)); }
 
+STEELYARD_EXPORT int MPI_Win_lock(int kind, int rank, int hints, MPI_Win window) {
+  STEELYARD_TIMED(PMPI_Win_lock(kind, rank, hints, window));
+}
+
+STEELYARD_EXPORT int MPI_Win_lock_all(int hints, MPI_Win window) { STEELYARD_TIMED(PMPI_Win_lock_all(hints, window)); }
+
+STEELYARD_EXPORT int MPI_Win_start(MPI_Group group, int hints, MPI_Win window) {
+  STEELYARD_TIMED(PMPI_Win_start(group, hints, window));
+}
+
 STEELYARD_EXPORT int MPI_Win_unlock(int rank, MPI_Win window) { STEELYARD_TIMED(PMPI_Win_unlock(rank, window)); }
 
 STEELYARD_EXPORT int MPI_Win_unlock_all(MPI_Win window) { STEELYARD_TIMED(PMPI_Win_unlock_all(window)); }
@@ -86,5 +96,11 @@ STEELYARD_EXPORT int MPI_Win_unlock_all(MPI_Win window) { STEELYARD_TIMED(PMPI_W
 STEELYARD_EXPORT int MPI_Win_flush(int rank, MPI_Win window) { STEELYARD_TIMED(PMPI_Win_flush(rank, window)); }
 
 STEELYARD_EXPORT int MPI_Win_flush_all(MPI_Win window) { STEELYARD_TIMED(PMPI_Win_flush_all(window)); }
+
+STEELYARD_EXPORT int MPI_Win_flush_local(int rank, MPI_Win window) {
+  STEELYARD_TIMED(PMPI_Win_flush_local(rank, window));
+}
+
+STEELYARD_EXPORT int MPI_Win_flush_local_all(MPI_Win window) { STEELYARD_TIMED(PMPI_Win_flush_local_all(window)); }
 
 }  // extern "C"
