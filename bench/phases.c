@@ -140,7 +140,8 @@ static double compute(long rounds) {
 
 static void measure_wait(const char* how, long rounds) {
   const int threads = omp_get_max_threads();
-  const int by_steelyard = strcmp(how, "steelyard") == 0, by_quo = strcmp(how, "quo") == 0, by_mpi = strcmp(how, "mpi") == 0;
+  const int by_steelyard = strcmp(how, "steelyard") == 0, by_quo = strcmp(how, "quo") == 0,
+            by_mpi = strcmp(how, "mpi") == 0;
   steelyard_phase_t* phase = NULL;
   if (steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase)) fail(steelyard_message());
   double sum = 0, seconds = 0;
