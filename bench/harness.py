@@ -12,8 +12,9 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Callable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence, TypeVar
 
+Result = TypeVar("Result", float, list[float])
 TREE = Path(__file__).resolve().parent.parent
 
 
@@ -83,7 +84,12 @@ def mpi_variables() -> dict[str, str]:
 
 
 def run(case: Case, limit: float) -> float:
-    """The number that the command prints. Its whole process group ends with it, whatever happens."""
+    """The number that the command prints."""
+    return numbers(case, limit)[0]
+
+
+def numbers(case: Case, limit: float) -> list[float]:
+    """All such numbers. The command's whole process group ends with it, whatever happens."""
     environment = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_", key)}
     environment |= mpi_variables() | case.variables
     try:
@@ -100,11 +106,11 @@ def run(case: Case, limit: float) -> float:
             end_group(process)
     if output is None:
         raise Failed(f"{case.label}: still running after {limit:.0f} s: {case.shell()}")
-    found = re.search(case.pattern, output)
-    if process.returncode != 0 or found is None:
-        raise Failed(f"{case.label}: status {process.returncode}, {'no result' if found is None else 'result not used'}: "
+    found = re.findall(case.pattern, output)
+    if process.returncode != 0 or not found:
+        raise Failed(f"{case.label}: status {process.returncode}, {'result not used' if found else 'no result'}: "
                      f"{case.shell()}\n{output[-2000:].rstrip()}")
-    return float(found.group(1))
+    return [float(number) for number in found]
 
 
 def end_group(process: subprocess.Popen) -> None:
@@ -170,13 +176,14 @@ class Session:
     dlb: dict[str, Path]
     progress: Progress
 
-    def interleaved(self, cases: Sequence[Case], rounds: int, limit: float = 300) -> dict[str, list[float]]:
+    def interleaved(self, cases: Sequence[Case], rounds: int, limit: float = 300,
+                    read: Callable[[Case, float], Result] = run) -> dict[str, list[Result]]:
         """A B A B ...: what is to be compared is measured under the same weather. The order turns round with each round."""
-        results: dict[str, list[float]] = {case.label: [] for case in cases}
+        results: dict[str, list[Result]] = {case.label: [] for case in cases}
         start = time.monotonic()
         for number in range(1, rounds + 1):
             for case in cases if number % 2 else reversed(cases):
-                results[case.label].append(run(case, limit))
+                results[case.label].append(read(case, limit))
             self.progress.round(number, rounds, time.monotonic() - start)
         return results
 

@@ -28,6 +28,9 @@ class Run(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "(?s)status 3.*no such thing"):
             harness.run(shell("echo seconds 1; echo no such thing >&2; exit 3"), 10)
 
+    def test_reads_all_numbers_of_a_command_that_prints_many(self):
+        self.assertEqual(harness.numbers(shell("echo seconds 1; echo seconds 2.5"), 10), [1, 2.5])
+
     def test_output_without_a_number_is_an_error(self):
         with self.assertRaisesRegex(Failed, "no result"):
             harness.run(shell("echo hello"), 10)

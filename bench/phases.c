@@ -2,7 +2,7 @@
 //   phases --cost=push|distribute|barrier|create [--quo=libquo.so]   --once: one batch instead of 15
 //   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II
 //   phases --creations=N                                           so many contexts, one after the other, and nothing else
-//   phases --mixed=PERCENT --threads=T [--under]                   the paper's equation 1, with threads that sleep
+//   phases --mixed=PERCENT,... --threads=T [--under]               the paper's equation 1, with threads that sleep
 // Prints the costs in nanoseconds, the mean over the ranks of the median over batches; or the seconds of the computing.
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { most_batches = 15, phases = 10, package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
+enum { most_batches = 15, phases = 10, mixed_steps = 2, mixed_ms = 160 };
+enum { package = 2, by_kind = 1 };  // QUO_OBJ_PACKAGE, QUO_BIND_PUSH_OBJ
 
 static int rank, ranks;
 static steelyard_node_t* node;
@@ -139,29 +140,25 @@ static double compute(long rounds) {
 
 static void measure_wait(const char* how, long rounds) {
   const int threads = omp_get_max_threads();
+  const int by_steelyard = strcmp(how, "steelyard") == 0, by_quo = strcmp(how, "quo") == 0,
+            by_mpi = strcmp(how, "mpi") == 0;
   steelyard_phase_t* phase = NULL;
   if (steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase)) fail(steelyard_message());
-  double sum = compute(rounds / 10), seconds = 0;
-  for (int i = 0; i < phases; ++i) {
+  double sum = 0, seconds = 0;
+  for (int i = 0; i <= phases; ++i) {
     int chosen = rank == 0;
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    if (strcmp(how, "steelyard") == 0) {
-      if (steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
-    } else if (strcmp(how, "quo") == 0 && chosen) {
-      quo.push(quo.context, by_kind, 0, -1);
-      omp_set_num_threads(threads);
-    }
+    if (by_steelyard && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
+    if (by_quo && chosen && quo.push(quo.context, by_kind, 0, -1)) fail("QUO_bind_push");
+    if (by_mpi && chosen && steelyard_push_enclosing(node, STEELYARD_MACHINE, threads)) fail(steelyard_message());
     if (chosen) sum += compute(rounds);
-    if (strcmp(how, "steelyard") == 0) {
-      if (steelyard_phase_leave(phase)) fail(steelyard_message());
-    } else if (strcmp(how, "quo") == 0) {
-      if (chosen) quo.pop(quo.context);
-      quo.barrier(quo.context);
-    } else if (strcmp(how, "mpi") == 0) {
-      MPI_Barrier(MPI_COMM_WORLD);
-    }
-    seconds += MPI_Wtime() - start;
+    if (by_steelyard && steelyard_phase_leave(phase)) fail(steelyard_message());
+    if (by_quo && chosen && quo.pop(quo.context)) fail("QUO_bind_pop");
+    if (by_quo) quo.barrier(quo.context);
+    if (by_mpi && chosen && steelyard_pop(node)) fail(steelyard_message());
+    if (by_mpi) MPI_Barrier(MPI_COMM_WORLD);
+    if (i > 0) seconds += MPI_Wtime() - start;  // the first one starts the threads
   }
   steelyard_phase_free(phase);
   if (rank == 0) printf("sum %.0f\nseconds %.6f\n", sum, seconds);
@@ -180,9 +177,34 @@ static void sleep_until(double moment) {
 
 // Two coupled libraries: one of single-threaded ranks, one of ranks with `threads` threads. `everywhere` is the part of the
 // time that the first one takes where only as many ranks run as there are cores for the second one's threads. That is `under`:
-// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase.
-static void measure_mixed(double everywhere, int threads, int under) {
-  const double step = 0.4, first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
+// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase. A step is
+// as long as it has to be for its two parts to take `mixed_ms` there: what a phase costs does not depend on its length.
+static double step_mixed(steelyard_phase_t* phase, double everywhere, int threads, int under) {
+  const double step = 1e-3 * mixed_ms / (everywhere / threads + 1 - everywhere);
+  const double first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
+  int chosen = 1;
+  steelyard_node_barrier(node);
+  const double start = now();
+  sleep_until(start + first);
+  steelyard_node_barrier(node);
+  if (!under && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
+  if (chosen) {
+    int team = 0;
+    const double done = now() + second;
+#pragma omp parallel
+    {
+#pragma omp single nowait
+      team = omp_get_num_threads();
+      sleep_until(done);
+    }
+    if (team != threads) fail("the threaded library has not got its threads");
+  }
+  if (under) steelyard_node_barrier(node);
+  if (!under && steelyard_phase_leave(phase)) fail(steelyard_message());
+  return now() - start;
+}
+
+static void measure_mixed(const char* percents, int threads, int under) {
   steelyard_phase_t* phase = NULL;
   int packages = 0, cores = 0;
   if (steelyard_node_count(node, STEELYARD_PACKAGE, &packages)) fail(steelyard_message());
@@ -190,31 +212,13 @@ static void measure_mixed(double everywhere, int threads, int under) {
   if (threads * packages != cores && threads != cores) fail("--threads: the cores of a package, or of the machine");
   if (steelyard_phase_create(node, threads == cores ? STEELYARD_MACHINE : STEELYARD_PACKAGE, 1, &phase))
     fail(steelyard_message());
-  double seconds = 0;
-  for (int i = 0; i <= 5; ++i) {
-    int chosen = 1;
-    steelyard_node_barrier(node);
-    const double start = now();
-    sleep_until(start + first);
-    steelyard_node_barrier(node);
-    if (!under && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
-    if (chosen) {
-      int team = 0;
-      const double done = now() + second;
-#pragma omp parallel
-      {
-#pragma omp single nowait
-        team = omp_get_num_threads();
-        sleep_until(done);
-      }
-      if (team != threads) fail("the threaded library has not got its threads");
-    }
-    if (under) steelyard_node_barrier(node);
-    if (!under && steelyard_phase_leave(phase)) fail(steelyard_message());
-    if (i > 0) seconds += now() - start;  // the first one starts the threads
+  step_mixed(phase, 0.5, threads, under);  // starts the threads
+  for (const char* at = percents; at != NULL; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    double seconds = 0;
+    for (int i = 0; i < mixed_steps; ++i) seconds += step_mixed(phase, atof(at) / 100, threads, under);
+    if (rank == 0) printf("seconds %.6f\n", seconds);
   }
   steelyard_phase_free(phase);
-  if (rank == 0) printf("seconds %.6f\n", seconds);
 }
 
 int main(int argc, char** argv) {
@@ -256,7 +260,7 @@ int main(int argc, char** argv) {
   }
   if (cost != NULL) measure_cost(cost);
   if (wait != NULL) measure_wait(wait, rounds);
-  if (mixed != NULL) measure_mixed(atof(mixed) / 100, threads, under);
+  if (mixed != NULL) measure_mixed(mixed, threads, under);
   if (quo.context != NULL) quo.free(quo.context);
   steelyard_node_free(node);
   MPI_Finalize();

@@ -9,11 +9,16 @@ import tempfile
 from pathlib import Path
 from typing import Callable
 
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, report)
+from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, numbers,
+                     report)
 
 COSTS = {"push": "push and pop", "distribute": "distribution", "barrier": "barrier", "create": "creation of a context"}
 CORES = 16  # of the emulated node
+PARTS = (30, 50, 70, 90)  # per cent of the under-subscribed run in which ranks work alone
 LIBRARY: dict[str, Path] = {}  # libquo.so by MPI
+
+PHASES = 10  # of a run with --wait
+BIND_TO_CORE = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
 
 # The paper's table II: per cent over the ideal.
 PAPER = {"QUO in the paper": 8.24, "MPI_Barrier in the paper": 115.63}
@@ -37,8 +42,8 @@ def cost(flavour: str, operation: str, ranks: int) -> Callable[[Session], list[F
         ours, theirs = [], []
         # Both are measured in one run, batch by batch in turn.
         for number in range(1 if session.quick else 5):
-            case = Case(operation, command, {"OMP_NUM_THREADS": "1"}, r"((?s:steelyard [0-9.]+\nquo [0-9.]+))")
-            one, other = both(case)
+            case = Case(operation, command, {"OMP_NUM_THREADS": "1"}, r"(?:steelyard|quo) ([0-9.]+)")
+            one, other = numbers(case, 300)
             ours.append(one / 1000)
             theirs.append(other / 1000)
         name = f"{operation}-{ranks}-{flavour}"
@@ -51,36 +56,34 @@ def cost(flavour: str, operation: str, ranks: int) -> Callable[[Session], list[F
     return measured
 
 
-def both(case: Case) -> tuple[float, float]:
-    """One run prints two numbers, and the harness takes one of a run: they come as one."""
-    done = subprocess.run(case.command, env=os.environ | mpi_variables() | case.variables, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=300)
-    found = re.search(r"steelyard ([0-9.]+)\nquo ([0-9.]+)", done.stdout)
-    if done.returncode != 0 or found is None:
-        raise Failed(f"{case.label}: status {done.returncode}: {case.shell()}\n{(done.stdout + done.stderr)[-2000:]}")
-    return float(found.group(1)), float(found.group(2))
+def table_two(flavour: str, bound: bool) -> Callable[[Session], list[Figure]]:
+    """The paper's table II: as there, ranks are bound to a core each; or not, where workers may spin on others' cores."""
 
-
-def table_two(flavour: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
-        rounds = 1 if session.quick else 9
+        rounds = 1 if session.quick else 7
         work = "--rounds=3000000" if session.quick else "--rounds=60000000"
         variables = {"OMP_NUM_THREADS": "2"}
 
-        def case(label: str, ranks: int, how: str, *more: str) -> Case:
-            return Case(label, launch(flavour, ranks, program(session, flavour), f"--wait={how}", work, *more), variables)
+        def case(label: str, how: str, *more: str) -> Case:
+            ranks = 1 if how == "alone" else 2
+            binding = BIND_TO_CORE[flavour] if bound and ranks > 1 else []
+            command = [program(session, flavour), f"--wait={how}", work, *more]
+            return Case(label, [*launch(flavour, ranks, *binding), *command], variables)
 
-        cases = [case("ideal", 1, "alone"), case("steelyard", 2, "steelyard"), case("MPI_Barrier", 2, "mpi")]
+        cases = [case("ideal", "alone"), case("steelyard", "steelyard"), case("MPI_Barrier", "mpi")]
         if flavour in LIBRARY:
-            cases.append(case("QUO_barrier", 2, "quo", *quo(flavour)))
+            cases.append(case("QUO_barrier", "quo", *quo(flavour)))
         times = session.interleaved(cases, rounds)
 
         def over(label: str) -> list[float]:
             return [100 * (b / a - 1) for a, b in zip(times["ideal"], times[label])]
 
         beside = {label + " %": statistics.median(over(label)) for label in times if label not in ("ideal", "steelyard")}
-        return [figure(f"quiescing-{flavour}", "real", over("steelyard"), "% over one rank alone", Target("<=", 1),
-                       cases[1].shell(), beside | PAPER)]
+        more = [b - a for a, b in zip(times["ideal"], times["steelyard"])]
+        beside["ms of an ideal phase"] = 1000 * statistics.median(times["ideal"]) / PHASES
+        beside["ms more a phase"] = 1000 * statistics.median(more) / PHASES
+        return [figure(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", "real", over("steelyard"),
+                       "% over one rank alone", Target("<=", 1), cases[1].shell(), beside | PAPER)]
 
     return measured
 
@@ -107,22 +110,26 @@ def creation_messages(session: Session) -> list[Figure]:
                    {f"messages of the busiest of {n} ranks": count for n, count in sent.items()})]
 
 
-def mixed(flavour: str, threads: int, percent: int) -> Callable[[Session], list[Figure]]:
+def mixed(flavour: str, threads: int) -> Callable[[Session], list[Figure]]:
     """The paper's equation 1: what a rank a core and phases gain over as few ranks as the threaded library needs."""
 
     def measured(session: Session) -> list[Figure]:
         emulated = {"HWLOC_SYNTHETIC": "package:2 core:8 pu:1", "OMP_WAIT_POLICY": "passive"}
-        what = [program(session, flavour), f"--mixed={percent}", f"--threads={threads}"]
+        what = [program(session, flavour), "--mixed=" + ",".join(map(str, PARTS)), f"--threads={threads}"]
         under = Case("under-subscribed", launch(flavour, CORES // threads, *what, "--under"),
                      emulated | {"OMP_NUM_THREADS": str(threads)})
         phases = Case("phases", launch(flavour, CORES, *what), emulated | {"OMP_NUM_THREADS": "1"})
-        times = session.interleaved([under, phases], 1 if session.quick else 5)
-        part = percent / 100
-        equation = 1 / (part / threads + 1 - part)
-        gains = [a / b for a, b in zip(times["under-subscribed"], times["phases"])]
-        shortfalls = [100 * (1 - gain / equation) for gain in gains]
-        return [figure(f"mixed-{threads}-threads-{percent}-{flavour}", "emulated", shortfalls, "% below equation 1",
-                       Target("<=", 3), phases.shell(), {"speed-up": statistics.median(gains), "equation 1": equation})]
+        times = session.interleaved([under, phases], 1 if session.quick else 5, read=numbers)
+
+        def at(place: int) -> Figure:
+            part = PARTS[place] / 100
+            equation = 1 / (part / threads + 1 - part)
+            gains = [a[place] / b[place] for a, b in zip(times["under-subscribed"], times["phases"])]
+            return figure(f"mixed-{threads}-threads-{PARTS[place]}-{flavour}", "emulated",
+                          [100 * (1 - gain / equation) for gain in gains], "% below equation 1", Target("<=", 3),
+                          phases.shell(), {"speed-up": statistics.median(gains), "equation 1": equation})
+
+        return [at(place) for place in range(len(PARTS))]
 
     return measured
 
@@ -134,11 +141,11 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
             for ranks in (1, 2, 4, 8):
                 all_of_them.append(Measurement(f"{operation}-{ranks}-{flavour}", 1 if quick else 10,
                                                cost(flavour, operation, ranks)))
-        all_of_them.append(Measurement(f"quiescing-{flavour}", 5 if quick else 120, table_two(flavour)))
+        for bound in (True, False):
+            all_of_them.append(Measurement(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", 5 if quick else 60,
+                                           table_two(flavour, bound)))
         for threads in (8, 16):
-            for percent in (30, 50, 70, 90):
-                all_of_them.append(Measurement(f"mixed-{threads}-threads-{percent}-{flavour}", 5 if quick else 25,
-                                               mixed(flavour, threads, percent)))
+            all_of_them.append(Measurement(f"mixed-{threads}-threads-{flavour}", 8 if quick else 40, mixed(flavour, threads)))
     if "openmpi" in flavours:
         all_of_them.append(Measurement("creation-messages", 20, creation_messages))
     return all_of_them

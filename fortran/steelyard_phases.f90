@@ -12,7 +12,8 @@ module steelyard_phases
   use, intrinsic :: iso_c_binding
   use mpi_f08, only: MPI_Comm, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, MPI_INFO_NULL, MPI_INTEGER, MPI_BYTE, &
     MPI_MIN, MPI_Bcast, MPI_Allreduce, MPI_Abort, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_split, MPI_Comm_split_type, &
-    MPI_Comm_free, MPI_Comm_test_inter, MPI_Initialized, MPI_Finalized, operator(==), operator(/=)
+    MPI_Comm_free, MPI_Comm_test_inter, MPI_Initialized, MPI_Finalized, MPI_Comm_create_keyval, MPI_Comm_set_attr, &
+    MPI_COMM_NULL_COPY_FN, MPI_COMM_SELF, MPI_KEYVAL_INVALID, MPI_ADDRESS_KIND, MPI_SUCCESS, operator(==), operator(/=)
   use steelyard
   implicit none
   private
@@ -187,6 +188,8 @@ module steelyard_phases
       type(steelyard_bounds_t), intent(in) :: bounds
       type(steelyard_phase_t), intent(out) :: phase
     end function
+    subroutine phase_leave_all() bind(c, name='steelyard_phase_leave_all')
+    end subroutine
     subroutine phase_free(phase) bind(c, name='steelyard_phase_free')
       import :: c_ptr
       type(c_ptr), value :: phase
@@ -261,6 +264,7 @@ contains
     if (problem /= '') then
       meeting%problem = c_loc(problem)
     else
+      call watch_the_end()
       call MPI_Comm_rank(communicator, rank)
       meeting%rank_in_communicator = rank
       call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
@@ -298,6 +302,24 @@ contains
 
   subroutine meet_abort() bind(c)
     call MPI_Abort(MPI_COMM_WORLD, 1)
+  end subroutine
+
+  ! The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF.
+  subroutine watch_the_end()
+    integer, save :: key = MPI_KEYVAL_INVALID
+    if (key /= MPI_KEYVAL_INVALID) return
+    call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, mpi_ends, key, 0_MPI_ADDRESS_KIND)
+    call MPI_Comm_set_attr(MPI_COMM_SELF, key, 0_MPI_ADDRESS_KIND)
+  end subroutine
+
+  subroutine mpi_ends(self, key, value, state, ierror)
+    type(MPI_Comm) :: self
+    integer :: key, ierror
+    integer(MPI_ADDRESS_KIND) :: value, state
+    associate (not_asked => [self%mpi_val, key, int(value), int(state)])
+      call phase_leave_all()
+    end associate
+    ierror = MPI_SUCCESS
   end subroutine
 
   ! Collective over the communicator: those who work at the same resource now.

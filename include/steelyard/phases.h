@@ -205,7 +205,8 @@ STEELYARD_API void steelyard_phase_free(steelyard_phase_t* phase);
 
 /*
  * Collective. `chosen`: 1 for those who work: they return when all have come, bound to their resource, with the thread
- * count set. The others get 0 at once. All must leave; until then nothing else that is collective may be called on the node.
+ * count set. The others get 0 at once. All must leave; until then all else that is collective on the node is an error. A
+ * phase that is still entered when it is freed, or when MPI_Finalize is called, is left there, with a warning.
  */
 STEELYARD_API steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen);
 /* Collective. The others sleep here until the chosen ones have come; then all go on, bound as before. */
@@ -261,6 +262,9 @@ typedef struct steelyard_meeting {
   void (*abort)(void);                                     /* ends the program; called at any time later */
 } steelyard_meeting_t;
 STEELYARD_API steelyard_status_t steelyard_node_create_by(const steelyard_meeting_t* meeting, steelyard_node_t** node);
+/* Leaves each phase that this process has entered and not left, and warns of it: others sleep until all have left. For the
+ * moment when MPI ends, where steelyard_node_create() has it called by itself. */
+STEELYARD_API void steelyard_phase_leave_all(void);
 
 #ifndef STEELYARD_WITHOUT_MPI
 
@@ -273,6 +277,18 @@ static inline int steelyard_mpi_all_agree(void* self, int mine) {
   return all;
 }
 static inline void steelyard_mpi_abort(void) { MPI_Abort(MPI_COMM_WORLD, 1); }
+static inline int steelyard_mpi_ends(MPI_Comm self, int key, void* value, void* state) {
+  (void)self, (void)key, (void)value, (void)state;
+  steelyard_phase_leave_all();
+  return MPI_SUCCESS;
+}
+/* The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF. */
+static inline void steelyard_mpi_watch_the_end(void) {
+  static int key = MPI_KEYVAL_INVALID;
+  if (key != MPI_KEYVAL_INVALID) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, steelyard_mpi_ends, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
 static inline const char* steelyard_mpi_problem(MPI_Comm communicator) {
   int initialized = 0, finalized = 0, inter = 0;
   MPI_Initialized(&initialized);
@@ -294,6 +310,7 @@ static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, st
   meeting.self = &here;
   meeting.problem = steelyard_mpi_problem(communicator);
   if (meeting.problem == NULL) {
+    steelyard_mpi_watch_the_end();
     MPI_Comm_rank(communicator, &meeting.rank_in_communicator);
     MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, meeting.rank_in_communicator, MPI_INFO_NULL, &here);
     MPI_Comm_rank(here, &meeting.rank);

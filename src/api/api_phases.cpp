@@ -281,16 +281,14 @@ steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steel
 steelyard_status_t steelyard_node_barrier(steelyard_node_t* node) {
   return guarded(__func__, node, [&] {
     const Waiting waiting(false);
-    node->context->barrier(Rendezvous::Wait::brief);
-    return Status();
+    return node->context->barrier(Rendezvous::Wait::brief);
   });
 }
 
 steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
   return guarded(__func__, node, [&] {
     const Waiting waiting(true);
-    node->context->barrier(Rendezvous::Wait::asleep);
-    return Status();
+    return node->context->barrier(Rendezvous::Wait::asleep);
   });
 }
 
@@ -341,6 +339,8 @@ steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
     return phase->phase.leave();
   });
 }
+
+void steelyard_phase_leave_all(void) { Phase::leave_all("MPI_Finalize was called"); }
 
 steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {
   if (grade != nullptr) *grade = {};

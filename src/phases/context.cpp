@@ -72,7 +72,7 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
   mine.home = it.emulated_ && stack.empty() ? it.machine_.all() : mask;
   publish(mine, mine.home);
   it.rendezvous_ = std::make_unique<Rendezvous>(it.members_, it.me_, std::move(lost));
-  it.barrier(Rendezvous::Wait::brief);
+  it.rendezvous_->meet(it.shared_->barrier, Rendezvous::Wait::brief);
   for (const Member& member : it.members_) it.job_ = it.job_ | member.home;
   it.exchange_ = std::make_unique<Exchange>(*it.shared_, it.members_, it.me_, *it.file_, *it.rendezvous_);
   stack.tell(&mine);
@@ -123,6 +123,20 @@ Distribution Context::distribute(Resource resource, int most) const {
   std::vector<CpuSet> homes;
   for (const Member& member : members_) homes.push_back(member.home);
   return phases::distribute(machine_, homes, resource, most);
+}
+
+base::Status Context::outside(const char* call) const {
+  if (!in_phase) return {};
+  return base::Status::failure(fmt::format(
+      "{} while a phase of this context is entered and not left: call steelyard_phase_leave() first, in every process, "
+      "chosen or not",
+      call));
+}
+
+base::Status Context::barrier(Rendezvous::Wait wait) {
+  base::Status free = outside("a barrier or a quiesce is called");
+  if (free) rendezvous_->meet(shared_->barrier, wait);
+  return free;
 }
 
 base::Status Context::push(const CpuSet& set, int threads) {

@@ -58,12 +58,14 @@ class Context : public std::enable_shared_from_this<Context> {
   CpuSet now() const;
 
   /// All meet. Those who expect to wait long sleep at once.
-  void barrier(Rendezvous::Wait wait) { rendezvous_->meet(shared_->barrier, wait); }
+  base::Status barrier(Rendezvous::Wait wait);
   Rendezvous& rendezvous() { return *rendezvous_; }
   Shared& shared() { return *shared_; }
   Exchange& exchange() { return *exchange_; }
 
   bool in_phase = false;  ///< one phase of a context at a time
+  /// An error where a phase is entered: `call` is the start of a sentence.
+  base::Status outside(const char* call) const;
 
  private:
   Context(const node::Topology& topology, std::unique_ptr<SharedFile> file, int me, int size);

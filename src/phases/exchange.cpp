@@ -1,5 +1,7 @@
 #include "phases/exchange.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -72,8 +74,20 @@ base::Status Exchange::scatter(const Distribution& distribution, const void* fro
   mine = {};
   Member& me = members_[static_cast<std::size_t>(me_)];
   std::uint64_t total = 0;
-  for (const std::size_t part : bytes) total += part;
+  for (const std::size_t part : bytes) {
+    if (__builtin_add_overflow(total, part, &total)) total = ~std::uint64_t{0};
+  }
   const std::int64_t gathered_at = file_.offset_in(inbox, from);
+  const std::uint64_t gathered = shared_.capacity[inbox].load(std::memory_order_relaxed);
+  if (gathered_at >= 0 && total > gathered - static_cast<std::uint64_t>(gathered_at)) {
+    // The others get nothing, and are not kept waiting.
+    const std::vector<std::size_t> nothing(bytes.size());
+    if (base::Status scattered = scatter(distribution, nullptr, nothing, mine); !scattered) return scattered;
+    return base::Status::failure(
+        fmt::format("{} bytes are scattered out of gathered data that do not go so far: give the bytes of the gathered "
+                    "view, or data of your own",
+                    total));
+  }
   me.bytes.store(gathered_at >= 0 ? 0 : total, std::memory_order_relaxed);
   meet();
   std::uint64_t offset = 0, my_offset = 0;

@@ -27,6 +27,8 @@ int threads_for(const Context& context, const Distribution& distribution, Resour
   return threads_of(cores_at(context, resource, index), sharing, place);
 }
 
+std::vector<Phase*> entered_phases;  // of this process
+
 }  // namespace
 
 std::vector<Grade> grades_between(const Context& context, const Bounds& bounds) {
@@ -81,19 +83,28 @@ void Phase::take_next() {
   if (choice_ && choice_->next() != grade_) take(choice_->next());
 }
 
-base::Status Phase::outside(const char* call) const {
-  if (!context_->in_phase) return {};
-  return base::Status::failure(fmt::format(
-      "{} while {} phase of this context is entered and not left: call steelyard_phase_leave() first, in every "
-      "process, chosen or not",
-      call, entered_ ? "this" : "another"));
+Phase::~Phase() {
+  if (entered_) leave_late("it was freed");
+}
+
+void Phase::leave_all(const char* when) {
+  while (!entered_phases.empty()) entered_phases.back()->leave_late(when);
+}
+
+void Phase::leave_late(const char* when) {
+  base::warn(fmt::format(
+      "a phase was entered and not left when {}: it is left now; call steelyard_phase_leave() in every process, chosen or "
+      "not",
+      when));
+  if (const base::Status left = leave(); !left) base::warn(left.sentence());
 }
 
 base::Status Phase::enter(bool& is_chosen) {
   is_chosen = false;
-  if (base::Status free = outside("a phase is entered"); !free) return free;
+  if (base::Status free = context_->outside("a phase is entered"); !free) return free;
   take_next();
   entered_ = context_->in_phase = true;
+  entered_phases.push_back(this);
   pushed_ = false;
   depth_ = BindingStack::of_this_process().depth(context_.get());
   Shared& shared = context_->shared();
@@ -121,6 +132,7 @@ base::Status Phase::leave() {
   Shared& shared = context_->shared();
   context_->rendezvous().meet(shared.end, chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep);
   entered_ = context_->in_phase = false;
+  std::erase(entered_phases, this);
   // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
   if (choice_) choice_->measured(shared.end.opened_at.load() - shared.begin.opened_at.load());
   return done;
@@ -141,14 +153,14 @@ base::Status Phase::unwind() {
 
 base::Status Phase::gather(const void* mine, std::size_t bytes, View& all) {
   all = {};
-  if (base::Status free = outside("data are gathered"); !free) return free;
+  if (base::Status free = context_->outside("data are gathered"); !free) return free;
   take_next();
   return context_->exchange().gather(distribution_, mine, bytes, all);
 }
 
 base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes, View& mine) {
   mine = {};
-  if (base::Status free = outside("data are scattered"); !free) return free;
+  if (base::Status free = context_->outside("data are scattered"); !free) return free;
   const std::size_t members = distribution_.members(context_->me()).size();
   if (bytes.size() != members) {
     return base::Status::failure(

@@ -24,6 +24,12 @@ class Phase {
   Phase(std::shared_ptr<Context> context, Resource resource, int most);
   /// Finds the best of these by itself.
   Phase(std::shared_ptr<Context> context, std::vector<Grade> grades);
+  /// Leaves it where that was forgotten, and says so: others sleep until all have left.
+  ~Phase();
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+  /// The same for all phases of this process. `when` ends a sentence.
+  static void leave_all(const char* when);
 
   /// Collective over the node. The chosen ones come back when all have come, bound to their resource; the others at once,
   /// and must leave(). Outside of gather() and scatter() nothing else of this context may be called between the two.
@@ -45,7 +51,7 @@ class Phase {
   void take(const Grade& grade);
   void take_next();
   base::Status unwind();
-  base::Status outside(const char* call) const;
+  void leave_late(const char* when);
 
   std::shared_ptr<Context> context_;
   std::optional<Choice> choice_;

@@ -105,8 +105,9 @@ TEST(Phase, MistakesAreSentences) {
     };
     if (!says(phase.leave(), "not entered")) return false;
     if (!phase.enter(chosen)) return false;
-    if (!says(phase.enter(chosen), "not left") || !says(other.enter(chosen), "another phase")) return false;
+    if (!says(phase.enter(chosen), "not left") || !says(other.enter(chosen), "not left")) return false;
     if (!says(phase.gather(nullptr, 0, view), "not left")) return false;
+    if (!says(context->barrier(Rendezvous::Wait::asleep), "not left")) return false;
     if (!context->push(Resource::core, 0, 1)) return false;
     if (!says(phase.leave(), "did not pop") || !says(context->pop(), "without a push")) return false;
     if (!phase.enter(chosen) || !phase.leave()) return false;
@@ -118,6 +119,47 @@ TEST(Phase, MistakesAreSentences) {
     return static_cast<bool>(second->pop()) && static_cast<bool>(context->pop());
   });
   EXPECT_EQ(statuses, std::vector<int>{0});
+}
+
+TEST(Phase, WhoForgetsToLeaveKeepsNobodyWaiting) {
+  for (const int forgetful : {0, 1, 2}) {
+    const auto statuses = in_processes(3, [forgetful](Meeting& meeting) {
+      const auto context = create(meeting);
+      for (const bool freed : {true, false}) {
+        Phase last(context, Resource::machine, 1);
+        auto phase = std::make_unique<Phase>(context, Resource::machine, 1);
+        bool chosen = false;
+        if (!phase->enter(chosen)) return false;
+        if (meeting.rank() != forgetful) {
+          if (!phase->leave()) return false;
+        } else if (freed) {
+          phase.reset();
+        } else {
+          Phase::leave_all("the test ended");
+        }
+        if (!context->barrier(Rendezvous::Wait::brief) || !last.enter(chosen) || !last.leave()) return false;
+      }
+      return true;
+    });
+    EXPECT_EQ(statuses, std::vector<int>(3, 0));
+  }
+}
+
+TEST(Phase, MoreThanWasGatheredCannotBeScattered) {
+  const auto statuses = in_processes(3, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    Phase phase(context, Resource::machine, 1);
+    const double mine = meeting.rank();
+    View all, back;
+    if (!phase.gather(&mine, sizeof(mine), all)) return false;
+    std::vector<std::size_t> bytes(all.bytes.size(), std::size_t{1} << 40);
+    const base::Status scattered = phase.scatter(all.data, bytes, back);
+    if (static_cast<bool>(scattered) == phase.chosen() || back.bytes != std::vector<std::size_t>{0}) return false;
+    bytes = all.bytes;
+    return phase.scatter(all.data, bytes, back) && back.bytes[0] == sizeof(mine) &&
+           *reinterpret_cast<double*>(back.data) == mine;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
 TEST(Phase, ContextsComeAndGoInAnyOrder) {
