@@ -23,6 +23,7 @@ void steelyard_internal_phases_begin(void) {}
 void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t*) {}
 
 steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
+void steelyard_internal_next_bcast(void) {}
 
 int steelyard_active(void) {
   steelyard::api::set_message(not_started);

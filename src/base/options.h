@@ -31,7 +31,7 @@ enum class Loops {
   adaptive,
   off
 };
-enum class Collectives { off, called, on };
+enum class Collectives { automatic, on, called, off };
 enum class BroadcastTree { automatic, sort, swap, binomial, library };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
@@ -39,7 +39,7 @@ struct Options {
   bool observe = false;
   bool cores = true;
   bool lending = true;
-  Collectives collectives = Collectives::off;
+  Collectives collectives = Collectives::automatic;
 
   long balance_every = 0;
   long balance_at = 0;

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks};
+  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks,
+          run.trees};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -245,7 +246,8 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 // The Python tests hold these files against the published schema.
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
-  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 1, 5e-3, 5e-3};
+  rich.trees = {{{0, 2, 4}, {0, 4, 2}}};
   rich.tasks.emplace_back();
   rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);

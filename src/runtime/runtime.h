@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/board.h"
 #include "collectives/policy.h"
@@ -92,12 +93,19 @@ struct Broadcasting {
   int node = 0;     ///< index of this rank's
   collectives::Settings settings;
   bool may_leave_to_library = true;  ///< those that find nobody late
+  bool compares = false;             ///< where the MPI library's own are better, they are left to it
 };
 Broadcasting broadcasting();
 /// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
 bool takes_every_broadcast();
-/// For the record. `late`: ns from when the data were there to when this rank came; negative where it came first.
+/// A broadcast is called by Steelyard's name.
+void broadcast_called();
+/// For the record. `late`: ns from when the root had come to when this rank did; negative where it came first.
 void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
+/// For the record: time in a broadcast since this rank and the root had come.
+void note_wait_in_broadcast(bool by_library, std::int64_t ns);
+/// The same, once a tree has ended: its world ranks by position, at first and at last.
+void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at

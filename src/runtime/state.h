@@ -38,6 +38,13 @@ struct ThreadLimits {
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 
+/// Waits in broadcasts: as few sums as a mean and its noise need.
+struct BroadcastWaits {
+  long count = 0;
+  double sum = 0;  ///< s
+  double squares = 0;
+};
+
 struct State {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
@@ -50,7 +57,11 @@ struct State {
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
+  bool compares_broadcasts = false;  // with the MPI library's own
+  bool called_broadcasts = false;    // some by Steelyard's name
   observe::Broadcasts broadcasts;
+  BroadcastWaits shared_waits, library_waits;
+  std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment
   std::int64_t last_decisions_shown = 0;
@@ -90,6 +101,9 @@ struct State {
   std::string segment_problem;
   std::string started;  // ISO 8601, UTC
 };
+
+/// For the record.
+observe::Broadcasts broadcasts_of(const State& state);
 
 /// Null before start() and after finish().
 extern State* g_state;
