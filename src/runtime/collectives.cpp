@@ -30,6 +30,7 @@ Broadcasting broadcasting() {
   const State* state = g_state;
   const base::Options& options = base::options();
   Broadcasting chosen;
+  chosen.compares = state != nullptr && state->compares_broadcasts;
   if (state == nullptr || state->boards == nullptr || options.broadcast_tree == BroadcastTree::library) return chosen;
   chosen.on = true;
   chosen.node = state->bootstrap->node_index();
@@ -39,7 +40,6 @@ Broadcasting broadcasting() {
   chosen.settings.every = static_cast<int>(options.broadcast_every);
   chosen.settings.threshold = options.broadcast_threshold * std::int64_t{1000};
   chosen.may_leave_to_library = options.broadcast_tree == BroadcastTree::automatic;
-  chosen.compares = state->compares_broadcasts;
   return chosen;
 }
 

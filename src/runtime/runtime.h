@@ -56,7 +56,8 @@ class BlockingCall {
 
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals(int source);
+  void await_arrivals();
+  void name_who_was_waited_for();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
   void stay_asleep(std::int64_t now);
@@ -75,6 +76,7 @@ class BlockingCall {
   bool step_mark_ = false;
   bool everybody_ = false;                  ///< it completes only when the whole group has arrived
   bool unsure_ = false;                     ///< slept too long: the group's members may not all be counted
+  int feeder_ = -1;                         ///< node rank of the one whose data it needs, where it is one alone
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 

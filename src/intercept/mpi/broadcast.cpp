@@ -40,8 +40,12 @@ class Delivery {
   int refused(int code);
   /// How the next broadcasts go, as a root has told it.
   void learn(const Notice& notice) { communicator_.left = notice.left; }
+  /// The first is not looked at: it may make connections.
+  void look_at_library(std::int64_t since) {
+    if (communicator_.compares && communicator_.left == 0) communicator_.looked_at = since;
+  }
   /// Through shared memory.
-  int done(std::int64_t since, int code);
+  int measured(std::int64_t since, int code);
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
   int hand_out(const char* row, std::size_t bytes);
 
@@ -75,7 +79,7 @@ std::optional<int> Delivery::by_library(bool after_root) {
   return std::nullopt;
 }
 
-int Delivery::done(std::int64_t since, int code) {
+int Delivery::measured(std::int64_t since, int code) {
   if (!communicator_.compares) return code;
   const std::int64_t waited = base::now_ns() - since;
   communicator_.board->waited(true, waited);
@@ -102,12 +106,11 @@ std::optional<int> Delivery::run() {
     code = root() ? give() : take(b_.root);
   } else if (!tree->next(layout_.bytes())) {
     code = by_library(true);
-  } else if (const int leader = tree->leader(b_.root); leader != communicator_.rank) {
-    code = take(leader);
   } else {
-    code = lead();
+    const int leader = tree->leader(b_.root);
+    code = leader == communicator_.rank ? lead() : take(leader);
+    communicator_.left = tree->left_to_library();
   }
-  if (tree != nullptr) communicator_.left = tree->left_to_library();
   if (board != nullptr && communicator_.untold < 0) board->pass();
   runtime::note_broadcast(!code, tree != nullptr, late_);
   return code;
@@ -146,7 +149,7 @@ std::optional<int> Delivery::give() {
   const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
   if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
     board.put_up(Path::library, bytes, came, 0, 0, next.left);
-    if (communicator_.compares) communicator_.looked_at = came;
+    look_at_library(came);
     return by_library(false);
   }
   board.put_up(Path::board, bytes, came, first, 0, next.left);
@@ -157,7 +160,7 @@ std::optional<int> Delivery::give() {
     done += piece;
     board.more(done);
   }
-  return done(came, MPI_SUCCESS);
+  return measured(came, MPI_SUCCESS);
 }
 
 std::optional<int> Delivery::take(int from) {
@@ -175,7 +178,7 @@ std::optional<int> Delivery::take(int from) {
   if (notice->root != root || notice->path == Path::nothing) return refused(MPI_ERR_ROOT);
   const std::int64_t since = std::max(came, notice->since);
   if (notice->path == Path::library) {
-    if (communicator_.compares) communicator_.looked_at = since;
+    look_at_library(since);
     return std::nullopt;
   }
   late_ = came - notice->since;
@@ -198,8 +201,8 @@ std::optional<int> Delivery::take(int from) {
     done = ready;
   }
   if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
-  if (!layout_.contiguous()) return done(since, hand_out(row, bytes));
-  return done(since, bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS);
+  if (!layout_.contiguous()) return measured(since, hand_out(row, bytes));
+  return measured(since, bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS);
 }
 
 int Delivery::lead() {
