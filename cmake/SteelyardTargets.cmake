@@ -48,6 +48,14 @@ function(steelyard_library name)
   target_link_libraries(${name} PUBLIC steelyard_settings ${ARG_LINK})
 endfunction()
 
+# GoogleTest's headers are most of what a small test compiles. Not with ccache, which forgets what uses precompiled headers.
+if(STEELYARD_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
+  add_executable(steelyard_precompiled EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  target_link_libraries(steelyard_precompiled PRIVATE steelyard_settings GTest::gtest_main GTest::gmock)
+  target_precompile_headers(steelyard_precompiled PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+endif()
+
 # steelyard_test(<name> SOURCES ... [LINK ...]): a GoogleTest program without MPI, named after the file that it tests.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
@@ -56,6 +64,9 @@ function(steelyard_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE steelyard_settings GTest::gtest_main GTest::gmock ${ARG_LINK})
+  if(TARGET steelyard_precompiled AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at
+    target_precompile_headers(${name} REUSE_FROM steelyard_precompiled)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
 endfunction()
