@@ -3,8 +3,8 @@
 /*
  * Broadcasts in which a late rank holds up no other.
  *
- * Under `steelyard run` every MPI_Bcast of a program becomes one where that is seen to pay, from C and from Fortran, and
- * nothing of this header is needed. It is for a program that wants this for some of its broadcasts, and is started with
+ * Under `steelyard run --collectives=auto` every MPI_Bcast of a program becomes one where that is seen to pay, with `=on` in
+ * any case, from C and from Fortran, and nothing of this header is needed. It is for a program that wants this for some of its broadcasts, and is started with
  * `steelyard run --collectives=called`.
  *
  * Needs mpi.h; link -lsteelyard. C99, and C++. docs/collectives.md says how it works.

@@ -107,7 +107,10 @@ Waits Board::waits(bool by_board) const {
   return all;
 }
 
-Comparison::Next Board::compare(std::int64_t now) { return shared_->comparison.next(waits(false), waits(true), now); }
+Comparison::Next Board::compare(std::int64_t now) {
+  Comparison& comparison = shared_->comparison;
+  return comparison.asks() ? comparison.next(waits(false), waits(true), now) : comparison.next({}, {}, now);
+}
 
 const Notice* Board::notice() {
   const Notice& notice = slot();

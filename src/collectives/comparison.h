@@ -25,6 +25,8 @@ class Comparison {
     bool by_board = true;    ///< this broadcast
     std::uint32_t left = 0;  ///< so many after it are the library's, and not asked about
   };
+  /// False where the next answer does not depend on what was waited.
+  bool asks() const { return step_ == Step::look || (step_ == Step::stay && stayed_ >= stay_); }
   /// `library` and `board`: by all ranks so far. `now` in ns.
   Next next(const Waits& library, const Waits& board, std::int64_t now);
 

@@ -22,7 +22,8 @@ class Program {
         --left_;
         continue;
       }
-      const Comparison::Next next = comparison_.next(library_, board_, now_);
+      const bool asks = comparison_.asks();
+      const Comparison::Next next = comparison_.next(asks ? library_ : Waits(), asks ? board_ : Waits(), now_);
       left_ = next.left;
       EXPECT_LE(next.left, Comparison::kMost);
       board += next.by_board ? 1 : 0;
