@@ -12,6 +12,10 @@
  *       transient   each rank but the root another one each time
  *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes until
  *                   the time is down to within a quarter of what it settles to
+ *   collectives waste OPERATION BYTES ROUNDS MICROSECONDS
+ *     The library's own reduce, allreduce, gather, scatter or bcast of so many bytes a rank, with the load of `first`: prints
+ *     the mean time in the call by rank (us), and how much of it no rank need have waited: for the last of those whose data it
+ *     gets, and for nobody else.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -158,6 +162,55 @@ static void waits(const char* pattern, unsigned char* data, int bytes, int round
   free(spent);
 }
 
+static double call_of(const char* operation, double* from, double* to, int count) {
+  const double start = MPI_Wtime();
+  if (strcmp(operation, "reduce") == 0) PMPI_Reduce(from, to, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (strcmp(operation, "allreduce") == 0) PMPI_Allreduce(from, to, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (strcmp(operation, "gather") == 0)
+    PMPI_Gather(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (strcmp(operation, "scatter") == 0)
+    PMPI_Scatter(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (strcmp(operation, "bcast") == 0) PMPI_Bcast(from, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  return MPI_Wtime() - start;
+}
+
+static double now(void) {
+  struct timespec t; /* one clock for all ranks of a node */
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void waste(const char* operation, int bytes, int rounds, double us) {
+  const int count = bytes / (int)sizeof(double);
+  double* from = calloc((size_t)count * (size_t)size, sizeof(double));
+  double* to = calloc((size_t)count * (size_t)size, sizeof(double));
+  double* came = calloc((size_t)size, sizeof(double));
+  const int from_all = strcmp(operation, "allreduce") == 0 ||
+                       (rank == 0 && (strcmp(operation, "reduce") == 0 || strcmp(operation, "gather") == 0));
+  const int from_root = strcmp(operation, "scatter") == 0 || strcmp(operation, "bcast") == 0;
+  double spent = 0, wasted = 0;
+  for (int i = -2; i < rounds; ++i) { /* the first make connections */
+    meet();
+    sleep_us(load("first", i, rounds, us));
+    const double start = now();
+    const double took = call_of(operation, from, to, count);
+    PMPI_Allgather(&start, 1, MPI_DOUBLE, came, 1, MPI_DOUBLE, own);
+    double last = start;
+    for (int r = 0; r < size; ++r) {
+      if ((from_all || (from_root && r == 0)) && came[r] > last) last = came[r];
+    }
+    if (i < 0) continue;
+    spent += took;
+    if (took > last - start) wasted += took - (last - start);
+  }
+  spent = mean_of_all(spent / rounds * 1e6);
+  wasted = mean_of_all(wasted / rounds * 1e6);
+  if (rank == 0) printf("spent %.1f\nwasted %.1f\n", spent, wasted);
+  free(came);
+  free(to);
+  free(from);
+}
+
 int main(int argc, char** argv) {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   MPI_Init(&argc, &argv);
@@ -166,15 +219,20 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   const int is_latency = argc >= 4 && strcmp(argv[1], "latency") == 0;
   const int is_wait = argc >= 6 && strcmp(argv[1], "wait") == 0;
-  if (!is_latency && !is_wait) {
+  const int is_waste = argc >= 6 && strcmp(argv[1], "waste") == 0;
+  if (!is_latency && !is_wait && !is_waste) {
     if (rank == 0)
-      fprintf(stderr, "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]\n");
+      fprintf(stderr,
+              "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial] | "
+              "waste OPERATION BYTES ROUNDS MICROSECONDS\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const int bytes = atoi(argv[is_latency ? 2 : 3]);
   unsigned char* data = calloc((size_t)bytes + 1, 1);
   if (is_latency) {
     latency(data, bytes, atoi(argv[3]));
+  } else if (is_waste) {
+    waste(argv[2], bytes, atoi(argv[4]), atof(argv[5]));
   } else {
     waits(argv[2], data, bytes, atoi(argv[4]), atof(argv[5]), argc > 6);
   }

@@ -10,6 +10,7 @@ from typing import Callable
 from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, report)
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
+ROUNDS = 30  # broadcasts in a run; the first half is not counted
 LATE = 10_000  # us, that a loaded rank comes late; persistent and transient loads are up to this
 PAPER = {"paper, total time %": 40}
 
@@ -39,10 +40,10 @@ def late(pattern: str, ranks: int, name: str, goal: float) -> Callable[[Session]
         size = SIZES[name]
         cases = []
         for flavour in FLAVOURS:
-            steelyard = waiting(session, flavour, ranks, pattern, size, 40, "--collectives=on")
+            steelyard = waiting(session, flavour, ranks, pattern, size, ROUNDS, "--collectives=auto")
             steelyard.label = f"steelyard on {flavour}"
-            cases += [waiting(session, flavour, ranks, pattern, size, 40), steelyard]
-        times = session.interleaved(cases, 1 if session.quick else 5)
+            cases += [waiting(session, flavour, ranks, pattern, size, ROUNDS), steelyard]
+        times = session.interleaved(cases, 1 if session.quick else 3)
         better = min(FLAVOURS, key=lambda flavour: statistics.median(times[flavour]))
         beside = {f"{label} us": statistics.median(values) for label, values in times.items()}
         return [figure(f"{pattern}-{ranks}-{name}-{flavour}", "emulated", less(times[f"steelyard on {flavour}"], times[better]),
@@ -58,11 +59,11 @@ def between_nodes(flavour: str, ranks: int, name: str) -> Callable[[Session], li
     def measured(session: Session) -> list[Figure]:
         size = SIZES[name]
         policies = ["binomial", "swap", "sort", "auto", "library"]
-        cases = [waiting(session, flavour, ranks, "first", size, 120, "--collectives=on", "--node-ranks=1", "--broadcast-every=4",
+        cases = [waiting(session, flavour, ranks, "first", size, 80, "--collectives=on", "--node-ranks=1", "--broadcast-every=4",
                          f"--broadcast-tree={policy}") for policy in policies]
         for case, policy in zip(cases, policies):
             case.label = policy
-        cases.append(waiting(session, flavour, ranks, "first", size, 40))
+        cases.append(waiting(session, flavour, ranks, "first", size, ROUNDS))
         times = session.interleaved(cases, 1 if session.quick else 3)
         beside = {f"{label} us": statistics.median(values) for label, values in times.items()}
         goals = {"swap": (Target(">=", 40), PAPER), "sort": (None, {}), "auto": (None, {})}
@@ -88,26 +89,50 @@ def adaptation(flavour: str, ranks: int) -> Callable[[Session], list[Figure]]:
     return measured
 
 
+def latency(session: Session, flavour: str, ranks: int, size: int, *options: str) -> tuple[float, float, float]:
+    """MPI_Bcast and the library's own PMPI_Bcast in turn, in one run: their ratio, and the time in either, us."""
+    blocks = 5 if session.quick else 21
+    under = session.steelyard("collectives", *options, "--verdict=off") if options else []
+    command = launch(flavour, ranks, *under, session.program(f"bench/collectives.{flavour}.gcc"), "latency", str(size), str(blocks))
+    done = subprocess.run(command, env=os.environ | mpi_variables() | {"OMP_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=300)
+    found = re.search(r"ratio ([0-9.]+)\nours ([0-9.]+)\nnative ([0-9.]+)", done.stdout)
+    if done.returncode != 0 or found is None:
+        raise Failed(f"status {done.returncode}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
+    ratio, ours, native = map(float, found.groups())
+    return ratio, ours, native
+
+
 def in_time(flavour: str, ranks: int, size: int) -> Callable[[Session], list[Figure]]:
-    """All come at once: MPI_Bcast under Steelyard and the library's own PMPI_Bcast in turn, in one run."""
+    """All come at once: without Steelyard, with it and no broadcast looked at, and as it is by default."""
 
     def measured(session: Session) -> list[Figure]:
-        blocks = 5 if session.quick else 21
-        program = session.program(f"bench/collectives.{flavour}.gcc")
-        command = launch(flavour, ranks, *session.steelyard("collectives", "--collectives=on", "--verdict=off"), program, "latency", str(size),
-                         str(blocks))
-        ratios, ours, native = [], [], []
-        for number in range(1 if session.quick else 5):
-            done = subprocess.run(command, env=os.environ | mpi_variables() | {"OMP_NUM_THREADS": "1"},
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-            found = re.search(r"ratio ([0-9.]+)\nours ([0-9.]+)\nnative ([0-9.]+)", done.stdout)
-            if done.returncode != 0 or found is None:
-                raise Failed(f"status {done.returncode}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
-            for values, text in zip((ratios, ours, native), found.groups()):
-                values.append(float(text))
-        return [figure(f"in-time-{ranks}-{size}B-{flavour}", "real", [100 * (r - 1) for r in ratios], "% slower than native",
-                       Target("<=", 5), " ".join(command),
-                       {"steelyard us": statistics.median(ours), "native us": statistics.median(native)})]
+        found: dict[str, list[tuple[float, float, float]]] = {"": [], "--collectives=off": [], "--collectives=auto": [], "--collectives=on": []}
+        for _ in range(1 if session.quick else 5):
+            for option, values in found.items():
+                values.append(latency(session, flavour, ranks, size, *filter(None, [option])))
+        median = {option: [statistics.median(column) for column in zip(*values)] for option, values in found.items()}
+        beside = {"alone us": median[""][1], "native us": median["--collectives=auto"][2]}
+        beside |= {f"{option[14:]} us": median[option][1] for option in found if option}
+        beside |= {f"{option[14:]} %": 100 * (median[option][0] - 1) for option in ("--collectives=off", "--collectives=on")}
+        return [figure(f"in-time-{ranks}-{size}B-{flavour}", "real", [100 * (ratio - 1) for ratio, _, _ in found["--collectives=auto"]],
+                       "% slower than native", Target("<=", 5), f"bench/collectives.py --only in-time-{ranks}-{size}B-{flavour}", beside)]
+
+    return measured
+
+
+def waste(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Figure]]:
+    """What each rank waits in the library's own collectives, and need not, with one late rank."""
+
+    def measured(session: Session) -> list[Figure]:
+        figures = []
+        for operation in ("reduce", "allreduce", "gather", "scatter", "bcast"):
+            program = [session.program(f"bench/collectives.{flavour}.gcc"), "waste", operation, str(SIZES[name]), "20", str(LATE)]
+            cases = [Case(what, launch(flavour, ranks, *program), {}, rf"{what} +([0-9.]+)") for what in ("wasted", "spent")]
+            times = session.interleaved(cases, 1 if session.quick else 2)
+            figures.append(figure(f"waste-{operation}-{ranks}-{name}-{flavour}", "emulated", times["wasted"], "us a rank and call", None,
+                                  cases[0].shell(), {"in the call us": statistics.median(times["spent"])}))
+        return figures
 
     return measured
 
@@ -117,20 +142,20 @@ FLAVOURS = ["openmpi", "mpich"]
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     FLAVOURS[:] = flavours
-    ranks = (8,) if quick else (8, 32)
-    sizes = ["1KiB"] if quick else list(SIZES)
+    shapes = [(8, "1KiB")] if quick else [(8, "1KiB"), (8, "64KiB"), (8, "1MiB"), (32, "1KiB"), (32, "64KiB"), (32, "1MiB"), (64, "64KiB")]
     everything = []
-    for count in ranks:
-        for name in sizes:
-            for pattern, goal in (("first", 60), ("persistent", 40), ("transient", -2)):
-                everything.append(Measurement(f"{pattern}-{count}-{name}", 4 if quick else 120, late(pattern, count, name, goal)))
+    for ranks, name in shapes:
+        for pattern, goal in (("first", 60), ("persistent", 40), ("transient", -2)):
+            if pattern == "first" or quick or (name == "64KiB" and ranks <= 32):
+                everything.append(Measurement(f"{pattern}-{ranks}-{name}", 4 if quick else ranks, late(pattern, ranks, name, goal)))
     for flavour in flavours:
-        for name in sizes[:2]:
-            everything.append(Measurement(f"tree-{ranks[-1]}-{name}-{flavour}", 10 if quick else 120,
-                                          between_nodes(flavour, ranks[-1], name)))
-        everything.append(Measurement(f"adaptation-8-{flavour}", 5 if quick else 20, adaptation(flavour, 8)))
-        for size in (8, 128) if quick else (8, 128, 1 << 10, 1 << 13, 1 << 16, 1 << 20):
-            everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 1 if quick else 10, in_time(flavour, 2, size)))
+        ranks = 8 if quick else 32
+        everything.append(Measurement(f"tree-{ranks}-64KiB-{flavour}", 10 if quick else 50, between_nodes(flavour, ranks, "64KiB")))
+        everything.append(Measurement(f"adaptation-8-{flavour}", 5 if quick else 15, adaptation(flavour, 8)))
+        for size in (8,) if quick else (8, 1 << 10, 1 << 16, 1 << 20):
+            everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 4 if quick else 12, in_time(flavour, 2, size)))
+        for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
+            everything.append(Measurement(f"waste-8-{name}-{flavour}", 8 if quick else 16, waste(flavour, 8, name)))
     return everything
 
 

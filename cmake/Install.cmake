@@ -33,7 +33,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steelyard DESTINATION ${CMAKE_IN
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard)
 # Compiled with the program, by any Fortran compiler, and over its MPI.
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard_phases.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_loops.f90
-              ${PROJECT_SOURCE_DIR}/fortran/steelyard_tasks.f90
+              ${PROJECT_SOURCE_DIR}/fortran/steelyard_tasks.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_collectives.f90
         DESTINATION ${fortran_directory})
 if(TARGET steelyard_fortran_module)
   install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})

@@ -1,7 +1,10 @@
-! late.c in Fortran: here MPI_Bcast is all that there is to call.
+! late.c in Fortran.
+include 'steelyard_collectives.f90'
+
 program late
   use, intrinsic :: iso_c_binding, only: c_int, c_long
   use mpi_f08
+  use steelyard_collectives
   implicit none
   integer, parameter :: steps = 20, cells = 10000
   integer :: state(cells), rank, ranks, step, i
@@ -20,7 +23,7 @@ program late
   do step = 0, steps - 1
     if (rank == 0) state = [(modulo(i * 31 + step * 7, 1009), i = 0, cells - 1)]
     if (rank == ranks / 2) i = usleep(1000_c_int)
-    call MPI_Bcast(state, cells, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    call steelyard_bcast(state, cells, MPI_INTEGER, 0, MPI_COMM_WORLD)
     total = total + sum(int(state(rank + 1::ranks + 1), c_long))
   end do
   call MPI_Reduce(total, all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD)

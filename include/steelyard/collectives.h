@@ -3,8 +3,9 @@
 /*
  * Broadcasts in which a late rank holds up no other.
  *
- * Under `steelyard run --collectives=on` every MPI_Bcast of a program is one, from C and from Fortran, and nothing of this header is needed.
- * It is for a program that wants this for some of its broadcasts, and is started with `steelyard run --collectives=called`.
+ * Under `steelyard run --collectives=auto` every MPI_Bcast of a program becomes one where that is seen to pay, with `=on` in
+ * any case, from C and from Fortran, and nothing of this header is needed. It is for a program that wants this for some of its broadcasts, and is started with
+ * `steelyard run --collectives=called`.
  *
  * Needs mpi.h; link -lsteelyard. C99, and C++. docs/collectives.md says how it works.
  */
@@ -20,6 +21,8 @@ extern "C" {
 typedef void (*steelyard_function_t)(void);
 /* The preload library's broadcast, for the MPI that it was built for; NULL outside of `steelyard run`. */
 STEELYARD_API steelyard_function_t steelyard_internal_bcast(void);
+/* For Fortran: this thread's next MPI_Bcast is one that was asked for by name. */
+STEELYARD_API void steelyard_internal_next_bcast(void);
 
 #ifndef STEELYARD_WITHOUT_MPI
 /*

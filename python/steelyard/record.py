@@ -116,11 +116,14 @@ class Run:
 
     @functools.cached_property
     def collectives(self) -> pd.DataFrame:
-        """One row a rank whose broadcasts Steelyard had taken over: calls, of those shared (through shared memory alone), tree
-        (between nodes as well) and library (given back), late (to which it came after the data) and behind (s, the sum of
-        those). Empty where there were none."""
-        rows = [{"rank": rank["rank"], **rank["broadcasts"]} for rank in self.record["ranks"] if "broadcasts" in rank]
-        return _frame(rows, {"rank": "int64", **_properties("broadcasts")}).set_index("rank")
+        """One row a rank whose broadcasts Steelyard looked at: calls, of those shared (through shared memory alone), tree
+        (between nodes as well) and library (left or given back), late (to which it came after the data) and behind (s, the
+        sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and its noise.
+        Empty where there were none."""
+        columns = _properties("broadcasts")
+        nothing = dict.fromkeys(columns, 0)
+        rows = [{"rank": r["rank"], **nothing, **r["broadcasts"]} for r in self.record["ranks"] if "broadcasts" in r]
+        return _frame(rows, {"rank": "int64", **columns}).set_index("rank")
 
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:

@@ -41,11 +41,7 @@ def absent(run: Run) -> Optional[Section]:
     if not len(run.waits) and len(run.ranks) > 1:
         items.append("Who was waited for is not known: no collective was seen on whose members Steelyard could look.")
     if not len(run.collectives):
-        items.append("No broadcasts: Steelyard had taken none over (--collectives=on does).")
-    elif run.collectives["tree"].sum() > 0:
-        items.append(
-            "The trees of broadcasts are not drawn: a record counts what went along them, and not who stood where."
-        )
+        items.append("No broadcasts: Steelyard had taken none over (--collectives=auto or on does).")
     if not len(run.loops):
         items.append(
             "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or the record is older."

@@ -25,6 +25,7 @@ void steelyard_internal_wait_begins(int) {}
 void steelyard_internal_wait_ends(void) {}
 
 steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
+void steelyard_internal_next_bcast(void) {}
 
 int steelyard_active(void) {
   steelyard::api::set_message(not_started);

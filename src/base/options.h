@@ -31,7 +31,7 @@ enum class Loops {
   adaptive,
   off
 };
-enum class Collectives { off, called, on };
+enum class Collectives { automatic, on, called, off };
 enum class BroadcastTree { automatic, sort, swap, binomial, library };
 
 /// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).

@@ -7,10 +7,15 @@ namespace {
 
 constexpr std::size_t kLine = 64 / sizeof(std::atomic<std::uint64_t>);  // words of a cache line
 
+// The words of a process's line: broadcasts that it has passed, then what it has waited in those over the board and in the
+// library's, each as a sum and a count.
+constexpr std::size_t kWaits[] = {3, 1};  // by whether it was over the board
+
 }  // namespace
 
 struct Board::Shared {
   Notice notices[kNotices];
+  alignas(64) Comparison comparison;  // the present root's
 };
 
 Board::Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me)
@@ -61,24 +66,51 @@ char* Board::place(std::size_t bytes) {
   return at;
 }
 
-void Board::put_up(Path path, std::size_t bytes, std::int64_t now, std::size_t ready, std::size_t note_bytes) {
+void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
+                   std::uint32_t left) {
   Notice& notice = slot();
   if (path == Path::board && cell_ >= 0) {
     last_use_[cell_] = number_;
     ++used_;
   }
+  if (path != Path::board) cell_ = -1;
   notice.bytes = bytes;
-  notice.since = now;
+  notice.since = since;
   notice.root = me_;
   notice.path = path;
   notice.cell = cell_;
   notice.cells = used_;
   notice.note = static_cast<std::uint32_t>(note_bytes);
+  notice.left = left;
   notice.ready.store(ready, std::memory_order_relaxed);
   notice.number.store(number_, std::memory_order_release);
 }
 
 void Board::more(std::size_t ready) { slot().ready.store(ready, std::memory_order_release); }
+
+void Board::waited(bool by_board, std::int64_t ns) {
+  std::atomic<std::uint64_t>* const words = passed_ + static_cast<std::size_t>(me_) * kLine + kWaits[by_board ? 1 : 0];
+  words[0].store(words[0].load(std::memory_order_relaxed) + static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns)),
+                 std::memory_order_relaxed);
+  words[1].store(words[1].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+Waits Board::waits(bool by_board) const {
+  Waits all;
+  for (const int member : members_) {
+    if (member < 0) continue;
+    const std::atomic<std::uint64_t>* const words =
+        passed_ + static_cast<std::size_t>(member) * kLine + kWaits[by_board ? 1 : 0];
+    all.ns += static_cast<std::int64_t>(words[0].load(std::memory_order_relaxed));
+    all.count += static_cast<std::int64_t>(words[1].load(std::memory_order_relaxed));
+  }
+  return all;
+}
+
+Comparison::Next Board::compare(std::int64_t now) {
+  Comparison& comparison = shared_->comparison;
+  return comparison.asks() ? comparison.next(waits(false), waits(true), now) : comparison.next({}, {}, now);
+}
 
 const Notice* Board::notice() {
   const Notice& notice = slot();
@@ -122,8 +154,8 @@ void Boards::clear(int slot) {
     notice.claimed.store(0);
     notice.number.store(0);
   }
-  for (int process = 0; process < processes_; ++process)
-    passed(slot)[static_cast<std::size_t>(process) * kLine].store(0);
+  boards_[slot].comparison = {};
+  for (std::size_t word = 0; word < static_cast<std::size_t>(processes_) * kLine; ++word) passed(slot)[word].store(0);
 }
 
 }  // namespace steelyard::collectives

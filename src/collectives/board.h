@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/comparison.h"
 #include "node/segment.h"
 
 // Broadcast inside a node as a pull: the root puts the data up once, in shared memory, and goes on; each of the others takes
@@ -15,7 +16,8 @@ namespace steelyard::collectives {
 enum class Path : std::uint32_t {
   board,    ///< the data is here
   message,  ///< it will come by messages: the node is out of shared memory
-  library   ///< the others are to call the MPI library, as the root does
+  library,  ///< the others are to call the MPI library, as the root does
+  nothing   ///< the root has nothing to give
 };
 
 /// What a root puts up for one broadcast; between nodes, whoever leads its node.
@@ -26,12 +28,13 @@ struct alignas(64) Notice {
   std::atomic<std::uint64_t> claimed;  ///< number of the broadcast whose root writes here
   std::atomic<std::uint64_t> number;   ///< of the broadcast that it is about, from 1: valid from then on
   std::uint64_t bytes;
-  std::int64_t since;  ///< when it was put up, ns
+  std::int64_t since;  ///< when the root came, ns
   std::int32_t root;   ///< node rank
   Path path;
   std::int32_t cell;                 ///< where the data is; -1: in `small`
   std::uint32_t cells;               ///< cells that were used so far, this one included
   std::uint32_t note;                ///< bytes that follow the data: what the members are to learn with it
+  std::uint32_t left;                ///< broadcasts after this one that are the MPI library's, and are not counted
   std::atomic<std::uint64_t> ready;  ///< bytes that can be taken
   char small[kSmall];
 };
@@ -64,9 +67,18 @@ class Board {
   /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
-  void put_up(Path path, std::size_t bytes, std::int64_t now, std::size_t ready, std::size_t note = 0);
+  /// `since`: when this rank came; `left`: see Notice.
+  void put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0,
+              std::uint32_t left = 0);
   /// So many bytes are in place by now.
   void more(std::size_t ready);
+
+  // Where it is not sure that the board is better than the MPI library.
+
+  /// The root, once it has claimed the broadcast: how it is to go.
+  Comparison::Next compare(std::int64_t now);
+  /// Everybody: the time in a broadcast since both this rank and the root had come.
+  void waited(bool by_board, std::int64_t ns);
 
   // The others.
 
@@ -82,10 +94,11 @@ class Board {
   Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me);
   bool all_passed(std::uint64_t number);
   Notice& slot() const;
+  Waits waits(bool by_board) const;
 
   Shared* shared_;
   char* cells_;
-  std::atomic<std::uint64_t>* passed_;  // by node rank, a cache line each
+  std::atomic<std::uint64_t>* passed_;  // by node rank, a cache line each, with what it has waited
   std::vector<int> members_;
   int me_;
   std::uint64_t number_ = 0;

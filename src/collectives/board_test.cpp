@@ -76,6 +76,32 @@ TEST(Board, TheRootGoesOnAndALateOneStillGetsItsData) {
   EXPECT_EQ(boards[1]->notice(), nullptr) << "an old one is not taken for the next";
 }
 
+TEST(Board, TheRootIsToldWhatAllHaveWaited) {
+  Node node(2);
+  auto boards = node.open(3, {0, 1});
+  int over_board = 0;
+  for (int i = 0; i < 200; ++i) {
+    for (const auto& board : boards) board->next();
+    ASSERT_TRUE(boards[0]->vacant(0) && boards[0]->claim());
+    const Comparison::Next next = boards[0]->compare(i * 1'000'000);
+    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, next.left);
+    ASSERT_NE(boards[1]->notice(), nullptr);
+    EXPECT_EQ(boards[1]->notice()->left, next.left);
+    boards[1]->waited(next.by_board, next.by_board ? 500 : 5'000'000);  // behind a rank that is late
+    boards[0]->waited(next.by_board, 300);
+    for (const auto& board : boards) board->pass();
+    over_board += next.by_board ? 1 : 0;
+  }
+  EXPECT_GT(over_board, 150);
+  // The next communicator begins anew.
+  node.boards[0]->clear(3);
+  boards = node.open(3, {0, 1});
+  boards[0]->next();
+  ASSERT_TRUE(boards[0]->claim());
+  EXPECT_FALSE(boards[0]->compare(0).by_board);
+  EXPECT_EQ(boards[1]->notice(), nullptr);
+}
+
 TEST(Board, LongMessagesWaitForTheirCellAlone) {
   Node node(2);
   const auto boards = node.open(3, {0, 1});

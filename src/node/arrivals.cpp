@@ -1,5 +1,6 @@
 #include "node/arrivals.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "node/sleep.h"
@@ -78,8 +79,7 @@ void Arrivals::forget(Group* group, const std::function<void(int)>& vacated) {
   if (!lock()) return;
   Slot& slot = slots_[group->slot];
   if (--slot.members_left == 0) {
-    for (const int member : group->members) count(group->slot, member).store(0);
-    for (auto& last : slot.last) last.store(0);
+    for (const int member : group->members) line(group->slot, member).value.store(0);
     if (vacated) vacated(group->slot);
     slot.key = 0;
   }
@@ -87,15 +87,14 @@ void Arrivals::forget(Group* group, const std::function<void(int)>& vacated) {
   std::erase_if(groups_, [&](const auto& followed) { return followed.get() == group; });
 }
 
-// Two that come at once may both find everybody there: then either is the last.
-bool Arrivals::arrive(Group& group) {
+void Arrivals::arrive(Group& group, std::int64_t now) {
   ++group.count;
-  count(group.slot, me_).store(group.count);
-  if (missing(group) >= 0) return false;
-  const std::uint64_t last = std::uint64_t{group.count} << 32 | static_cast<std::uint32_t>(me_);
-  slots_[group.slot].last[group.count % kRemembered].store(last, std::memory_order_relaxed);
-  return true;
+  Count& mine = line(group.slot, me_);
+  mine.when[group.count % kRemembered].store(now, std::memory_order_relaxed);
+  mine.value.store(group.count);
 }
+
+bool Arrivals::watched(const Group& group) const { return slots_[group.slot].sleepers.load() != 0; }
 
 // Who arrives first says so and then looks for sleepers; who sleeps says so first and then looks who has arrived.
 void Arrivals::wake(const Group& group) {
@@ -105,13 +104,28 @@ void Arrivals::wake(const Group& group) {
   wake_all(slot.wakings);
 }
 
+std::int64_t Arrivals::when(const Group& group, int member) const {
+  if (!here(group, member)) return -1;
+  const Count& theirs = line(group.slot, member);
+  const std::int64_t when = theirs.when[group.count % kRemembered].load(std::memory_order_acquire);
+  const std::uint32_t ahead = theirs.value.load(std::memory_order_relaxed) - group.count;
+  return ahead + 1 < kRemembered ? when : -1;  // otherwise that of a later one stands there, or is about to
+}
+
 int Arrivals::last(const Group& group) const {
-  const std::uint64_t last = slots_[group.slot].last[group.count % kRemembered].load(std::memory_order_relaxed);
-  return last >> 32 == group.count ? static_cast<int>(last & 0xffffffff) : -1;
+  int last = -1;
+  std::int64_t latest = -1;
+  for (const int member : group.members) {
+    const std::int64_t came = when(group, member);
+    if (came < 0) return -1;
+    if (came > latest) last = member;
+    latest = std::max(latest, came);
+  }
+  return last;
 }
 
 bool Arrivals::here(const Group& group, int member) const {
-  return static_cast<std::int32_t>(count(group.slot, member).load(std::memory_order_acquire) - group.count) >= 0;
+  return static_cast<std::int32_t>(line(group.slot, member).value.load(std::memory_order_acquire) - group.count) >= 0;
 }
 
 int Arrivals::missing(const Group& group) const {

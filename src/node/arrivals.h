@@ -11,12 +11,12 @@
 namespace steelyard::node {
 
 /// Who of this node has arrived at which collective, in shared memory: each member counts its own collectives on a
-/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving costs an atomic
-/// store and a look at the others' counts, and a wake-up only where somebody sleeps.
+/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving is an atomic store
+/// to a cache line of one's own, and a wake-up only where somebody sleeps.
 class Arrivals {
  public:
   static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
-  static constexpr int kRemembered = 4;  ///< collectives of a communicator whose last member is remembered
+  static constexpr int kRemembered = 4;  ///< collectives of a member whose time is remembered
 
   static std::size_t footprint(int processes);
   Arrivals(Segment& segment, int processes, int me);
@@ -40,12 +40,16 @@ class Arrivals {
   /// anybody can have it again.
   void forget(Group* group, const std::function<void(int)>& vacated = {});
 
-  /// Counts this process in at its next collective of the group. True where all the others were there already.
-  bool arrive(Group& group);
+  /// Counts this process in at its next collective of the group. `now` in ns, by a clock that all members share.
+  void arrive(Group& group, std::int64_t now);
   /// Wakes who sleeps on the group: to be called after each arrive().
   void wake(const Group& group);
-  /// Who came last to this process's present collective of the group; -1 while somebody is missing, or where the others
-  /// are so far ahead that it is forgotten.
+  /// Somebody sleeps on the group, or did so just now.
+  bool watched(const Group& group) const;
+  /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it is
+  /// so far ahead that it is forgotten.
+  std::int64_t when(const Group& group, int member) const;
+  /// Who came last to it; -1 where that of anybody is not known.
   int last(const Group& group) const;
   /// True where `member` (node rank) has arrived at this process's present collective of the group.
   bool here(const Group& group, int member) const;
@@ -67,14 +71,15 @@ class Arrivals {
     bool sure;
     std::atomic<std::uint32_t> wakings;  // futex word
     std::atomic<std::uint32_t> sleepers;
-    std::atomic<std::uint64_t> last[kRemembered];  // count and node rank of who completed a collective, by count
   };
 
+  // A member's own line: nobody else writes to it, and others read it only while they wait or have waited long.
   struct alignas(64) Count {
     std::atomic<std::uint32_t> value;
+    std::atomic<std::int64_t> when[kRemembered];  // it arrived, by count
   };
 
-  std::atomic<std::uint32_t>& count(int slot, int member) const { return counts_[slot * stride_ + member].value; }
+  Count& line(int slot, int member) const { return counts_[slot * stride_ + member]; }
   std::uint32_t lie_down(const Group& group);
   void doze(const Group& group, std::uint32_t seen, std::int64_t ns);
   void get_up(const Group& group);

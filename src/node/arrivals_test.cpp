@@ -28,12 +28,12 @@ struct Node {
     for (auto& process : arrivals) groups.push_back(process->follow(hash, all, all));
     return groups;
   }
-  bool arrive(int process, const std::vector<Arrivals::Group*>& groups) {
-    const bool last = arrivals[process]->arrive(*groups[process]);
+  void arrive(int process, const std::vector<Arrivals::Group*>& groups) {
+    arrivals[process]->arrive(*groups[process], ++now);
     arrivals[process]->wake(*groups[process]);
-    return last;
   }
 
+  std::atomic<std::int64_t> now{0};
   std::size_t bytes;
   std::vector<unsigned char> memory;
   std::vector<std::unique_ptr<Segment>> segments;
@@ -56,12 +56,24 @@ TEST(Arrivals, TheLastIsKnownAfterwards) {
   const auto groups = node.follow_all(1);
   for (int round = 0; round < 3 * Arrivals::kRemembered; ++round) {
     const int late = round % 3;
-    EXPECT_FALSE(node.arrive((late + 1) % 3, groups));
-    EXPECT_FALSE(node.arrive((late + 2) % 3, groups));
+    node.arrive((late + 1) % 3, groups);
+    node.arrive((late + 2) % 3, groups);
     EXPECT_EQ(node.arrivals[(late + 1) % 3]->last(*groups[(late + 1) % 3]), -1);
-    EXPECT_TRUE(node.arrive(late, groups));
+    node.arrive(late, groups);
     for (int p = 0; p < 3; ++p) EXPECT_EQ(node.arrivals[p]->last(*groups[p]), late);
   }
+}
+
+TEST(Arrivals, TheLastIsForgottenWhenOthersAreFarAhead) {
+  Node node(2);
+  const auto groups = node.follow_all(1);
+  node.arrive(0, groups);
+  for (int i = 0; i < Arrivals::kRemembered - 1; ++i) {
+    node.arrive(1, groups);
+    EXPECT_EQ(node.arrivals[0]->last(*groups[0]), 1);
+  }
+  node.arrive(1, groups);
+  EXPECT_EQ(node.arrivals[0]->last(*groups[0]), -1);
 }
 
 TEST(Arrivals, OneThatIsAheadIsNotMissing) {

@@ -83,6 +83,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
     add_loops(record.loops, c.loops);
     record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
+    record.trees.insert(record.trees.end(), c.trees.begin(), c.trees.end());
     for (const std::string& what : c.intercepted) add_new(record.intercepted, what);
     for (const std::string& remark : c.remarks) {
       add_new(remarks, remark);

@@ -129,6 +129,7 @@ struct RunRecord {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;   ///< those that took longest first
   std::vector<TasksRecord> tasks;  ///< by rank; empty where there were none, and then left out of the file
+  std::vector<Tree> trees;         ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;                 ///< derived from `ranks` by weigh()
 };
 
@@ -141,6 +142,7 @@ struct Contribution {
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
   std::vector<TasksRecord> tasks;  ///< one element where there were any
+  std::vector<Tree> trees;         ///< of the communicators whose rank 0 it is
 };
 /// As bytes for Bootstrap::gather(): CBOR of the JSON behind a checksum.
 std::string pack(const Contribution& contribution);

@@ -69,6 +69,18 @@ void fields(auto& io, Is<Broadcasts> auto& b) {
   io("library", b.library);
   io("late", b.late);
   io("behind", b.behind);
+  const bool compared = b.shared_looks + b.library_looks > 0;
+  io.optional("shared_looks", b.shared_looks, compared);
+  io.optional("shared_wait", b.shared_wait, compared);
+  io.optional("shared_noise", b.shared_noise, compared);
+  io.optional("library_looks", b.library_looks, compared);
+  io.optional("library_wait", b.library_wait, compared);
+  io.optional("library_noise", b.library_noise, compared);
+}
+
+void fields(auto& io, Is<Tree> auto& t) {
+  io("first", t.first);
+  io("last", t.last);
 }
 
 void fields(auto& io, Is<RankRecord> auto& r) {
@@ -176,6 +188,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io.optional("loops", r.loops, true);  // older records lack it
   io("ranks", r.ranks);
   io.optional("tasks", r.tasks, !r.tasks.empty());
+  io.optional("trees", r.trees, !r.trees.empty());
 }
 
 void fields(auto& io, Is<Contribution> auto& c) {
@@ -186,6 +199,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());
+  io.optional("trees", c.trees, !c.trees.empty());
 }
 
 struct Writer {

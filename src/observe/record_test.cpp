@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks};
+  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks,
+          run.trees};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -266,7 +267,8 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 // The Python tests hold these files against the published schema.
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
-  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 1, 5e-3, 5e-3};
+  rich.trees = {{{0, 2, 4}, {0, 4, 2}}};
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].preempted = 12;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;

@@ -206,9 +206,41 @@ void say_waits(const RunRecord& record, Page& page) {
            2);
 }
 
+/// A mean over ranks, and its noise.
+struct Mean {
+  double looks = 0, sum = 0, squares = 0;
+  void add(long count, double wait, double half_width) {
+    const auto n = static_cast<double>(count);
+    looks += n;
+    sum += n * wait;
+    squares += n * n * half_width * half_width;
+  }
+  double value() const { return sum / looks; }
+  double noise() const { return std::sqrt(squares) / looks; }
+};
+
+std::string won_in_broadcasts(const RunRecord& record) {
+  Mean shared, library;
+  for (const RankRecord& rank : record.ranks) {
+    const Broadcasts& b = rank.broadcasts;
+    shared.add(b.shared_looks, b.shared_wait, b.shared_noise);
+    library.add(b.library_looks, b.library_wait, b.library_noise);
+  }
+  if (!(shared.looks > 0 && library.looks > 0)) {
+    return "what that won is not known: only --collectives=auto, among ranks of one node, compares";
+  }
+  const double gain = library.value() - shared.value();
+  const double noise = std::hypot(library.noise(), shared.noise());
+  const std::string waits =
+      fmt::format("a rank waited {} in each of them, {} +- {} in the MPI library's", duration(shared.value()),
+                  duration(library.value()), duration(library.noise()));
+  return gain > noise ? waits : waits + ": nothing that stands out from noise";
+}
+
 /// What Steelyard did with broadcasts, and for whom nobody waited because of it.
 void say_broadcasts(const RunRecord& record, Page& page) {
   constexpr double kWorthTelling = 0.01;
+  constexpr double kWorthATry = 0.3;  // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -224,7 +256,8 @@ void say_broadcasts(const RunRecord& record, Page& page) {
     behind += b.behind;
   }
   const double all = shared + tree + library;
-  if (!(all > 0)) return;
+  // What was looked at and left as it is needs no line.
+  if (!(shared + tree > kWorthATry * all)) return;
   std::string text = fmt::format("{} of {} through shared memory", percent(shared / all), plural(calls, "broadcast"));
   if (tree > 0) text += fmt::format(", {} along a tree between nodes", percent(tree / all));
   if (library > 0) text += fmt::format(", {} by the MPI library", percent(library / all));
@@ -233,6 +266,7 @@ void say_broadcasts(const RunRecord& record, Page& page) {
                         rank_list(late), duration(behind / late_calls));
   }
   page.say("bcast", text, 2);
+  page.say("", won_in_broadcasts(record), 2);
 }
 
 struct Moves {

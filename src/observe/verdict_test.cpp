@@ -359,9 +359,25 @@ TEST(Verdict, SaysWhoCameLateToBroadcasts) {
   for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 980, 0, 20, 0, 0};
   EXPECT_THAT(text(record),
               HasSubstr("bcast    98 % of 1000 broadcasts through shared memory, 2 % by the MPI library\n"));
+  EXPECT_THAT(text(record), HasSubstr("what that won is not known"));
   record.ranks[2].broadcasts.late = 900;
   record.ranks[2].broadcasts.behind = 9;
   EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n           ms after the data"));
+}
+
+TEST(Verdict, SaysWhatBroadcastsThroughSharedMemoryWon) {
+  RunRecord record = balanced();
+  Broadcasts compared = {1000, 900, 0, 100, 0, 0, 900, 2e-6, 1e-6, 20, 5e-3, 1e-3};
+  for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
+  EXPECT_THAT(text(record), HasSubstr("a rank waited 2.0 us in each of them, 5.0 ms +- "));
+  EXPECT_THAT(text(record), Not(HasSubstr("noise")));
+  compared.library_wait = 2.1e-6;
+  for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
+  EXPECT_THAT(text(record), HasSubstr("nothing that stands out"));
+  compared.shared = 3;  // looked at, and left to the library
+  compared.library = 997;
+  for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
+  EXPECT_THAT(text(record), Not(HasSubstr("bcast")));
 }
 
 /// Anything that a record may hold, edited by hand or damaged.

@@ -1,5 +1,6 @@
 // What broadcasts need to know of the node and of the options.
 #include <algorithm>
+#include <cmath>
 
 #include "base/clock.h"
 #include "runtime/runtime.h"
@@ -29,6 +30,7 @@ Broadcasting broadcasting() {
   const State* state = g_state;
   const base::Options& options = base::options();
   Broadcasting chosen;
+  chosen.compares = state != nullptr && state->compares_broadcasts;
   if (state == nullptr || state->boards == nullptr || options.broadcast_tree == BroadcastTree::library) return chosen;
   chosen.on = true;
   chosen.node = state->bootstrap->node_index();
@@ -43,6 +45,10 @@ Broadcasting broadcasting() {
 
 bool takes_every_broadcast() { return g_state != nullptr && g_state->takes_every_broadcast; }
 
+void broadcast_called() {
+  if (g_state != nullptr) g_state->called_broadcasts = true;
+}
+
 void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
   constexpr std::int64_t kNoise = 50'000;
   if (g_state == nullptr) return;
@@ -52,6 +58,36 @@ void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
   if (late <= kNoise) return;
   ++noted.late;
   noted.behind += base::seconds(late);
+}
+
+void note_wait_in_broadcast(bool by_library, std::int64_t ns) {
+  if (g_state == nullptr) return;
+  const double wait = base::seconds(ns);
+  BroadcastWaits& waits = by_library ? g_state->library_waits : g_state->shared_waits;
+  ++waits.count;
+  waits.sum += wait;
+  waits.squares += wait * wait;
+}
+
+void note_tree(const std::vector<int>& first, const std::vector<int>& last) {
+  constexpr std::size_t kMost = 16;
+  if (g_state != nullptr && g_state->trees.size() < kMost) g_state->trees.push_back({first, last});
+}
+
+observe::Broadcasts broadcasts_of(const State& state) {
+  observe::Broadcasts noted = state.broadcasts;
+  const auto sum_up = [](const BroadcastWaits& waits, long& looks, double& wait, double& noise) {
+    looks = waits.count;
+    if (waits.count == 0) return;
+    const auto count = static_cast<double>(waits.count);
+    wait = waits.sum / count;
+    // Twice the standard error. What a single one is worth is not known: as much as itself.
+    const double variance = std::max(0.0, waits.squares / count - wait * wait);
+    noise = waits.count > 1 ? 2 * std::sqrt(variance / (count - 1)) : wait;
+  };
+  sum_up(state.shared_waits, noted.shared_looks, noted.shared_wait, noted.shared_noise);
+  sum_up(state.library_waits, noted.library_looks, noted.library_wait, noted.library_noise);
+  return noted;
 }
 
 }  // namespace steelyard::runtime

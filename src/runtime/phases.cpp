@@ -71,9 +71,9 @@ void consider_plans(State& state, std::int64_t now) {
 }
 
 void sample(State& state, std::int64_t now) {
-  const observe::Totals totals = state.activity.totals_at(now);
   const std::int64_t since = state.sampled.wall;
-  if (totals.wall - since < kSampleEvery) return;
+  if (now - state.start - since < kSampleEvery) return;
+  const observe::Totals totals = state.activity.totals_at(now);
   const observe::Totals part = totals - state.sampled;
   state.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
                        base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),

@@ -66,7 +66,9 @@ base::Status share_memory(State& state) {
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
   const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
   const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
-  state.takes_every_broadcast = state.bootstrap->all_agree(asked == base::Collectives::on);
+  const bool compares = asked == base::Collectives::automatic;
+  state.takes_every_broadcast = state.bootstrap->all_agree(compares || asked == base::Collectives::on);
+  state.compares_broadcasts = state.bootstrap->all_agree(compares);
   const std::size_t bytes =
       observe::LiveBoard::footprint(state.count) + node::Segment::footprint<node::Process>(state.count) +
       node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
@@ -247,6 +249,11 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
+  if (base::options().collectives == base::Collectives::called && !base::options().observe && !state.called_broadcasts) {
+    list.emplace_back(
+        "--collectives=called, and the program never called steelyard_bcast(): its broadcasts were left to the MPI "
+        "library");
+  }
   if (state.cores != nullptr && !limit.fixed_reason().empty()) {
     list.push_back(limit.fixed_reason() + ": its threads were left alone");
   } else if (state.cores != nullptr) {
@@ -280,10 +287,11 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
   rank.timeline = observe::pack(state.timeline->samples());
   part.loops = loop_records();
-  rank.broadcasts = state.broadcasts;
+  rank.broadcasts = broadcasts_of(state);
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
   part.tasks = state.tasks;
+  part.trees = state.trees;
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
   if (!state.leader) return part;
   observe::NodeRecord node;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/board.h"
 #include "collectives/policy.h"
@@ -55,7 +56,8 @@ class BlockingCall {
 
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals(int source);
+  void await_arrivals();
+  void name_who_was_waited_for();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
   void stay_asleep(std::int64_t now);
@@ -68,12 +70,14 @@ class BlockingCall {
   std::int64_t asleep_since_ = 0;
   std::int64_t step_ns_ = 0;
   int waited_for_ = -1;
+  bool came_last_ = false;
   std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
   bool short_ = false;          ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
   bool everybody_ = false;                  ///< it completes only when the whole group has arrived
   bool unsure_ = false;                     ///< slept too long: the group's members may not all be counted
+  int feeder_ = -1;                         ///< node rank of the one whose data it needs, where it is one alone
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 
@@ -92,12 +96,19 @@ struct Broadcasting {
   int node = 0;     ///< index of this rank's
   collectives::Settings settings;
   bool may_leave_to_library = true;  ///< those that find nobody late
+  bool compares = false;             ///< where the MPI library's own are better, they are left to it
 };
 Broadcasting broadcasting();
 /// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
 bool takes_every_broadcast();
-/// For the record. `late`: ns from when the data were there to when this rank came; negative where it came first.
+/// A broadcast is called by Steelyard's name.
+void broadcast_called();
+/// For the record. `late`: ns from when the root had come to when this rank did; negative where it came first.
 void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
+/// For the record: time in a broadcast since this rank and the root had come.
+void note_wait_in_broadcast(bool by_library, std::int64_t ns);
+/// The same, once a tree has ended: its world ranks by position, at first and at last.
+void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at

@@ -44,6 +44,13 @@ struct CpuUse {
   long preempted = 0;  ///< times that a thread had to leave its core to another
 };
 
+/// Waits in broadcasts: as few sums as a mean and its noise need.
+struct BroadcastWaits {
+  long count = 0;
+  double sum = 0;  ///< s
+  double squares = 0;
+};
+
 struct State {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
@@ -56,7 +63,11 @@ struct State {
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
+  bool compares_broadcasts = false;  // with the MPI library's own
+  bool called_broadcasts = false;    // some by Steelyard's name
   observe::Broadcasts broadcasts;
+  BroadcastWaits shared_waits, library_waits;
+  std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment
   std::int64_t last_decisions_shown = 0;
@@ -97,6 +108,9 @@ struct State {
   std::string started;  // ISO 8601, UTC
   CpuUse cpu_at_start;
 };
+
+/// For the record.
+observe::Broadcasts broadcasts_of(const State& state);
 
 /// Null before start() and after finish().
 extern State* g_state;

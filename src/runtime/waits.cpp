@@ -23,6 +23,8 @@ constexpr std::int64_t kProgressPart = 2;
 constexpr std::int64_t kLongestProgressStep = 2'000'000;
 // Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
 constexpr float kShortWait = 40e3F;
+// Who was the last is not looked up for a shorter one: it waited for the library more than for anybody.
+constexpr std::int64_t kWorthNaming = 2'000;
 // How long to go on sleeping when nobody of this node computes any more.
 constexpr std::int64_t kNobodyComputes = 200'000;
 // A longer wait goes on in the MPI library: should arrivals ever be miscounted, no program hangs for it.
@@ -64,13 +66,8 @@ BlockingCall::~BlockingCall() {
   State& state = *g_state;
   if (asleep_) come_back();
   if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
-  bool came_last = false;
-  if (everybody_) {
-    const int last = state.arrivals->last(*group_);  // known even where the MPI library did the waiting
-    came_last = last == state.me;
-    if (last >= 0) waited_for_ = came_last ? -1 : state.processes[last].world_rank;
-  }
   const std::int64_t now = now_ns();
+  if (now - begin_ > kWorthNaming) name_who_was_waited_for();
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
   state.last_call_end = now;
@@ -78,8 +75,20 @@ BlockingCall::~BlockingCall() {
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);
   // Who came last had no time to spare, however long the call itself took.
-  if (step_mark_ || everybody_) waited_in_collective(came_last ? 0 : now - begin_);
+  if (step_mark_ || everybody_) waited_in_collective(came_last_ ? 0 : now - begin_);
   if (step_mark_) consider_plans(state, now);
+}
+
+// Known even where the MPI library did the waiting.
+void BlockingCall::name_who_was_waited_for() {
+  const State& state = *g_state;
+  if (everybody_) {
+    const int last = state.arrivals->last(*group_);
+    came_last_ = last == state.me;
+    if (last >= 0) waited_for_ = came_last_ ? -1 : state.processes[last].world_rank;
+  } else if (feeder_ >= 0 && state.arrivals->when(*group_, feeder_) > begin_) {
+    waited_for_ = state.processes[feeder_].world_rank;
+  }
 }
 
 void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
@@ -93,6 +102,7 @@ void BlockingCall::is_step_mark() {
 
 // Node rank of the process without which this call does not go on.
 int BlockingCall::source() const {
+  if (feeder_ >= 0) return feeder_;
   if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
   const State& state = *g_state;
   int process = 0;
@@ -171,10 +181,11 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 namespace {
 
 // Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
-void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root, bool last) {
+void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
   const bool feeds_all =
       dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
-  if (!feeds_all && !last) return;
+  const auto is_last = [&] { return state.arrivals->watched(group) && state.arrivals->missing(group) < 0; };
+  if (!feeds_all && !is_last()) return;
   for (const int member : group.members) {
     if (member != state.me) state.cores->recall(member);
   }
@@ -186,7 +197,7 @@ void announce(CommunicatorOnNode* communicator) {
   State* state = g_state;
   if (state != nullptr && state->arrivals != nullptr) {
     node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
-    state->arrivals->arrive(group);
+    state->arrivals->arrive(group, now_ns());
     state->arrivals->wake(group);
   }
 }
@@ -195,22 +206,23 @@ void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  const bool last = arrivals.arrive(group);
-  if (state.lends) recall_waiting(state, group, dependence, root, last);
+  arrivals.arrive(group, call.begin_);
+  if (state.lends) recall_waiting(state, group, dependence, root);
   arrivals.wake(group);
   call.group_ = &group;
   call.everybody_ = dependence == Dependence::everybody;
-  if (dependence == Dependence::nobody || last || !group.trusted) return;
-  const int source = dependence == Dependence::root ? group.member_of_rank[static_cast<std::size_t>(root)] : -1;
-  if (call.everybody_ || source >= 0) call.await_arrivals(source);
+  if (dependence == Dependence::nobody || !group.trusted) return;
+  if (dependence == Dependence::root) call.feeder_ = group.member_of_rank[static_cast<std::size_t>(root)];
+  // Where waits are short the library's own polling is as good, and the others' cache lines stay with them.
+  if (!call.short_ && (call.everybody_ || call.feeder_ >= 0)) call.await_arrivals();
 }
 
-void BlockingCall::await_arrivals(int source) {
+void BlockingCall::await_arrivals() {
   State& state = *g_state;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
-    if (source < 0) return state.arrivals->missing(group);
-    return state.arrivals->here(group, source) ? -1 : source;
+    if (everybody_) return state.arrivals->missing(group);
+    return state.arrivals->here(group, feeder_) ? -1 : feeder_;
   };
   int late = missing();
   if (late < 0) return;
@@ -218,7 +230,7 @@ void BlockingCall::await_arrivals(int source) {
   for (; late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
-    if (!may_sleep(state) || short_) return;  // the library's own polling is as good
+    if (!may_sleep(state)) return;
     if (now < spin_until_) {
       node::relax();
       continue;

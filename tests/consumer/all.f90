@@ -4,6 +4,7 @@ program all_modules
   use, intrinsic :: iso_fortran_env, only: int64
   use mpi_f08
   use steelyard
+  use steelyard_collectives
   use steelyard_loops
   use steelyard_phases
   implicit none
@@ -28,6 +29,7 @@ program all_modules
     end do
   end do
   call steelyard_loop_end(mine)
+  call steelyard_bcast(total, 1, MPI_INTEGER8, 0, MPI_COMM_WORLD)
   call MPI_Finalize()
   print '(a, l2, i4)', 'consumer of all modules:', chosen, total
   if (.not. chosen .or. total /= 55) error stop 'wrong'

@@ -16,8 +16,6 @@ using collectives::Path;
 
 // Long messages are put up and taken in pieces, so that the two overlap, and stay in a core's own cache.
 constexpr std::size_t kPiece = 128U << 10;
-// A tree is made at this broadcast of a communicator: making one costs a few collectives.
-constexpr int kTreeFrom = 3;
 
 /// One broadcast on a communicator, at this rank.
 class Delivery {
@@ -30,6 +28,7 @@ class Delivery {
  private:
   bool root() const { return communicator_.rank == b_.root; }
   std::optional<int> by_library(bool after_root);
+  void pass_over();
   std::optional<int> give();
   std::optional<int> take(int from);
   int lead();
@@ -39,6 +38,14 @@ class Delivery {
   /// A leader's or root's: those who sleep wake up to data.
   void arrive_with_data() { arrive({runtime::Dependence::nobody, b_.root}); }
   int refused(int code);
+  /// How the next broadcasts go, as a root has told it.
+  void learn(const Notice& notice) { communicator_.left = notice.left; }
+  /// The first is not looked at: it may make connections.
+  void look_at_library(std::int64_t since) {
+    if (communicator_.compares && communicator_.left == 0) communicator_.looked_at = since;
+  }
+  /// Through shared memory.
+  int measured(std::int64_t since, int code);
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
   int hand_out(const char* row, std::size_t bytes);
 
@@ -72,11 +79,20 @@ std::optional<int> Delivery::by_library(bool after_root) {
   return std::nullopt;
 }
 
+int Delivery::measured(std::int64_t since, int code) {
+  if (!communicator_.compares) return code;
+  const std::int64_t waited = base::now_ns() - since;
+  communicator_.board->waited(true, waited);
+  runtime::note_wait_in_broadcast(false, waited);
+  return code;
+}
+
 std::optional<int> Delivery::run() {
   Board* const board = communicator_.board.get();
   Tree* const tree = communicator_.tree.get();
   if (board != nullptr) board->next();
   std::optional<int> code;
+  if (b_.count == 0 || layout_.bytes() == 0 || (b_.buffer == MPI_BOTTOM && layout_.contiguous())) pass_over();
   if (b_.count == 0) {
     code = by_library(false);
   } else if (layout_.bytes() == 0) {
@@ -90,31 +106,53 @@ std::optional<int> Delivery::run() {
     code = root() ? give() : take(b_.root);
   } else if (!tree->next(layout_.bytes())) {
     code = by_library(true);
-  } else if (const int leader = tree->leader(b_.root); leader != communicator_.rank) {
-    code = take(leader);
   } else {
-    code = lead();
+    const int leader = tree->leader(b_.root);
+    code = leader == communicator_.rank ? lead() : take(leader);
+    communicator_.left = tree->left_to_library();
   }
-  if (board != nullptr) board->pass();
+  if (board != nullptr && communicator_.untold < 0) board->pass();
   runtime::note_broadcast(!code, tree != nullptr, late_);
   return code;
+}
+
+/// Nothing to give or to take, and so nobody to wait for. What the root tells is put up, or heard at the next broadcast.
+void Delivery::pass_over() {
+  if (!communicator_.compares) return;
+  Board& board = *communicator_.board;
+  if (!root() || !board.claim()) {
+    communicator_.untold = b_.root;
+    return;
+  }
+  while (!board.vacant(0)) turns_.next();
+  const std::int64_t now = base::now_ns();
+  communicator_.left = board.compare(now).left;
+  board.put_up(Path::nothing, 0, now, 0, 0, communicator_.left);
 }
 
 std::optional<int> Delivery::give() {
   Board& board = *communicator_.board;
   const std::size_t bytes = layout_.bytes();
+  const std::int64_t came = base::now_ns();
   if (!board.claim()) {
     arrive_with_data();
+    const Notice* notice = board.notice();
+    for (; communicator_.compares && notice == nullptr; notice = board.notice()) turns_.next();
+    if (notice != nullptr) learn(*notice);
     return refused(MPI_ERR_ROOT);
   }
-  while (!board.vacant(bytes)) turns_.next();
-  char* const row = board.place(bytes);
+  const collectives::Comparison::Next next =
+      communicator_.compares ? board.compare(came) : collectives::Comparison::Next{};
+  communicator_.left = next.left;
+  while (!board.vacant(next.by_board ? bytes : 0)) turns_.next();
+  char* const row = next.by_board ? board.place(bytes) : nullptr;
   const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
   if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
-    board.put_up(Path::library, bytes, base::now_ns(), 0);
+    board.put_up(Path::library, bytes, came, 0, 0, next.left);
+    look_at_library(came);
     return by_library(false);
   }
-  board.put_up(Path::board, bytes, base::now_ns(), first);
+  board.put_up(Path::board, bytes, came, first, 0, next.left);
   arrive_with_data();
   for (std::size_t done = first; done < bytes;) {
     const std::size_t piece = std::min(bytes - done, kPiece);
@@ -122,7 +160,7 @@ std::optional<int> Delivery::give() {
     done += piece;
     board.more(done);
   }
-  return MPI_SUCCESS;
+  return measured(came, MPI_SUCCESS);
 }
 
 std::optional<int> Delivery::take(int from) {
@@ -136,8 +174,13 @@ std::optional<int> Delivery::take(int from) {
     if (board.has_passed(root) && board.notice() == nullptr) return refused(MPI_ERR_ROOT);
     turns_.next();
   }
-  if (notice->root != root) return refused(MPI_ERR_ROOT);
-  if (notice->path == Path::library) return std::nullopt;
+  learn(*notice);
+  if (notice->root != root || notice->path == Path::nothing) return refused(MPI_ERR_ROOT);
+  const std::int64_t since = std::max(came, notice->since);
+  if (notice->path == Path::library) {
+    look_at_library(since);
+    return std::nullopt;
+  }
   late_ = came - notice->since;
   const std::size_t bytes = notice->bytes;
   if (notice->path == Path::message) {
@@ -158,8 +201,8 @@ std::optional<int> Delivery::take(int from) {
     done = ready;
   }
   if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
-  if (!layout_.contiguous()) return hand_out(row, bytes);
-  return bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS;
+  if (!layout_.contiguous()) return measured(since, hand_out(row, bytes));
+  return measured(since, bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS);
 }
 
 int Delivery::lead() {
@@ -209,19 +252,41 @@ bool is_valid(const Broadcast& b, const Communicator& communicator) {
   return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.type != MPI_DATATYPE_NULL;
 }
 
+/// With what the last broadcast's root has told, which this rank had no reason to wait for then.
+void catch_up(Communicator& communicator) {
+  Board& board = *communicator.board;
+  Turns turns(nullptr);
+  const int root = board.member(communicator.untold);
+  const Notice* notice = board.notice();
+  for (; notice == nullptr && !board.has_passed(root); notice = board.notice()) turns.next();
+  if (notice == nullptr) notice = board.notice();
+  if (notice != nullptr) communicator.left = notice->left;
+  communicator.untold = -1;
+  board.pass();
+}
+
 }  // namespace
+
+Looked::~Looked() {
+  if (communicator_.looked_at == 0) return;
+  const std::int64_t waited = base::now_ns() - communicator_.looked_at;
+  communicator_.looked_at = 0;
+  communicator_.board->waited(false, waited);
+  runtime::note_wait_in_broadcast(true, waited);
+}
 
 bool takes_over(const Broadcast& b, Communicator& communicator) {
   if (!is_valid(b, communicator)) return false;
-  if (!communicator.between_nodes) return communicator.board != nullptr;
-  const bool counting = communicator.broadcasts < kTreeFrom;
-  if (counting) ++communicator.broadcasts;
-  if (counting && communicator.broadcasts == kTreeFrom) {
-    const runtime::Broadcasting chosen = runtime::broadcasting();
-    const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
-    communicator.tree = std::make_unique<Tree>(b.comm, chosen.node, alone || communicator.board != nullptr,
-                                               chosen.settings, chosen.may_leave_to_library);
+  if (communicator.untold >= 0) catch_up(communicator);
+  if (communicator.left > 0) {
+    --communicator.left;
+    runtime::note_broadcast(true, false, 0);
+    return false;
   }
+  if (!communicator.between_nodes) return communicator.board != nullptr;
+  const bool counting = communicator.broadcasts < communicator.tree_from;
+  if (counting) ++communicator.broadcasts;
+  if (counting && communicator.broadcasts == communicator.tree_from) plant_tree(communicator, b.comm);
   return communicator.tree != nullptr && communicator.tree->usable();
 }
 

@@ -1,4 +1,4 @@
-// steelyard_bcast(), where the program was started under `steelyard run`.
+// steelyard_bcast(), where the program was started under `steelyard run`: from C, and from Fortran.
 #include "intercept/mpi/broadcast.h"
 #include "steelyard/collectives.h"
 
@@ -7,6 +7,7 @@ using namespace steelyard::intercept;
 namespace {
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  steelyard::runtime::broadcast_called();
   return broadcast(
       STEELYARD_SITE, {buffer, count, type, root, comm}, true,
       [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
@@ -14,4 +15,13 @@ int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
 
 }  // namespace
 
-extern "C" steelyard_function_t steelyard_internal_bcast(void) { return reinterpret_cast<steelyard_function_t>(bcast); }
+extern "C" {
+
+steelyard_function_t steelyard_internal_bcast(void) { return reinterpret_cast<steelyard_function_t>(bcast); }
+
+void steelyard_internal_next_bcast(void) {
+  t_next_is_called = true;
+  steelyard::runtime::broadcast_called();
+}
+
+}  // extern "C"

@@ -7,10 +7,9 @@ namespace steelyard::intercept {
 
 /// Waits where the data flow makes this rank wait anyway, then calls the library's own collective: its algorithm, and with
 /// it the bits of every reduction, stay as they are.
+/// `communicator`: as at_collective() gave it.
 template <typename FlowOf, typename Native>
-auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
-  if (!remembering()) return native();
-  const Communicator* communicator = at_collective(handle);
+auto collective(Site site, const Communicator* communicator, FlowOf flow_of, Native native) {
   if (communicator == nullptr) return timed(site, native);
   // A wrong root is the library's to refuse, at this rank alone: it is no collective.
   const Flow flow = flow_of(*communicator);
@@ -24,6 +23,12 @@ auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
   if (valid && communicator->spans_world) call.is_step_mark();
   if (followed) runtime::arrive(call, communicator->on_node, flow.dependence, flow.root);
   return native();
+}
+
+template <typename FlowOf, typename Native>
+auto collective(Site site, MPI_Comm handle, FlowOf flow_of, Native native) {
+  if (!remembering()) return native();
+  return collective(site, at_collective(handle), flow_of, native);
 }
 
 }  // namespace steelyard::intercept

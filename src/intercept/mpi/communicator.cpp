@@ -7,12 +7,33 @@ namespace steelyard::intercept {
 
 namespace {
 
+// A tree is made at this broadcast of a communicator: making one costs a few collectives, and may not be worth them.
+constexpr int kTreeFrom = 3, kTreeFromCompared = 64;
+
 int g_key = MPI_KEYVAL_INVALID;
 bool g_several_threads = false;
 Communicator* g_world = nullptr;  // that of most calls: no look at attributes
+// Nor for the one that was asked for last, unless several threads may ask.
+MPI_Comm g_last_handle = MPI_COMM_NULL;
+Communicator* g_last = nullptr;
+std::vector<Communicator*> g_with_tree;  // in the order in which all their members made them
+
+/// Collective over the communicator.
+void fell_tree(Communicator& communicator) {
+  const auto in_world = [&](std::vector<int> ranks) {
+    for (int& rank : ranks) rank = communicator.world_ranks[static_cast<std::size_t>(rank)];
+    return ranks;
+  };
+  if (communicator.rank == 0 && communicator.tree->usable()) {
+    runtime::note_tree(in_world(communicator.first_order), in_world(communicator.tree->order()));
+  }
+  communicator.tree.reset();
+}
 
 int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
+  if (communicator == g_last) g_last_handle = MPI_COMM_NULL;
+  if (std::erase(g_with_tree, communicator) != 0) fell_tree(*communicator);
   if (communicator->on_node != nullptr) runtime::detach_communicator(communicator->on_node);
   delete communicator;
   return MPI_SUCCESS;
@@ -54,10 +75,22 @@ void remember_communicators(bool several_threads) {
 }
 
 void forget_communicators() {
-  // It is never freed, and what hangs on it has messages of its own.
+  // A tree has messages of its own under way, and the program may never free its communicator.
+  for (Communicator* const communicator : g_with_tree) fell_tree(*communicator);
+  g_with_tree.clear();
   if (remembering()) PMPI_Comm_delete_attr(MPI_COMM_WORLD, g_key);
   g_world = nullptr;
+  g_last_handle = MPI_COMM_NULL;
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
+}
+
+void plant_tree(Communicator& communicator, MPI_Comm handle) {
+  const runtime::Broadcasting chosen = runtime::broadcasting();
+  const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
+  communicator.tree = std::make_unique<Tree>(handle, chosen.node, alone || communicator.board != nullptr,
+                                             chosen.settings, chosen.may_leave_to_library);
+  communicator.first_order = communicator.tree->order();
+  g_with_tree.push_back(&communicator);
 }
 
 bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
@@ -65,10 +98,17 @@ bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
 Communicator* remembered(MPI_Comm handle) {
   if (handle == MPI_COMM_NULL || !remembering()) return nullptr;
   if (handle == MPI_COMM_WORLD && g_world != nullptr) return g_world;
+  if (handle == g_last_handle) return g_last;
   void* value = nullptr;
   int found = 0;
   if (PMPI_Comm_get_attr(handle, g_key, static_cast<void*>(&value), &found) != MPI_SUCCESS) return nullptr;
-  if (found != 0) return static_cast<Communicator*>(value);
+  if (found != 0) {
+    if (!g_several_threads) {
+      g_last_handle = handle;
+      g_last = static_cast<Communicator*>(value);
+    }
+    return static_cast<Communicator*>(value);
+  }
   int between_groups = 0;
   PMPI_Comm_test_inter(handle, &between_groups);
   return between_groups != 0 ? nullptr : remember(handle);
@@ -85,7 +125,10 @@ Communicator* at_collective(MPI_Comm handle) {
     communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
     if (communicator->on_node != nullptr) communicator->board = runtime::open_board(communicator->on_node);
     communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
-    communicator->between_nodes = runtime::broadcasting().on && communicator->local_members < communicator->size;
+    const runtime::Broadcasting broadcasting = runtime::broadcasting();
+    communicator->between_nodes = broadcasting.on && communicator->local_members < communicator->size;
+    communicator->tree_from = broadcasting.compares ? kTreeFromCompared : kTreeFrom;
+    communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
   }
   return communicator;
 }

@@ -21,8 +21,14 @@ struct Communicator {
   bool between_nodes = false;  ///< its broadcasts are to be taken over, and it has members elsewhere
   int local_members = 1;
   int broadcasts = 0;                         ///< of those, until there is a tree
+  int tree_from = 0;                          ///< the one at which it is made
+  bool compares = false;                      ///< its board is used where that is seen to be better than the MPI library
+  std::uint32_t left = 0;                     ///< the next so many broadcasts are the library's: told by a root
+  int untold = -1;                            ///< root of the last broadcast, where what it has told is still to be heard
+  std::int64_t looked_at = 0;                 ///< ns: from when the library's present broadcast is timed; 0: it is not
   std::unique_ptr<collectives::Board> board;  ///< shared by its members on this node: all have one, or none has
   std::unique_ptr<Tree> tree;                 ///< all its members have one, or none has
+  std::vector<int> first_order;               ///< of the tree
 };
 
 /// Between these two, communicators are remembered. `several_threads`: MPI_THREAD_MULTIPLE was provided.
@@ -30,6 +36,9 @@ void remember_communicators(bool several_threads);
 void forget_communicators();
 /// True between the two.
 bool remembering();
+
+/// Gives it a tree, at all its members: collective over it.
+void plant_tree(Communicator& communicator, MPI_Comm handle);
 
 /// From the thread that called MPI_Init. nullptr for inter-communicators and MPI_COMM_NULL.
 Communicator* remembered(MPI_Comm communicator);

@@ -118,7 +118,10 @@ std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode*) { retu
 int local_members(const int*, int count) { return count; }
 Broadcasting broadcasting() { return {}; }
 bool takes_every_broadcast() { return false; }
+void broadcast_called() {}
 void note_broadcast(bool, bool, std::int64_t) {}
+void note_wait_in_broadcast(bool, std::int64_t) {}
+void note_tree(const std::vector<int>&, const std::vector<int>&) {}
 
 void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");

@@ -12,9 +12,6 @@ namespace {
 
 enum Tag { kHead = 1, kRow, kReport, kLocal };
 
-// Of the broadcasts that find nobody late, so many are left to the library for one that looks again.
-constexpr int kLibraryShare = 15;
-
 }  // namespace
 
 /// A head, and the row where it is short.
@@ -80,17 +77,20 @@ void Tree::compare_clocks() {
 }
 
 bool Tree::next(std::size_t bytes) {
+  left_to_library_ = 0;
   if (bytes > kMostBytes) return false;
-  if (left_to_library_ > 0) {
-    --left_to_library_;
-    return false;
-  }
   ++number_;
   return true;
 }
 
 int Tree::leader(int root) const {
   return node_of_[static_cast<std::size_t>(root)] == node_ ? root : leaders_[static_cast<std::size_t>(node_)];
+}
+
+std::vector<int> Tree::order() const {
+  std::vector<int> ranks;
+  for (const int node : table_.ranks()) ranks.push_back(leaders_[static_cast<std::size_t>(node)]);
+  return ranks;
 }
 
 int Tree::parent(int root) const {
@@ -105,7 +105,8 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, std::vector<int>& no
     hear_reports();
     const collectives::Plan plan = optimiser_.plan(table_, node_);
     const bool idle = may_leave_to_library_ && !optimiser_.anybody_late();
-    note = {idle ? 1 : plan.next, idle ? kLibraryShare : 0};
+    note = {idle ? 1 : plan.next, idle ? static_cast<int>(share_) : 0};
+    share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
     note.insert(note.end(), plan.ranks.begin(), plan.ranks.end());
   }
   return {bytes, static_cast<std::uint32_t>(note.size() * sizeof(int)), now};
@@ -156,7 +157,7 @@ void Tree::learn(const char* note, std::size_t bytes) {
   std::vector<int> words(bytes / sizeof(int));
   std::memcpy(words.data(), note, words.size() * sizeof(int));
   plan_at_ = number_ + words[0];
-  left_to_library_ = words[1];
+  left_to_library_ = static_cast<std::uint32_t>(words[1]);
   if (words.size() > 2) table_.assign({words.begin() + 2, words.end()});
 }
 

@@ -30,8 +30,12 @@ class Tree {
   bool usable() const { return usable_; }
   /// Counts a broadcast of so many bytes. False where it is the library's.
   bool next(std::size_t bytes);
+  /// After it: so many that follow are the library's, and are not counted.
+  std::uint32_t left_to_library() const { return left_to_library_; }
   /// Rank that leads this rank's node in a broadcast from `root`.
   int leader(int root) const;
+  /// The leaders by their positions, for no root in particular.
+  std::vector<int> order() const;
   /// Ranks of this node.
   const std::vector<int>& local() const { return local_; }
 
@@ -63,6 +67,8 @@ class Tree {
   void be_handed(int leader, char* row, std::size_t bytes, Turns& turns);
 
  private:
+  // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
+  static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
   struct Packet;
   void wait(MPI_Request& request, Turns& turns);
   void compare_clocks();
@@ -86,7 +92,8 @@ class Tree {
   collectives::Reporter reporter_;
   std::int64_t number_ = 0;          // broadcasts over the tree so far
   std::int64_t plan_at_;             // number at which the root plans
-  int left_to_library_ = 0;          // the next so many are
+  std::uint32_t left_to_library_ = 0;
+  std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
   std::vector<std::int64_t> ahead_;  // by rank: how much later than its clock ours reads, at least
 
   std::vector<char> packet_;

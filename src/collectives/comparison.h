@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+
+namespace steelyard::collectives {
+
+/// What ranks have waited in broadcasts of one kind, summed up: it only grows.
+struct Waits {
+  std::int64_t ns = 0;
+  std::int64_t count = 0;
+};
+
+/// Whether the broadcasts of a communicator go over the board or are the MPI library's: whichever its ranks are seen to wait
+/// less in. The library has them, uncounted, until two in a row are looked at, one of either kind. Where the board has won,
+/// it has them all, but for one in a while that shows what the library would make of it by now.
+///
+/// Lies in shared memory, where zeros are its beginning. Roots ask it in turn, and tell the others what it has answered. No
+/// clock and no messages of its own.
+class Comparison {
+ public:
+  static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
+  static constexpr std::uint32_t kMost = 1000;  ///< so that they cost next to nothing
+  static constexpr std::uint32_t kStay = 64;    ///< over the board for one by the library, at most
+
+  struct Next {
+    bool by_board = true;    ///< this broadcast
+    std::uint32_t left = 0;  ///< so many after it are the library's, and not asked about
+  };
+  /// False where the next answer does not depend on what was waited.
+  bool asks() const { return step_ == Step::look || (step_ == Step::stay && stayed_ >= stay_); }
+  /// `library` and `board`: by all ranks so far. `now` in ns.
+  Next next(const Waits& library, const Waits& board, std::int64_t now);
+
+ private:
+  static constexpr std::uint32_t kRemembered = 16;  // looks that count
+  enum class Step : std::uint32_t { begin, look, compare, stay };
+  struct Look {
+    Waits library, board;
+  };
+
+  bool board_wins(const Look& seen);
+  std::uint32_t gap(std::int64_t now);
+
+  Step step_ = Step::begin;
+  std::uint32_t looks_ = 0;
+  std::uint32_t gap_ = 0;       // the last answer of gap()
+  std::uint32_t stay_ = 0;      // over the board, at a time
+  std::uint32_t stayed_ = 0;    // of them so far
+  std::int64_t looked_at_ = 0;  // ns
+  std::int64_t dearer_ = 0;     // the board than the library, ns a broadcast; negative where it wins
+  Look before_[kRemembered];
+};
+
+}  // namespace steelyard::collectives

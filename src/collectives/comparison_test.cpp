@@ -1,0 +1,124 @@
+#include "collectives/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace steelyard::collectives {
+namespace {
+
+/// A program whose ranks wait so long in a broadcast, by how it goes.
+class Program {
+ public:
+  std::int64_t by_library = 500, by_board = 800;  // ns
+  std::int64_t between = 0;                       // two broadcasts
+
+  /// Its share of broadcasts over the board, of `count`.
+  double over_board(int count) {
+    int board = 0;
+    for (int i = 0; i < count; ++i) {
+      now_ += between + by_library;
+      if (left_ > 0) {
+        --left_;
+        continue;
+      }
+      const bool asks = comparison_.asks();
+      const Comparison::Next next = comparison_.next(asks ? library_ : Waits(), asks ? board_ : Waits(), now_);
+      left_ = next.left;
+      EXPECT_LE(next.left, Comparison::kMost);
+      board += next.by_board ? 1 : 0;
+      asked_ += 1;
+      add(next.by_board ? board_ : library_, next.by_board ? by_board : by_library);
+    }
+    return static_cast<double>(board) / count;
+  }
+  int asked() const { return asked_; }
+
+ private:
+  static void add(Waits& waits, std::int64_t ns) {
+    constexpr int kRanks = 3;
+    waits.ns += kRanks * ns;
+    waits.count += kRanks;
+  }
+  Comparison comparison_ = {};
+  Waits library_, board_;
+  std::int64_t now_ = 0;
+  std::uint32_t left_ = 0;
+  int asked_ = 0;
+};
+
+TEST(Comparison, LeavesShortBroadcastsToTheLibraryAndHardlyLooks) {
+  Program program;
+  EXPECT_LT(program.over_board(100'000), 0.01);
+  EXPECT_LT(program.asked(), 1000);
+}
+
+TEST(Comparison, LooksOftenWhereThatCostsNothing) {
+  Program program;
+  program.between = 1'000'000;
+  EXPECT_LT(program.over_board(1000), 0.25);
+  EXPECT_GT(program.asked(), 200);
+}
+
+TEST(Comparison, ALateRankBringsTheBoardWithinAFewBroadcasts) {
+  Program program;
+  program.between = 1'000'000;
+  program.over_board(100);
+  program.by_library = 5'000'000;
+  program.over_board(20);
+  EXPECT_GT(program.over_board(200), 0.9);
+  EXPECT_GT(program.over_board(1000), 0.97) << "what the library would make of it is asked now and then";
+}
+
+TEST(Comparison, GoesBackWhenNobodyIsLateAnyMore) {
+  Program program;
+  program.by_library = 5'000'000;
+  EXPECT_GT(program.over_board(1000), 0.9);
+  program.by_library = 500;
+  program.over_board(2000);
+  EXPECT_LT(program.over_board(100'000), 0.01);
+}
+
+TEST(Comparison, ALittleIsNotWorthAChange) {
+  Program program;
+  program.by_library = 1'500;
+  EXPECT_LT(program.over_board(10'000), 0.02);
+}
+
+TEST(Comparison, OneLateBroadcastOfManyCountsByItsLength) {
+  // 1 in 11 is held up; whatever the looks meet, the board is dear to none.
+  Program program;
+  program.between = 100'000;
+  double board = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    program.by_library = i % 11 == 0 ? 10'000'000 : 500;
+    board += program.over_board(1);
+  }
+  EXPECT_GT(board / 20'000, 0.5);
+}
+
+TEST(Comparison, WhatRanksHaveNotToldYetChangesNothing) {
+  Comparison comparison = {};
+  for (int i = 0; i < 1000; ++i) {
+    const Comparison::Next next = comparison.next({}, {}, i);
+    EXPECT_LE(next.left, Comparison::kLeast);
+  }
+}
+
+TEST(Comparison, AnswersWithinBoundsWhateverItIsTold) {
+  std::mt19937_64 random(7);
+  Comparison comparison = {};
+  Waits library, board;
+  std::int64_t now = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const Comparison::Next next = comparison.next(library, board, now);
+    ASSERT_LE(next.left, Comparison::kMost);
+    now += static_cast<std::int64_t>(random() % (random() % 2 ? 10 : 10'000'000'000));
+    Waits& waits = random() % 2 ? library : board;
+    waits.count += static_cast<std::int64_t>(random() % 3);
+    waits.ns += static_cast<std::int64_t>(random() % (random() % 2 ? 100 : 100'000'000'000));
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::collectives
