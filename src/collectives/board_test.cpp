@@ -96,7 +96,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
   // The next communicator begins anew.
   node.boards[0]->clear(3);
   boards = node.open(3, {0, 1});
-  boards[0]->next();
+  for (const auto& board : boards) board->next();
   ASSERT_TRUE(boards[0]->claim());
   EXPECT_FALSE(boards[0]->compare(0).by_board);
   EXPECT_EQ(boards[1]->notice(), nullptr);

@@ -89,7 +89,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     // Nothing follows from it where there are tasks to move, or nobody to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
     if (could_move && record.tasks.empty())
-      page.say("note", "no OpenMP runtime was loaded; if the program uses one, ask `steelyard doctor PROGRAM`", 1);
+      page.say("note", "no OpenMP runtime was loaded, or it is GNU's libgomp: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {
     page.say("WARNING",
              "no OpenMP region was seen, so there are no threads to move: the program does not use OpenMP, or its "
@@ -231,9 +231,8 @@ std::string won_in_broadcasts(const RunRecord& record) {
   }
   const double gain = library.value() - shared.value();
   const double noise = std::hypot(library.noise(), shared.noise());
-  const std::string waits =
-      fmt::format("a rank waited {} in each of them, {} +- {} in the MPI library's", duration(shared.value()),
-                  duration(library.value()), duration(library.noise()));
+  const std::string waits = fmt::format("a rank waited {} in each of them, {} +- {} in the MPI library's",
+                                        duration(shared.value()), duration(library.value()), duration(library.noise()));
   return gain > noise ? waits : waits + ": nothing that stands out from noise";
 }
 
