@@ -166,8 +166,7 @@ static double call_of(const char* operation, double* from, double* to, int count
   const double start = MPI_Wtime();
   if (strcmp(operation, "reduce") == 0) PMPI_Reduce(from, to, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   if (strcmp(operation, "allreduce") == 0) PMPI_Allreduce(from, to, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  if (strcmp(operation, "gather") == 0)
-    PMPI_Gather(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (strcmp(operation, "gather") == 0) PMPI_Gather(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (strcmp(operation, "scatter") == 0)
     PMPI_Scatter(from, count, MPI_DOUBLE, to, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   if (strcmp(operation, "bcast") == 0) PMPI_Bcast(from, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);

@@ -9,6 +9,6 @@ inline bool in_primary = true;  ///< what weighs_this_call() answers
 inline int steps = 0;           ///< how often step() arrived
 inline int tasks = 0;           ///< executed, as tasks_ended() was told
 inline int idle = 0, quiesced = 0, waits_ended = 0;
-inline int phases = 0;          ///< how often phases_begin() arrived
+inline int phases = 0;  ///< how often phases_begin() arrived
 
 }  // namespace steelyard::api::fake

@@ -12,10 +12,10 @@ struct Broadcasts {
   long late = 0;      ///< to which the rank came more than 50 us after the data were there
   double behind = 0;  ///< s, that it came after the data, summed over those
   // Where the two were compared; what one wins over the other is not known elsewhere.
-  long shared_looks = 0;     ///< broadcasts through shared memory whose wait was measured
-  double shared_wait = 0;    ///< s, mean of these
-  double shared_noise = 0;   ///< half width of its noise band
-  long library_looks = 0;    ///< the same of the MPI library's own
+  long shared_looks = 0;    ///< broadcasts through shared memory whose wait was measured
+  double shared_wait = 0;   ///< s, mean of these
+  double shared_noise = 0;  ///< half width of its noise band
+  long library_looks = 0;   ///< the same of the MPI library's own
   double library_wait = 0;
   double library_noise = 0;
 };

@@ -17,8 +17,7 @@ using testing::HasSubstr;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks,
-          run.trees};
+  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks, run.trees};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

@@ -249,7 +249,8 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
-  if (base::options().collectives == base::Collectives::called && !base::options().observe && !state.called_broadcasts) {
+  if (base::options().collectives == base::Collectives::called && !base::options().observe &&
+      !state.called_broadcasts) {
     list.emplace_back(
         "--collectives=called, and the program never called steelyard_bcast(): its broadcasts were left to the MPI "
         "library");

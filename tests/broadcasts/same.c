@@ -170,7 +170,8 @@ int main(int argc, char** argv) {
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%d broadcasts on %d ranks, %d differ\n", cases, size, all);
-  for (int i = 2; i < 4; ++i) MPI_Comm_free(&comms[i]); /* the last is never freed: a program may leave that to its end */
+  for (int i = 2; i < 4; ++i)
+    MPI_Comm_free(&comms[i]); /* the last is never freed: a program may leave that to its end */
   MPI_Finalize();
   free(ours);
   free(theirs);

@@ -90,11 +90,11 @@ class Tree {
   collectives::VirtualRanks table_;
   collectives::Optimiser optimiser_;
   collectives::Reporter reporter_;
-  std::int64_t number_ = 0;          // broadcasts over the tree so far
-  std::int64_t plan_at_;             // number at which the root plans
+  std::int64_t number_ = 0;  // broadcasts over the tree so far
+  std::int64_t plan_at_;     // number at which the root plans
   std::uint32_t left_to_library_ = 0;
   std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
-  std::vector<std::int64_t> ahead_;  // by rank: how much later than its clock ours reads, at least
+  std::vector<std::int64_t> ahead_;    // by rank: how much later than its clock ours reads, at least
 
   std::vector<char> packet_;
   std::vector<MPI_Request> sends_;
