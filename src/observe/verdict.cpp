@@ -226,7 +226,7 @@ std::string won_in_broadcasts(const RunRecord& record) {
     shared.add(b.shared_looks, b.shared_wait, b.shared_noise);
     library.add(b.library_looks, b.library_wait, b.library_noise);
   }
-  if (!(shared.looks > 0 && library.looks > 0)) {
+  if (shared.looks <= 0 || library.looks <= 0) {
     return "what that won is not known: only --collectives=auto, among ranks of one node, compares";
   }
   const double gain = library.value() - shared.value();
