@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "dlb_bench.h"
+
 namespace {
 
 const char kHelp[] =
@@ -76,12 +78,6 @@ void quiet_barrier() {
     if (done == 0) nanosleep(&pause, nullptr);
   }
 }
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 // ---------------------------------------------------------------------------------------------- DLB_Bench ------------
 
@@ -108,8 +104,7 @@ int work(steelyard_task_t* task, void*) {
   return 0;
 }
 
-/// The paper's: the owner of a task is drawn from a gaussian over the ranks around the middle one, of which 70 % fall on
-/// 10 % of the ranks. Everybody draws all of them alike and keeps its own.
+/// Everybody draws the owners of all tasks alike, and keeps its own.
 void dlb() {
   const auto a_rank = static_cast<std::uint64_t>(number("tasks", 100));
   const double work_a_rank = number("seconds", 1), spread = number("spread", 0);
@@ -125,11 +120,7 @@ void dlb() {
   for (int step = 0; step < steps; ++step) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (std::uint64_t i = 0; i < a_rank * static_cast<std::uint64_t>(g_ranks); ++i) {
-      const double u = (static_cast<double>(mixed(2 * i) >> 11) + 0.5) * 0x1p-53;
-      const double v = static_cast<double>(mixed(2 * i + 1) >> 11) * 0x1p-53;
-      const double gauss = std::sqrt(-2 * std::log(u)) * std::cos(2 * 3.14159265358979 * v);
-      const int owner = std::clamp(static_cast<int>(std::floor(g_ranks * (0.5 + 0.05 * gauss))), 0, g_ranks - 1);
-      if (owner != g_rank) continue;
+      if (owner_of(i, g_ranks) != g_rank) continue;
       Load mine = load;
       mine.seconds *= 1 + spread * (2 * static_cast<double>(mixed(i ^ 0x5555) >> 11) * 0x1p-53 - 1);
       nominal += mine.seconds;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../bench/dlb_bench.h"
 #include "tasks/pool.h"
 
 using namespace steelyard::tasks;
@@ -184,16 +185,13 @@ void measured(Pool& pool, double nominal, std::uint64_t expected) {
   std::fflush(stdout);
 }
 
-/// 70 % of the tasks on 10 % of the ranks, around the middle one.
+/// All tasks are there at the start; rank 0 tells everybody how many it owns.
 void dlb(Pool& pool) {
   const auto a_rank = static_cast<std::uint64_t>(number("tasks", 200));
   std::vector<int> owned(g_rank == 0 ? static_cast<std::size_t>(g_ranks) : 0);
   if (g_rank == 0) {
-    for (std::uint64_t i = 0; i < a_rank * static_cast<std::uint64_t>(g_ranks); ++i) {
-      const double gauss = std::sqrt(-2 * std::log(drawn(2 * i))) * std::cos(2 * 3.14159265358979 * drawn(2 * i + 1));
-      ++owned[static_cast<std::size_t>(
-          std::clamp(static_cast<int>(std::floor(g_ranks * (0.5 + 0.05 * gauss))), 0, g_ranks - 1))];
-    }
+    for (std::uint64_t i = 0; i < a_rank * static_cast<std::uint64_t>(g_ranks); ++i)
+      ++owned[static_cast<std::size_t>(owner_of(i, g_ranks))];
   }
   int mine = 0;
   MPI_Scatter(owned.data(), 1, MPI_INT, &mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
