@@ -1,13 +1,10 @@
 """The figures of `collectives`: broadcasts among ranks that come late, and among ranks that do not. See `--help`."""
 
-import re
 import statistics
-import subprocess
 import sys
-import os
 from typing import Callable
 
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, report)
+from harness import Case, Figure, Measurement, Session, Target, arguments, figure, measure, numbers, report
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run; the first half is not counted
@@ -94,12 +91,8 @@ def latency(session: Session, flavour: str, ranks: int, size: int, *options: str
     blocks = 5 if session.quick else 21
     under = session.steelyard("collectives", *options, "--verdict=off") if options else []
     command = launch(flavour, ranks, *under, session.program(f"bench/collectives.{flavour}.gcc"), "latency", str(size), str(blocks))
-    done = subprocess.run(command, env=os.environ | mpi_variables() | {"OMP_NUM_THREADS": "1"}, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=300)
-    found = re.search(r"ratio ([0-9.]+)\nours ([0-9.]+)\nnative ([0-9.]+)", done.stdout)
-    if done.returncode != 0 or found is None:
-        raise Failed(f"status {done.returncode}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
-    ratio, ours, native = map(float, found.groups())
+    case = Case("latency", command, {"OMP_NUM_THREADS": "1"}, r"(?m)^(?:ratio|ours|native) ([0-9.]+)$")
+    ratio, ours, native = numbers(case, 300)
     return ratio, ours, native
 
 
