@@ -52,7 +52,8 @@ struct alignas(64) LiveJob {
   Page pages[2];
 };
 
-/// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by itself; together they are as of the same few milliseconds.
+/// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by itself;
+/// together they are as of the same few milliseconds.
 struct alignas(64) LiveProcess {
   std::atomic<std::int32_t> rank, pid, threads, cores, borrowed;
   std::atomic<std::int64_t> updated;                           ///< base::now_ns()

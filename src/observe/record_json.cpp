@@ -20,8 +20,8 @@ concept Is = std::same_as<std::remove_const_t<T>, Struct>;
 
 void fields(auto& io, Is<Totals> auto& t) {
   for (const TotalsField& field : kTotalsFields) {
-    if (field.value == &Totals::quiesced) {
-      io.optional(field.name, t.quiesced, t.quiesced != 0);  // older records lack it
+    if (field.later) {
+      io.optional(field.name, t.*field.value, t.*field.value != 0);
     } else {
       io(field.name, t.*field.value);
     }

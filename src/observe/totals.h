@@ -38,6 +38,7 @@ static_assert(std::is_trivially_copyable_v<Totals>, "lives in the node's shared 
 struct TotalsField {
   const char* name;
   std::int64_t Totals::* value;
+  bool later = false;  ///< older records lack it
 };
 inline constexpr TotalsField kTotalsFields[] = {
     {"wall", &Totals::wall},
@@ -52,7 +53,7 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"capacity", &Totals::capacity},
     {"lent", &Totals::lent},
     {"borrowed", &Totals::borrowed},
-    {"quiesced", &Totals::quiesced},
+    {"quiesced", &Totals::quiesced, true},
     {"regions", &Totals::regions},
     {"mpi_calls", &Totals::mpi_calls},
 };
