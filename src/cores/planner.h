@@ -27,7 +27,6 @@ class Planner {
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:
-  /// Mean and spread of the length of a phase, over windows.
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
             std::int64_t start, Window& window) const;
   void undo_open_moves();

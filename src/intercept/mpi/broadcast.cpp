@@ -92,14 +92,16 @@ std::optional<int> Delivery::run() {
   Tree* const tree = communicator_.tree.get();
   if (board != nullptr) board->next();
   std::optional<int> code;
-  if (b_.count == 0 || layout_.bytes() == 0 || (b_.buffer == MPI_BOTTOM && layout_.contiguous())) pass_over();
   if (b_.count == 0) {
+    pass_over();
     code = by_library(false);
   } else if (layout_.bytes() == 0) {
     // Some libraries send a message of nothing here, which a rank that says "no elements" would not receive.
+    pass_over();
     arrive_with_data();
     code = MPI_SUCCESS;
   } else if (b_.buffer == MPI_BOTTOM && layout_.contiguous()) {
+    pass_over();
     arrive_with_data();
     code = refused(MPI_ERR_BUFFER);
   } else if (tree == nullptr) {
