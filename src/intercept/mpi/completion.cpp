@@ -1,6 +1,6 @@
 // Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses and
 // errors as the waits do.
-#include "intercept/mpi/call.h"
+#include "intercept/mpi/completion.h"
 
 using namespace steelyard::intercept;
 
@@ -13,9 +13,14 @@ STEELYARD_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 }
 
 STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!weighs()) return PMPI_Waitall(count, requests, statuses);
+  if (!weighs() || requests == nullptr) return PMPI_Waitall(count, requests, statuses);
   Call call(STEELYARD_SITE);
+#ifdef OPEN_MPI
   return until_done(call, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
+#else
+  until_complete(call, count, [&](int i) { return requests[i]; });
+  return PMPI_Waitall(count, requests, statuses);
+#endif
 }
 
 STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {

@@ -1,3 +1,8 @@
+#include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
 #include <algorithm>
 #include <numeric>
 
@@ -174,6 +179,37 @@ TEST(Waits, CompleteNonBlockingCollectives) {
     outcome.add_error(api.Wait(&requests[3], MPI_STATUS_IGNORE));
     outcome.add_error(api.Waitall(4, requests, MPI_STATUSES_IGNORE));
     for (int sum : sums) outcome.add(sum);
+    return outcome;
+  });
+}
+
+#ifdef OPEN_MPI
+int allreduce_init(int* sum, MPI_Request* request) {  // an extension before Open MPI 5
+  return PMPIX_Allreduce_init(MPI_IN_PLACE, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+}
+#else
+int allreduce_init(int* sum, MPI_Request* request) {
+  return PMPI_Allreduce_init(MPI_IN_PLACE, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+}
+#endif
+
+TEST(Waits, CompletePersistentCollectives) {
+  expect_twins([&](const Api& api) {
+    Outcome outcome;
+    int sums[3] = {1, 2, 3};
+    MPI_Request requests[3];
+    for (int i = 0; i < 3; ++i) allreduce_init(&sums[i], &requests[i]);
+    for (int round = 0; round < 5; ++round) {
+      PMPI_Startall(3, requests);
+      MPI_Status statuses[3];
+      if (round % 2 == 0) {
+        outcome.add_error(api.Waitall(3, requests, round == 0 ? MPI_STATUSES_IGNORE : statuses));
+      } else {
+        for (MPI_Request& request : requests) outcome.add_error(api.Wait(&request, MPI_STATUS_IGNORE));
+      }
+      for (int sum : sums) outcome.add(sum);
+    }
+    for (MPI_Request& request : requests) PMPI_Request_free(&request);
     return outcome;
   });
 }

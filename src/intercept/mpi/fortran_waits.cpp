@@ -1,5 +1,6 @@
 // Point-to-point calls and waits for requests from Fortran. As in C, with the library's own non-blocking Fortran calls.
 #include "intercept/mpi/communicator.h"
+#include "intercept/mpi/completion.h"
 #include "intercept/mpi/fortran.h"
 #include "intercept/mpi/point_to_point.h"
 
@@ -183,8 +184,13 @@ template <Name binding>
 void weigh_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
   if (!weighs()) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
   Call call(site);
+#ifdef OPEN_MPI
   set_error(ierror,
             until_done(call, [&](int* done) { return ask<"mpi_testall", binding>(count, requests, done, statuses); }));
+#else
+  until_complete(call, *count, [&](int i) { return PMPI_Request_f2c(requests[i]); });
+  set_error(ierror, ask<"mpi_waitall", binding>(count, requests, statuses));
+#endif
 }
 
 template <Name binding>
