@@ -49,28 +49,34 @@ bool Board::claim() {
 
 bool Board::vacant(std::size_t bytes) {
   if (number_ > kNotices && !all_passed(number_ - kNotices)) return false;
-  return bytes <= Notice::kSmall || all_passed(last_use_[used_ % kCells]);
+  if (bytes <= Notice::kSmall) return true;
+  // The one that was used last is still in the caches.
+  for (int i = 0; i < kCells; ++i) {
+    free_ = (latest_ + i) % kCells;
+    if (all_passed(last_use_[free_])) return true;
+  }
+  return false;
 }
 
 char* Board::place(std::size_t bytes) {
   cell_ = -1;
   if (bytes <= Notice::kSmall) return slot().small;
   if (bytes > kCellBytes) return nullptr;
-  const std::uint32_t cell = used_ % kCells;
-  char* const at = cells_ + cell * kCellBytes;
-  if (there_[cell] < bytes) {
+  char* const at = cells_ + static_cast<std::size_t>(free_) * kCellBytes;
+  if (there_[free_] < bytes) {
     if (!node::Segment::commit(at, bytes)) return nullptr;
-    there_[cell] = bytes;
+    there_[free_] = bytes;
   }
-  cell_ = static_cast<int>(cell);
+  cell_ = free_;
   return at;
 }
 
 void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
-                   std::uint32_t left) {
+                   const Comparison::Next& next) {
   Notice& notice = slot();
   if (path == Path::board && cell_ >= 0) {
     last_use_[cell_] = number_;
+    latest_ = cell_;
     ++used_;
   }
   if (path != Path::board) cell_ = -1;
@@ -81,7 +87,8 @@ void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t
   notice.cell = cell_;
   notice.cells = used_;
   notice.note = static_cast<std::uint32_t>(note_bytes);
-  notice.left = left;
+  notice.left = next.left;
+  notice.counted = next.counted;
   notice.ready.store(ready, std::memory_order_relaxed);
   notice.number.store(number_, std::memory_order_release);
 }
@@ -117,7 +124,7 @@ const Notice* Board::notice() {
   if (notice.number.load(std::memory_order_acquire) != number_) return nullptr;
   if (notice.cells != used_) {
     used_ = notice.cells;
-    if (notice.cell >= 0) last_use_[notice.cell] = number_;
+    if (notice.cell >= 0) last_use_[latest_ = notice.cell] = number_;
   }
   return &notice;
 }

@@ -13,7 +13,7 @@
 namespace steelyard::collectives {
 
 /// How a root has its broadcast done.
-enum class Path : std::uint32_t {
+enum class Path : std::uint16_t {
   board,    ///< the data is here
   message,  ///< it will come by messages: the node is out of shared memory
   library,  ///< the others are to call the MPI library, as the root does
@@ -31,6 +31,7 @@ struct alignas(64) Notice {
   std::int64_t since;  ///< when the root came, ns
   std::int32_t root;   ///< node rank
   Path path;
+  bool counted;                      ///< what is waited in it counts in the comparison with the MPI library
   std::int32_t cell;                 ///< where the data is; -1: in `small`
   std::uint32_t cells;               ///< cells that were used so far, this one included
   std::uint32_t note;                ///< bytes that follow the data: what the members are to learn with it
@@ -67,9 +68,9 @@ class Board {
   /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
-  /// `since`: when this rank came; `left`: see Notice.
+  /// `since`: when this rank came; `next`: as compare() answered.
   void put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0,
-              std::uint32_t left = 0);
+              const Comparison::Next& next = {});
   /// So many bytes are in place by now.
   void more(std::size_t ready);
 
@@ -104,6 +105,8 @@ class Board {
   std::uint64_t number_ = 0;
   std::uint64_t seen_passed_ = 0;        // by every member, when last looked
   std::uint32_t used_ = 0;               // cells so far
+  int latest_ = 0;                       // the one that was used last
+  int free_ = 0;                         // the one that vacant() found
   int cell_ = -1;                        // the one that place() gave
   std::uint64_t last_use_[kCells] = {};  // broadcast that each cell was last used for
   std::size_t there_[kCells] = {};       // bytes of each that are known to be there

@@ -84,7 +84,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
     for (const auto& board : boards) board->next();
     ASSERT_TRUE(boards[0]->vacant(0) && boards[0]->claim());
     const Comparison::Next next = boards[0]->compare(i * 1'000'000);
-    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, next.left);
+    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, next);
     ASSERT_NE(boards[1]->notice(), nullptr);
     EXPECT_EQ(boards[1]->notice()->left, next.left);
     boards[1]->waited(next.by_board, next.by_board ? 500 : 5'000'000);  // behind a rank that is late

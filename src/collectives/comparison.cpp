@@ -5,7 +5,7 @@
 namespace steelyard::collectives {
 namespace {
 
-constexpr std::int64_t kMargin = 1'000;    // ns: less is not worth a change
+constexpr std::int64_t kMargin = 50;       // ns: less is not worth a change
 constexpr std::int64_t kMarginPart = 20;   // nor is less than this part of the wait
 constexpr std::int64_t kLookCost = 4'000;  // ns, of two broadcasts that are looked at, beyond what they are
 constexpr std::int64_t kCostPart = 100;    // looks may cost one part in so many of the time
@@ -20,7 +20,9 @@ bool Comparison::board_wins(const Look& seen) {
   const bool winning = step_ == Step::stay;
   if (by_library <= 0 || by_board <= 0) return winning;
   const std::int64_t library = (seen.library.ns - old.library.ns) / by_library;
-  dearer_ = (seen.board.ns - old.board.ns) / by_board - library;
+  const std::int64_t board = (seen.board.ns - old.board.ns) / by_board;
+  dearer_ = board - library;
+  far_apart_ = library > 2 * board;
   before_[looks_ % kRemembered] = seen;
   ++looks_;
   return dearer_ < (winning ? 0 : -(kMargin + library / kMarginPart));
@@ -28,46 +30,75 @@ bool Comparison::board_wins(const Look& seen) {
 
 // As the time between broadcasts allows. Not always the same: a program's broadcasts come in a pattern of their own.
 std::uint32_t Comparison::gap(std::int64_t now) {
-  const std::int64_t each = std::max<std::int64_t>(1, (now - looked_at_) / (gap_ + 2));
-  const std::int64_t affordable = kCostPart * std::max(kLookCost, dearer_) / each;
-  gap_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, kLeast, kMost));
+  const std::int64_t each = std::max<std::int64_t>(1, (now - looked_at_) / (gap_ + run_ + boards()));
+  const std::int64_t affordable = kCostPart * std::max(kLookCost, dearer_ * boards()) / each;
+  gap_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
   gap_ -= gap_ * (looks_ % 4) / 8;
   return gap_;
+}
+
+// A single one meets cold caches: that is good enough for what is far apart, and for the beginning.
+std::uint32_t Comparison::run() const {
+  return looks_ < 2 || far_apart_ ? 1 : std::min<std::uint32_t>(looks_ / 2 * 2, kRun);
+}
+
+Comparison::Next Comparison::look_at_library() {
+  if (step_ != Step::by_library) {
+    run_ = run();
+    step_ = Step::by_library;
+    to_come_ = run_;
+  }
+  --to_come_;
+  return {.by_board = false};
+}
+
+Comparison::Next Comparison::look_at_board(std::int64_t now) {
+  if (step_ != Step::by_board) {
+    step_ = Step::by_board;
+    to_come_ = boards();
+  }
+  --to_come_;
+  if (to_come_ > 0) return {.counted = to_come_ < run_};
+  step_ = Step::decide;
+  const std::uint32_t left = looks_ == 0 ? kLeast : gap(now);
+  looked_at_ = now;
+  return {.left = left};
 }
 
 Comparison::Next Comparison::next(const Waits& library, const Waits& board, std::int64_t now) {
   switch (step_) {
     case Step::begin:  // the first may make connections
-      step_ = Step::look;
+      step_ = Step::decide;
+      run_ = 1;
       gap_ = kLeast;
       looked_at_ = now;
-      return {false, kLeast};
-    case Step::look:
-      if (board_wins({library, board})) {
-        step_ = Step::stay;
-        stay_ = kStay / 4;
-        stayed_ = 1;
-        return {true, 0};
+      return {.by_board = false, .left = kLeast};
+    case Step::decide:
+      if (!board_wins({library, board})) return look_at_library();
+      step_ = Step::stay;
+      stay_ = kStay / 4 * run_;
+      stayed_ = 1;
+      return {};
+    case Step::by_library: return to_come_ > 0 ? look_at_library() : look_at_board(now);
+    case Step::by_board: return look_at_board(now);
+    case Step::stay:
+      if (++stayed_ <= stay_) return {};
+      if (!board_wins({library, board})) {
+        gap_ = kLeast;
+        return look_at_library();
       }
-      step_ = Step::compare;
-      return {false, 0};
-    case Step::compare: {
-      step_ = Step::look;
-      const std::uint32_t left = looks_ == 0 ? kLeast : gap(now);
-      looked_at_ = now;
-      return {true, left};
-    }
-    case Step::stay: break;
+      run_ = run();
+      stay_ = std::min(2 * stay_, kStay * run_);
+      stayed_ = 0;
+      if (run_ == 1) return {.by_board = false};
+      step_ = Step::check;
+      to_come_ = run_;
+      return {.by_board = false, .left = run_ - 1};
+    case Step::check:
+      if (--to_come_ == 0) step_ = Step::stay;
+      return {.by_board = false};
   }
-  if (++stayed_ <= stay_) return {true, 0};
-  if (!board_wins({library, board})) {
-    step_ = Step::compare;
-    gap_ = kLeast;
-    return {false, 0};
-  }
-  stay_ = std::min(2 * stay_, kStay);
-  stayed_ = 0;
-  return {false, 0};
+  return {.by_board = false};
 }
 
 }  // namespace steelyard::collectives

@@ -10,8 +10,9 @@ struct Waits {
 };
 
 /// Whether the broadcasts of a communicator go over the board or are the MPI library's: whichever its ranks are seen to wait
-/// less in. The library has them, uncounted, until two in a row are looked at, one of either kind. Where the board has won,
-/// it has them all, but for one in a while that shows what the library would make of it by now.
+/// less in. The library has them, uncounted, until some in a row are looked at, of either kind: one at first, which tells
+/// what is far apart, and later a few, after as many that bring caches to the state in which they will be. Where the board
+/// has won, it has them all, but for some in a while that show what the library would make of it by now.
 ///
 /// Lies in shared memory, where zeros are its beginning. Roots ask it in turn, and tell the others what it has answered. No
 /// clock and no messages of its own.
@@ -19,29 +20,38 @@ class Comparison {
  public:
   static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
   static constexpr std::uint32_t kMost = 1000;  ///< so that they cost next to nothing
+  static constexpr std::uint32_t kRun = 4;      ///< that are looked at in a row, at most
   static constexpr std::uint32_t kStay = 64;    ///< over the board for one by the library, at most
 
   struct Next {
     bool by_board = true;    ///< this broadcast
+    bool counted = true;     ///< what is waited in it counts, where it goes over the board
     std::uint32_t left = 0;  ///< so many after it are the library's, and not asked about
   };
   /// False where the next answer does not depend on what was waited.
-  bool asks() const { return step_ == Step::look || (step_ == Step::stay && stayed_ >= stay_); }
+  bool asks() const { return step_ == Step::decide || (step_ == Step::stay && stayed_ >= stay_); }
   /// `library` and `board`: by all ranks so far. `now` in ns.
   Next next(const Waits& library, const Waits& board, std::int64_t now);
 
  private:
   static constexpr std::uint32_t kRemembered = 16;  // looks that count
-  enum class Step : std::uint32_t { begin, look, compare, stay };
+  enum class Step : std::uint32_t { begin, decide, by_library, by_board, stay, check };
   struct Look {
     Waits library, board;
   };
 
   bool board_wins(const Look& seen);
   std::uint32_t gap(std::int64_t now);
+  std::uint32_t run() const;
+  std::uint32_t boards() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
+  Next look_at_library();
+  Next look_at_board(std::int64_t now);
 
   Step step_ = Step::begin;
   std::uint32_t looks_ = 0;
+  std::uint32_t run_ = 1;       // of either kind that count in a look
+  std::uint32_t to_come_ = 0;   // of the present step
+  bool far_apart_ = false;      // the library's wait more than twice as long as those over the board
   std::uint32_t gap_ = 0;       // the last answer of gap()
   std::uint32_t stay_ = 0;      // over the board, at a time
   std::uint32_t stayed_ = 0;    // of them so far

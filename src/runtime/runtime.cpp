@@ -28,7 +28,7 @@
 namespace steelyard::runtime {
 
 State* g_state = nullptr;
-thread_local bool t_primary = false;
+constinit thread_local bool t_primary = false;
 
 namespace {
 

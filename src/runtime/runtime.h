@@ -53,6 +53,10 @@ class BlockingCall {
   void waited_for(int world_rank);
   /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
   void is_step_mark();
+  /// When it began, ns.
+  std::int64_t began() const { return begin_; }
+  /// When it ends, ns: from the first time that this is asked for on, whatever is still done in it.
+  std::int64_t ended();
 
  private:
   friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
@@ -66,6 +70,7 @@ class BlockingCall {
 
   std::uint64_t site_;
   std::int64_t begin_;
+  std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;
   std::int64_t asleep_since_ = 0;
   std::int64_t step_ns_ = 0;

@@ -115,7 +115,7 @@ observe::Broadcasts broadcasts_of(const State& state);
 /// Null before start() and after finish().
 extern State* g_state;
 /// True in the thread that called MPI_Init.
-extern thread_local bool t_primary;
+extern constinit thread_local bool t_primary;
 /// True inside of this thread's part of a weighed region.
 bool in_region();
 

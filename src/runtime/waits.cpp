@@ -66,7 +66,7 @@ BlockingCall::~BlockingCall() {
   State& state = *g_state;
   if (asleep_) come_back();
   if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = ended();
   if (now - begin_ > kWorthNaming) name_who_was_waited_for();
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
@@ -77,6 +77,11 @@ BlockingCall::~BlockingCall() {
   // Who came last had no time to spare, however long the call itself took.
   if (step_mark_ || everybody_) waited_in_collective(came_last_ ? 0 : now - begin_);
   if (step_mark_) consider_plans(state, now);
+}
+
+std::int64_t BlockingCall::ended() {
+  if (end_ == 0) end_ = now_ns();
+  return end_;
 }
 
 // Known even where the MPI library did the waiting.

@@ -17,6 +17,8 @@ using collectives::Path;
 // Long messages are put up and taken in pieces, so that the two overlap, and stay in a core's own cache.
 constexpr std::size_t kPiece = 128U << 10;
 
+std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::now_ns(); }
+
 /// One broadcast on a communicator, at this rank.
 class Delivery {
  public:
@@ -45,7 +47,7 @@ class Delivery {
     if (communicator_.compares && communicator_.left == 0) communicator_.looked_at = since;
   }
   /// Through shared memory.
-  int measured(std::int64_t since, int code);
+  int measured(std::int64_t since, bool counted, int code);
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
   int hand_out(const char* row, std::size_t bytes);
 
@@ -79,9 +81,9 @@ std::optional<int> Delivery::by_library(bool after_root) {
   return std::nullopt;
 }
 
-int Delivery::measured(std::int64_t since, int code) {
-  if (!communicator_.compares) return code;
-  const std::int64_t waited = base::now_ns() - since;
+int Delivery::measured(std::int64_t since, bool counted, int code) {
+  if (!communicator_.compares || !counted) return code;
+  const std::int64_t waited = ended(call_) - since;
   communicator_.board->waited(true, waited);
   runtime::note_wait_in_broadcast(false, waited);
   return code;
@@ -128,14 +130,15 @@ void Delivery::pass_over() {
   }
   while (!board.vacant(0)) turns_.next();
   const std::int64_t now = base::now_ns();
-  communicator_.left = board.compare(now).left;
-  board.put_up(Path::nothing, 0, now, 0, 0, communicator_.left);
+  const collectives::Comparison::Next next = board.compare(now);
+  communicator_.left = next.left;
+  board.put_up(Path::nothing, 0, now, 0, 0, next);
 }
 
 std::optional<int> Delivery::give() {
   Board& board = *communicator_.board;
   const std::size_t bytes = layout_.bytes();
-  const std::int64_t came = base::now_ns();
+  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
   if (!board.claim()) {
     arrive_with_data();
     const Notice* notice = board.notice();
@@ -150,11 +153,11 @@ std::optional<int> Delivery::give() {
   char* const row = next.by_board ? board.place(bytes) : nullptr;
   const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
   if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
-    board.put_up(Path::library, bytes, came, 0, 0, next.left);
+    board.put_up(Path::library, bytes, came, 0, 0, next);
     look_at_library(came);
     return by_library(false);
   }
-  board.put_up(Path::board, bytes, came, first, 0, next.left);
+  board.put_up(Path::board, bytes, came, first, 0, next);
   arrive_with_data();
   for (std::size_t done = first; done < bytes;) {
     const std::size_t piece = std::min(bytes - done, kPiece);
@@ -162,12 +165,12 @@ std::optional<int> Delivery::give() {
     done += piece;
     board.more(done);
   }
-  return measured(came, MPI_SUCCESS);
+  return measured(came, next.counted, MPI_SUCCESS);
 }
 
 std::optional<int> Delivery::take(int from) {
   Board& board = *communicator_.board;
-  const std::int64_t came = base::now_ns();
+  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
   arrive({runtime::Dependence::root, from});
   const int root = board.member(from);
   const Notice* notice = board.notice();
@@ -203,14 +206,15 @@ std::optional<int> Delivery::take(int from) {
     done = ready;
   }
   if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
-  if (!layout_.contiguous()) return measured(since, hand_out(row, bytes));
-  return measured(since, bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS);
+  const bool counted = notice->counted;
+  if (!layout_.contiguous()) return measured(since, counted, hand_out(row, bytes));
+  return measured(since, counted, bytes > wanted ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS);
 }
 
 int Delivery::lead() {
   Tree& tree = *communicator_.tree;
   Board* const board = communicator_.board.get();
-  const std::int64_t came = base::now_ns();
+  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
   std::vector<int> note;
   const Tree::Head head = root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
   const bool claimed = board != nullptr && board->claim();
@@ -271,7 +275,7 @@ void catch_up(Communicator& communicator) {
 
 Looked::~Looked() {
   if (communicator_.looked_at == 0) return;
-  const std::int64_t waited = base::now_ns() - communicator_.looked_at;
+  const std::int64_t waited = ended(call_) - communicator_.looked_at;
   communicator_.looked_at = 0;
   communicator_.board->waited(false, waited);
   runtime::note_wait_in_broadcast(true, waited);

@@ -30,13 +30,14 @@ std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicato
 /// Around the library's own, where deliver() has left it to that: notes how long it took, if that is asked for.
 class Looked {
  public:
-  explicit Looked(Communicator& communicator) : communicator_(communicator) {}
+  Looked(Communicator& communicator, Call* call) : communicator_(communicator), call_(call) {}
   ~Looked();
   Looked(const Looked&) = delete;
   Looked& operator=(const Looked&) = delete;
 
  private:
   Communicator& communicator_;
+  Call* call_;
 };
 
 /// The whole wrapper. `called`: by its own name, not as MPI_Bcast. `native()` calls the library, `answer(code)` returns what
@@ -50,13 +51,13 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
     return collective(site, communicator, root_to_all(b.root, b.count, b.type), native);
   }
   if (!weighs()) {
-    const Looked looked(*communicator);
+    const Looked looked(*communicator, nullptr);
     const std::optional<int> code = deliver(b, *communicator, nullptr);
     return code ? answer(*code) : native();
   }
   Call call(site);
   if (communicator->spans_world) call.is_step_mark();
-  const Looked looked(*communicator);
+  const Looked looked(*communicator, &call);
   const std::optional<int> code = deliver(b, *communicator, &call);
   return code ? answer(*code) : native();
 }

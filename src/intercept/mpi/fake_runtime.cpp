@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "base/clock.h"
+
 namespace steelyard::runtime {
 
 struct CommunicatorOnNode {
@@ -72,7 +74,7 @@ void aborting(int code) {
 
 bool weighs_this_call() { return g_bootstrap != nullptr && g_weighs; }
 
-BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(0) {
+BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(base::now_ns()) {
   must(weighs_this_call(), "a call was weighed that must not be");
   ++g_notes.calls;
   g_notes.most_open = std::max(g_notes.most_open, ++g_notes.open);
@@ -93,6 +95,7 @@ void BlockingCall::pause() {
 }
 
 void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
+std::int64_t BlockingCall::ended() { return base::now_ns(); }
 void BlockingCall::is_step_mark() { ++g_notes.step_marks; }
 
 void window_made() {
