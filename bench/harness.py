@@ -26,12 +26,14 @@ class Failed(Exception):
 class Target:
     relation: str  # ">=" or "<="
     bound: float
+    or_same: bool = False  # what cannot be told from the bound, by its spread, will do
 
-    def met_by(self, value: float) -> bool:
-        return value >= self.bound if self.relation == ">=" else value <= self.bound
+    def met_by(self, value: float, spread: float = 0) -> bool:
+        short = self.bound - value if self.relation == ">=" else value - self.bound
+        return short <= (spread if self.or_same else 0)
 
     def __str__(self) -> str:
-        return f"{self.relation} {self.bound:.4g}"
+        return f"{self.relation} {self.bound:.4g}" + (" +- noise" if self.or_same else "")
 
 
 @dataclass
@@ -53,7 +55,7 @@ def figure(name: str, instrument: str, samples: Sequence[float], unit: str, targ
            beside: Mapping[str, float]) -> Figure:
     value = statistics.median(samples)
     return Figure(name, instrument, value, spread(samples), unit, str(target or ""),
-                  target.met_by(value) if target else None, command, dict(beside))
+                  target.met_by(value, spread(samples)) if target else None, command, dict(beside))
 
 
 def spread(samples: Sequence[float]) -> float:

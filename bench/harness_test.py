@@ -61,6 +61,14 @@ class Statistics(unittest.TestCase):
         self.assertTrue(Target(">=", 85).met_by(85))
         self.assertFalse(Target(">=", 85).met_by(84.9))
         self.assertFalse(Target("<=", 1).met_by(1.1))
+        self.assertFalse(Target("<=", 1).met_by(1.1, 0.2))
+
+    def test_the_same_as_the_bound_is_told_by_the_spread(self):
+        same = Target("<=", 1, or_same=True)
+        self.assertTrue(same.met_by(1.25, 0.25))
+        self.assertFalse(same.met_by(1.5, 0.25))
+        self.assertTrue(same.met_by(0.9))
+        self.assertFalse(Target(">=", 1, or_same=True).met_by(0.8, 0.1))
 
 
 class Measuring(unittest.TestCase):
