@@ -39,7 +39,7 @@ struct Options {
   bool observe = false;
   bool cores = true;
   bool lending = true;
-  Collectives collectives = Collectives::off;
+  Collectives collectives = Collectives::automatic;
 
   long balance_every = 0;
   long balance_at = 0;

@@ -23,18 +23,33 @@ bool Comparison::board_wins(const Look& seen) {
   const std::int64_t board = (seen.board.ns - old.board.ns) / by_board;
   dearer_ = board - library;
   far_apart_ = library > 2 * board;
+  const Look& last = before_[(looks_ + kRemembered - 1) % kRemembered];
+  const std::int64_t lately = seen.library.count - last.library.count;
+  won_lately_ = lately > 0 ? (seen.library.ns - last.library.ns) / lately - board : 0;
   before_[looks_ % kRemembered] = seen;
   ++looks_;
   return dearer_ < (winning ? 0 : -(kMargin + library / kMarginPart));
 }
 
+// ns from one broadcast to the next, since this was asked for last.
+std::int64_t Comparison::each(std::int64_t now) {
+  const std::int64_t each = (now - looked_at_) / std::max<std::int64_t>(1, since_);
+  looked_at_ = now;
+  since_ = 0;
+  return std::max<std::int64_t>(1, each);
+}
+
 // As the time between broadcasts allows. Not always the same: a program's broadcasts come in a pattern of their own.
 std::uint32_t Comparison::gap(std::int64_t now) {
-  const std::int64_t each = std::max<std::int64_t>(1, (now - looked_at_) / (gap_ + run_ + boards()));
-  const std::int64_t affordable = kCostPart * std::max(kLookCost, dearer_ * boards()) / each;
+  const std::int64_t affordable = kCostPart * std::max(kLookCost, dearer_ * boards()) / each(now);
   gap_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
   gap_ -= gap_ * (looks_ % 4) / 8;
   return gap_;
+}
+
+std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now) {
+  const std::int64_t affordable = kCostPart * won_lately_ * run_ / each(now);
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, least, kLongest));
 }
 
 // A single one meets cold caches: that is good enough for what is far apart, and for the beginning.
@@ -61,38 +76,37 @@ Comparison::Next Comparison::look_at_board(std::int64_t now) {
   if (to_come_ > 0) return {.counted = to_come_ < run_};
   step_ = Step::decide;
   const std::uint32_t left = looks_ == 0 ? kLeast : gap(now);
-  looked_at_ = now;
+  since_ += left;
   return {.left = left};
 }
 
 Comparison::Next Comparison::next(const Waits& library, const Waits& board, std::int64_t now) {
+  ++since_;
   switch (step_) {
     case Step::begin:  // the first may make connections
       step_ = Step::decide;
       run_ = 1;
-      gap_ = kLeast;
       looked_at_ = now;
+      since_ = kLeast;
       return {.by_board = false, .left = kLeast};
     case Step::decide:
       if (!board_wins({library, board})) return look_at_library();
       step_ = Step::stay;
-      stay_ = kStay / 4 * run_;
+      stay_ = stay(kStay / 4 * run_, now);
       stayed_ = 1;
       return {};
     case Step::by_library: return to_come_ > 0 ? look_at_library() : look_at_board(now);
     case Step::by_board: return look_at_board(now);
     case Step::stay:
       if (++stayed_ <= stay_) return {};
-      if (!board_wins({library, board})) {
-        gap_ = kLeast;
-        return look_at_library();
-      }
+      if (!board_wins({library, board})) return look_at_library();
       run_ = run();
-      stay_ = std::min(2 * stay_, kStay * run_);
+      stay_ = stay(std::min(2 * stay_, kStay * run_), now);
       stayed_ = 0;
       if (run_ == 1) return {.by_board = false};
       step_ = Step::check;
       to_come_ = run_;
+      since_ += run_ - 1;
       return {.by_board = false, .left = run_ - 1};
     case Step::check:
       if (--to_come_ == 0) step_ = Step::stay;

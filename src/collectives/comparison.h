@@ -18,10 +18,11 @@ struct Waits {
 /// clock and no messages of its own.
 class Comparison {
  public:
-  static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
-  static constexpr std::uint32_t kMost = 1000;  ///< so that they cost next to nothing
-  static constexpr std::uint32_t kRun = 4;      ///< that are looked at in a row, at most
-  static constexpr std::uint32_t kStay = 64;    ///< over the board for one by the library, at most
+  static constexpr std::uint32_t kLeast = 4;         ///< that are left to the library between two looks
+  static constexpr std::uint32_t kMost = 1000;       ///< so that they cost next to nothing
+  static constexpr std::uint32_t kRun = 4;           ///< that are looked at in a row, at most
+  static constexpr std::uint32_t kStay = 64;         ///< over the board for one by the library that is no dearer
+  static constexpr std::uint32_t kLongest = 10'000;  ///< the same for one that is
 
   struct Next {
     bool by_board = true;    ///< this broadcast
@@ -41,7 +42,9 @@ class Comparison {
   };
 
   bool board_wins(const Look& seen);
+  std::int64_t each(std::int64_t now);
   std::uint32_t gap(std::int64_t now);
+  std::uint32_t stay(std::uint32_t least, std::int64_t now);
   std::uint32_t run() const;
   std::uint32_t boards() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
   Next look_at_library();
@@ -49,14 +52,16 @@ class Comparison {
 
   Step step_ = Step::begin;
   std::uint32_t looks_ = 0;
-  std::uint32_t run_ = 1;       // of either kind that count in a look
-  std::uint32_t to_come_ = 0;   // of the present step
-  bool far_apart_ = false;      // the library's wait more than twice as long as those over the board
-  std::uint32_t gap_ = 0;       // the last answer of gap()
-  std::uint32_t stay_ = 0;      // over the board, at a time
-  std::uint32_t stayed_ = 0;    // of them so far
-  std::int64_t looked_at_ = 0;  // ns
-  std::int64_t dearer_ = 0;     // the board than the library, ns a broadcast; negative where it wins
+  std::uint32_t run_ = 1;        // of either kind that count in a look
+  std::uint32_t to_come_ = 0;    // of the present step
+  bool far_apart_ = false;       // the library's wait more than twice as long as those over the board
+  std::uint32_t gap_ = 0;        // the last answer of gap()
+  std::uint32_t stay_ = 0;       // over the board, at a time
+  std::uint32_t stayed_ = 0;     // of them so far
+  std::int64_t looked_at_ = 0;   // ns
+  std::int64_t since_ = 0;       // broadcasts since then
+  std::int64_t dearer_ = 0;      // the board than the library, ns a broadcast; negative where it wins
+  std::int64_t won_lately_ = 0;  // by the board in the last look, ns a broadcast
   Look before_[kRemembered];
 };
 

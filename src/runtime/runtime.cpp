@@ -65,7 +65,7 @@ base::Status share_memory(State& state) {
   int sizes[2] = {state.count, pus};
   state.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
   const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
-  const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off);
+  const bool broadcasts = state.bootstrap->all_agree(asked != base::Collectives::off && state.bootstrap->size() > 1);
   const bool compares = asked == base::Collectives::automatic;
   state.takes_every_broadcast = state.bootstrap->all_agree(compares || asked == base::Collectives::on);
   state.compares_broadcasts = state.bootstrap->all_agree(compares);
@@ -187,7 +187,7 @@ void print_banner(const State& state) {
   if (options.loops_reweigh) more += ", static loops reweighed";
   if (!options.learn.empty()) more += ", learns in " + options.learn;
   if (!options.replay.empty()) more += ", replays " + options.replay;
-  if (!options.observe && options.collectives != base::Collectives::off) more += ", collectives " + told("collectives");
+  if (state.boards != nullptr) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
                           nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
