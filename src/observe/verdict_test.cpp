@@ -229,6 +229,12 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
 )");
 }
 
+TEST(Verdict, NoForecastForThreadsThatAreBack) {
+  RunRecord record = rich_run();
+  for (RankRecord& rank : record.ranks) rank.threads_at_end = rank.threads_at_start;
+  EXPECT_THAT(text(record), HasSubstr("moved    cores, once, at 1.20 s: threads are back at 6 each\n"));
+}
+
 TEST(Verdict, SeveralNodes) {
   EXPECT_EQ(text(several_nodes()), R"(
 steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
