@@ -43,6 +43,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/schema)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING PATTERN "*.json")
 endif()
 
+# Job scripts to start from.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/slurm/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard/examples/slurm
+        USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.sh")
+
 # The Python package, which `steelyard report --html` runs. In the build tree, the sources themselves.
 set(python_directory ${CMAKE_INSTALL_DATADIR}/steelyard/python)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/steelyard DESTINATION ${python_directory}

@@ -159,16 +159,16 @@ def options_page() -> list[str]:
     head, *groups = text.split("\n\n")
     out = [" ".join(head.split()), ""]
     for group in groups:
-        title, *rows = group.rstrip().split("\n")
+        # A row that is too long for a line goes on in the next, indented as its beginning is.
+        title, *rows = re.sub(r"(?m)^(  --.*[^\]])\n +(?=\S*\]$)", r"\1 ", group.rstrip()).split("\n")
         out += [f"## {title}", ""]
         for row in rows:
             if option := re.fullmatch(r"  --([a-z0-9-]+)=(.*) \[(.*)\]", row):
                 name, values, default = option.groups()
                 variable = "STEELYARD_" + name.upper().replace("-", "_")
                 out += ["", f"`--{name}={values}`", f": *Default: {default}. Variable: `{variable}`.*", ""]
-            elif row.startswith("  --"):  # too long for a line
-                out += ["", row.strip()]
             else:
+                assert not row.startswith("  --"), f"a row that is not understood: {row}"
                 out += ["  " + row.strip()]
         out.append("")
     return out

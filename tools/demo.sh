@@ -16,7 +16,7 @@ for name in openmpi.clang mpich.clang openmpi.gcc mpich.gcc; do
 done
 [ -n "$program" ] || { echo "demo: no example program in $build/examples: run make build"; exit 1; }
 flavour=$(basename "$program" | cut -d. -f2)
-mpirun=mpirun.$flavour
+mpirun=$(sed -n "s/^STEELYARD_${flavour}_RUN:[A-Z]*=//p" "$build/CMakeCache.txt")
 steelyard=$build/bin/steelyard
 
 # seconds FILE: what the program says about itself.

@@ -7,11 +7,11 @@
 #SBATCH --hint=nomultithread
 #SBATCH --time=01:00:00
 set -eu
-app=${1:-./app}
+[ $# -gt 0 ] || set -- ./app # sbatch cores.sh PROGRAM ARGUMENTS
 
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 # Since 22.05 srun does not take --cpus-per-task from sbatch.
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun --ntasks=1 steelyard doctor "$app" # into the job's output: what will be seen, and what not
-srun steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$app"
+srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1" # into the job's output: what will be seen, and what not
+srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"

@@ -7,10 +7,11 @@
 #SBATCH --hint=nomultithread
 #SBATCH --time=01:00:00
 set -eu
-app=${1:-./app}
+[ $# -gt 0 ] || set -- ./app # sbatch loops.sh PROGRAM ARGUMENTS
 
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OMP_SCHEDULE=dynamic OMP_PROC_BIND=close
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
 # Each rank has a file of its own: loops.json.0, loops.json.1, ...
-srun steelyard run --loops=auto --learn="$SLURM_SUBMIT_DIR/loops.json" --record="steelyard-$SLURM_JOB_ID.json" "$app"
+srun --hint=nomultithread steelyard run --loops=auto --learn="$SLURM_SUBMIT_DIR/loops.json" \
+  --record="steelyard-$SLURM_JOB_ID.json" "$@"

@@ -7,10 +7,10 @@
 #SBATCH --hint=nomultithread
 #SBATCH --time=01:00:00
 set -eu
-app=${1:-./app}
+[ $# -gt 0 ] || set -- ./app # sbatch observe.sh PROGRAM ARGUMENTS
 
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun steelyard run --observe --record="steelyard-$SLURM_JOB_ID.json" "$app"
+srun --hint=nomultithread steelyard run --observe --record="steelyard-$SLURM_JOB_ID.json" "$@"
 steelyard report --full "steelyard-$SLURM_JOB_ID.json"

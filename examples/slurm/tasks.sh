@@ -7,9 +7,9 @@
 #SBATCH --hint=nomultithread
 #SBATCH --time=01:00:00
 set -eu
-app=${1:-./reactive}
+[ $# -gt 0 ] || set -- ./reactive # sbatch tasks.sh PROGRAM ARGUMENTS
 
 export OMP_NUM_THREADS=1 SRUN_CPUS_PER_TASK=1
 
 # Works without `steelyard run` as well; with it the verdict tells what was stolen.
-srun --cpu-bind=cores steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$app"
+srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"

@@ -191,12 +191,13 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     times = f"once, at {duration(moves['time'].iloc[0])}"
     if len(moves) > 1:
         times = f"{len(moves)} times, from {duration(moves['time'].min())} to {duration(moves['time'].max())}"
-    best = moves.sort_values("forecast_gain").iloc[-1]
-    ranks = run.ranks[run.ranks["node"] == best["node"]]
+    stayed = moves.assign(rest=(1 - moves["forecast_gain"]).where(moves["outcome"] != "undone", 1.0))
+    main = stayed.groupby("node")["rest"].prod().idxmin()  # where most is expected of all moves that stayed
+    ranks = run.ranks[run.ranks["node"] == main]
     before, after = list(ranks["threads_at_start"]), list(ranks["threads_at_end"])
     change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"
     where = f" on {len(nodes)} of {len(run.nodes)} nodes" if len(run.nodes) > 1 else ""
-    which = f" on node {best['node']}" if len(run.nodes) > 1 else ""
+    which = f" on node {main}" if len(run.nodes) > 1 else ""
     undone = int((moves["outcome"] == "undone").sum())
     back = f" {plural(undone, 'move')} did not deliver and {'was' if undone == 1 else 'were'} undone." if undone else ""
     return f"Cores moved {times}{where}. Threads{which}: {change}.{back}"

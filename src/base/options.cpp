@@ -63,9 +63,9 @@ std::vector<Option> make_table() {
 
   Group what(table, "What is done");
   what.on_off("observe", &Options::observe, "only weigh: no core is moved and none is lent");
-  what.on_off("cores", &Options::cores, "move cores from processes that wait to processes that are waited for");
+  what.on_off("cores", &Options::cores, "move cores from ranks that wait to ranks that are waited for");
   what.on_off("lending", &Options::lending,
-              "lend the cores of a process that sits in a blocking MPI call for as long as it sits there");
+              "lend the cores of a rank that sits in a blocking MPI call for as long as it sits there");
   what.choice(
       "collectives", choice_of<&Options::collectives>(), {"auto", "on", "called", "off"},
       "broadcasts in which a late rank holds up no other: auto takes over those of a communicator whose ranks are seen "
@@ -77,9 +77,9 @@ std::vector<Option> make_table() {
   when.integer("balance-at", &Options::balance_at, 0, 1'000'000'000, "phases",
                "balance once, at the end of this phase; 0 decides from the loads");
   when.choice("domain", choice_of<&Options::domain>(), {"auto", "package", "numa", "l3", "node"},
-              "the part of the node that one process may not span");
+              "the part of the node that one rank may not span");
   when.integer("max-threads", &Options::max_threads, 0, 4096, "threads",
-               "the most threads that a process may grow to; 0 decides from the node");
+               "the most threads that a rank may grow to; 0 decides from the node");
   when.choice(
       "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
       "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, safe "
@@ -88,15 +88,18 @@ std::vector<Option> make_table() {
       "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
       "regions whose threads ask for their number or for how many they are: auto keeps their thread count as it is "
       "without Steelyard, safe promises that they divide nothing by a count from elsewhere");
-  when.on_off("smt", &Options::smt, "use all hardware threads of a core instead of one");
+  when.on_off("smt", &Options::smt,
+              "let ranks grow to as many threads as the node has hardware threads instead of cores; a rank that starts "
+              "with more threads than cores has second hardware threads in any case");
 
   Group loops(table, "How loops are divided among threads");
   loops.choice(
       "loops", choice_of<&Options::loops>(),
       {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
        "adaptive", "off"},
-      "how loops with schedule(runtime), dynamic or guided are divided, and Steelyard's own that name no strategy: "
-      "auto chooses by measurement, for each loop by itself; off leaves the former to the OpenMP runtime");
+      "how loops with schedule(dynamic), guided, runtime or clang's auto are divided, and Steelyard's own that name no "
+      "strategy: auto chooses by measurement, for each loop by itself; off leaves the program's own loops to the OpenMP "
+      "runtime");
   loops.integer("loops-static", &Options::loops_static, 0, 100, "%",
                 "the static part of a loop's iterations, for hybrid and staggered");
   loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",
@@ -115,7 +118,7 @@ std::vector<Option> make_table() {
   Group broadcasts(table, "How broadcasts go between nodes");
   broadcasts.choice(
       "broadcast-tree", choice_of<&Options::broadcast_tree>(), {"auto", "sort", "swap", "binomial", "library"},
-      "sort makes late nodes the leaves of the tree, swap exchanges two at a time as the paper does, binomial "
+      "sort makes late nodes the leaves of the tree, swap exchanges two at a time (the rule of Soga et al.), binomial "
       "never changes, library leaves all to the MPI library; auto is sort where somebody is late");
   broadcasts.integer("broadcast-every", &Options::broadcast_every, 1, 1'000'000, "broadcasts",
                      "the least number of broadcasts from one change of the tree to the next");

@@ -233,7 +233,8 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
   if (binary.mpi() == Mpi::unknown) {
     return pass_through(
         fmt::format("{} uses {}, an MPI that Steelyard does not know: nothing is balanced; it knows Open MPI "
-                    "(libmpi.so.40) and MPICH (libmpich.so.12, libmpi.so.12)",
+                    "(libmpi.so.40), MPICH, and what has MPICH's ABI: Intel MPI, MVAPICH, Cray MPICH (libmpich.so.12, "
+                    "libmpi.so.12, libmpi_*.so.12)",
                     shown, mpi));
   }
   if (launched_by_another_mpi(binary, site)) {

@@ -8,10 +8,14 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "cli/launcher.h"
 #include "cli/slurm.h"
+#include "node/binding.h"
 #include "node/cpu_quota.h"
+#include "node/topology.h"
+#include "observe/text.h"
 
 namespace steelyard::cli {
 namespace {
@@ -141,15 +145,17 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
                            "GOMP_parallel_loop_guided", "GOMP_parallel_loop_runtime"});
   const bool fixed = calls({"__kmpc_for_static_init_"});
   if (taken && options.loops == base::Loops::off) {
-    findings.ok("loops: has dynamic, guided or runtime schedules, which --loops=off leaves to the OpenMP runtime");
+    findings.ok(
+        "loops: has dynamic, guided, runtime or auto schedules, which --loops=off leaves to the OpenMP runtime");
   } else if (taken && seen) {
-    findings.ok("loops: has dynamic, guided or runtime schedules, whose iterations move between threads (--loops={})",
-                base::text_of(options, *base::find_option("loops")));
+    findings.ok(
+        "loops: has dynamic, guided, runtime or auto schedules, whose iterations move between threads (--loops={})",
+        base::text_of(options, *base::find_option("loops")));
   } else if (taken) {
-    findings.note("loops: has dynamic, guided or runtime schedules, which stay with GNU's OpenMP runtime");
+    findings.note("loops: has dynamic, guided, runtime or auto schedules, which stay with GNU's OpenMP runtime");
   } else if (fixed || !left) {
     findings.note(
-        "loops: none with a dynamic, guided or runtime schedule in the executable; schedule(runtime) makes "
+        "loops: none with a dynamic, guided, runtime or auto schedule in the executable; schedule(runtime) makes "
         "iterations movable");
   }
   if (!fixed && options.loops_reweigh) {
@@ -168,12 +174,24 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
   }
 }
 
+/// Of the CPUs that this process may use; 0 where hwloc shows another machine than this one.
+int cores_here() {
+  const auto topology = node::discover();
+  if (topology.emulated) return 0;
+  const auto mask = node::affinity_mask();
+  std::set<int> cores;
+  for (const auto& pu : topology.pus) {
+    if (std::ranges::find(mask, pu.os_index) != mask.end()) cores.insert(pu.core);
+  }
+  return static_cast<int>(cores.size());
+}
+
 void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const auto launcher = find_launcher(site.environment);
   if (launcher.kind == Launcher::Kind::none) {
     findings.note("launcher: none here; start as `mpirun -n N steelyard run ./app`");
   } else {
-    findings.ok("launcher: {}, {} ranks", launcher.name(), launcher.size);
+    findings.ok("launcher: {}, {}", launcher.name(), observe::plural(launcher.size, "rank"));
   }
   cpu_set_t mask;
   const int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
@@ -185,7 +203,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no cgroup limit below that", cpus);
   }
-  for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi())) {
+  for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi(), cores_here())) {
     if (fits) {
       findings.ok("{}", text);
     } else {

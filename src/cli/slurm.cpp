@@ -42,7 +42,7 @@ std::string cpu_bind(const Environment& environment) {
 
 std::string how_bound(const std::string& bind) { return bind.empty() ? "" : fmt::format(" (--cpu-bind={})", bind); }
 
-SlurmFinding examine_binding(const Environment& environment, int cpus) {
+SlurmFinding examine_binding(const Environment& environment, int cpus, int cores) {
   const int threads = number(environment, "OMP_NUM_THREADS");
   const int asked = number(environment, "SLURM_CPUS_PER_TASK");
   const auto bind = cpu_bind(environment);
@@ -58,6 +58,13 @@ SlurmFinding examine_binding(const Environment& environment, int cpus) {
                 "move; say srun --cpus-per-task={}{}",
                 cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
                 asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
+  }
+  if (threads > cores && cores > 0) {
+    return {false,
+            fmt::format(
+                "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so hardware threads of "
+                "a core are taken, too; for a core a thread say srun --hint=nomultithread --cpus-per-task={}",
+                threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
   }
   if (cpus == 1) {
     return {false,
@@ -79,18 +86,18 @@ SlurmJob find_slurm_job(const Environment& environment) {
   return found;
 }
 
-std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus, Mpi mpi) {
+std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus, Mpi mpi, int cores) {
   const auto launcher = find_launcher(environment);
   if (launcher.kind != Launcher::Kind::slurm) return {};
   std::vector<SlurmFinding> findings;
-  if (cpus > 0) findings.push_back(examine_binding(environment, cpus));
-  const bool meets = !first_of(environment, {"PMIX_RANK", "PMI_RANK", "PMI_FD"}).empty();
-  if (mpi != Mpi::none && launcher.size > 1 && !meets) {
+  if (cpus > 0) findings.push_back(examine_binding(environment, cpus, cores));
+  const bool meets = !first_of(environment, {"PMIX_RANK", "PMI_RANK", "PMI_FD", "PALS_RANKID"}).empty();
+  if (mpi != Mpi::none && !meets) {
     findings.push_back(
         {false,
          fmt::format(
-             "Slurm: srun has not told this task how to meet the others: each becomes an MPI job of one rank, or does not "
-             "start; say srun --mpi={} (srun --mpi=list says what there is)",
+             "Slurm: srun has not told this task how to meet others: where there are several, each becomes an MPI job of one "
+             "rank, or does not start; say srun --mpi={} (srun --mpi=list says what there is)",
              mpi == Mpi::openmpi ? "pmix" : "pmi2")});
   }
   return findings;

@@ -17,8 +17,8 @@ Environment task(Environment more) {
 }
 
 /// The one finding about the binding.
-SlurmFinding binding(const Environment& environment, int cpus) {
-  const auto findings = examine_slurm(task(environment), cpus, Mpi::openmpi);
+SlurmFinding binding(const Environment& environment, int cpus, int cores = 0) {
+  const auto findings = examine_slurm(task(environment), cpus, Mpi::openmpi, cores);
   EXPECT_EQ(findings.size(), 1u);
   return findings.empty() ? SlurmFinding{} : findings.front();
 }
@@ -58,6 +58,15 @@ TEST(ExamineSlurm, FindsTooFewCpus) {
   EXPECT_THAT(single.text, AllOf(HasSubstr("one CPU (--cpu-bind=map_cpu:3)"), HasSubstr("--cpus-per-task=N")));
 }
 
+TEST(ExamineSlurm, FindsThreadsThatShareACore) {
+  const auto shared = binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "quiet,mask_cpu:0x3f"}}, 6, 3);
+  EXPECT_FALSE(shared.fits);
+  EXPECT_THAT(shared.text, AllOf(HasSubstr("6 threads (OMP_NUM_THREADS) on 3 cores (6 CPUs)"),
+                                 HasSubstr("srun --hint=nomultithread --cpus-per-task=6")));
+  EXPECT_TRUE(binding({{"OMP_NUM_THREADS", "6"}}, 12, 6).fits);
+  EXPECT_TRUE(binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 6, 3).fits) << "shared with others";
+}
+
 TEST(ExamineSlurm, LeavesGoodOnesAlone) {
   const auto cores = binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "quiet,mask_cpu:0x3f"}}, 6);
   EXPECT_TRUE(cores.fits);
@@ -77,7 +86,8 @@ TEST(ExamineSlurm, FindsTasksThatWillNotMeet) {
   EXPECT_THAT(openmpi[1].text, HasSubstr("srun --mpi=pmix"));
   EXPECT_THAT(examine_slurm(lone, 4, Mpi::mpich)[1].text, HasSubstr("srun --mpi=pmi2"));
   EXPECT_EQ(examine_slurm(lone, 4, Mpi::none).size(), 1u);
-  EXPECT_EQ(examine_slurm({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}, 4, Mpi::mpich).size(), 1u);
+  EXPECT_EQ(examine_slurm({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}, 4, Mpi::mpich).size(), 2u)
+      << "srun --ntasks=1 steelyard doctor asks for a job of more";
 }
 
 }  // namespace

@@ -271,10 +271,13 @@ void say_broadcasts(const RunRecord& record, Page& page) {
 struct Moves {
   const NodeRecord* node = nullptr;
   std::vector<const DecisionRecord*> list;
-  double best_forecast() const {
-    double best = 0;
-    for (const DecisionRecord* move : list) best = std::max(best, move->forecast_gain);
-    return best;
+  /// Of all moves that stayed, one upon the other; 0 where none did.
+  double forecast() const {
+    double rest = 1;
+    for (const DecisionRecord* move : list) {
+      if (move->outcome != Outcome::undone) rest *= 1 - move->forecast_gain;
+    }
+    return 1 - rest;
   }
 };
 
@@ -293,8 +296,9 @@ std::vector<Moves> moves_by_node(const RunRecord& record) {
   return all;
 }
 
-/// "threads 6 each -> 9,7,7,6,6,5,4,4" on one node.
-std::string threads_on(const RunRecord& record, int node) {
+/// "threads 6 each -> 9,7,7,6,6,5,4,4 (forecast 22.1 % less time)" on one node.
+std::string threads_on(const RunRecord& record, const Moves& moves) {
+  const int node = moves.list.front()->node;
   std::vector<int> before;
   std::vector<int> after;
   for (const RankRecord& rank : record.ranks) {
@@ -302,8 +306,10 @@ std::string threads_on(const RunRecord& record, int node) {
     before.push_back(rank.threads_at_start);
     after.push_back(rank.threads_at_end);
   }
-  return before == after ? "threads are back at " + counts(before)
-                         : fmt::format("threads {} -> {}", counts(before), counts(after));
+  if (before == after) return "threads are back at " + counts(before);
+  const double forecast = moves.forecast();
+  return fmt::format("threads {} -> {}{}", counts(before), counts(after),
+                     forecast > 0 ? fmt::format(" (forecast {} less time)", percent(forecast, 1)) : "");
 }
 
 void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& page) {
@@ -314,17 +320,14 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
   const std::string when = moves.size() == 1 ? "once, at " + duration((*first)->time)
                                              : fmt::format("{} times, from {} to {}", moves.size(),
                                                            duration((*first)->time), duration((*last)->time));
-  const Moves& main = *std::max_element(
-      all.begin(), all.end(), [](const Moves& a, const Moves& b) { return a.best_forecast() < b.best_forecast(); });
+  const Moves& main = *std::max_element(all.begin(), all.end(),
+                                        [](const Moves& a, const Moves& b) { return a.forecast() < b.forecast(); });
   std::string where;
   if (all.size() > 1) where = fmt::format(" on {} of {} nodes", all.size(), record.nodes.size());
   if (record.nodes.size() > 1 && main.node != nullptr) {
     where += fmt::format("{} node {}", all.size() > 1 ? "; most on" : " on", main.node->index);
   }
-  page.say("moved",
-           fmt::format("cores, {}{}: {} (forecast {} less time)", when, where,
-                       threads_on(record, main.list.front()->node), percent(main.best_forecast(), 1)),
-           2);
+  page.say("moved", fmt::format("cores, {}{}: {}", when, where, threads_on(record, main)), 2);
 
   const DecisionRecord* undone = nullptr;
   long undone_count = 0;

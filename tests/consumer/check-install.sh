@@ -43,6 +43,9 @@ echo "== the Fortran module from its source"
 rm -r "$(pkg-config --variable=fmoddir steelyard)"
 gfortran "$prefix/share/steelyard/steelyard.f90" "$here/consumer.f90" $flags -o from_source && ./from_source
 
+echo "== job scripts"
+[ -x "$prefix/share/steelyard/examples/slurm/cores.sh" ]
+
 echo "== the launcher"
 [ ! -x "$prefix/bin/steelyard" ] || "$prefix/bin/steelyard" --version
 

@@ -20,7 +20,8 @@ SOURCES = [
     ("src/cores/cores.cpp", r"problem_ = \""),
     ("src/cores/homes.cpp", r"homes\.problem\s*="),
     ("src/observe/verdict.cpp", r"std::string silent ="),
-    ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING)\","),
+    ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING|undone)\","),
+    ("src/observe/verdict.cpp", r"return (?=\"what that won)"),
     ("src/runtime/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/runtime/runtime.cpp", r"return base::options\(\)\.observe"),
     ("src/runtime/runtime.cpp", r"list\.emplace_back\("),
@@ -33,6 +34,8 @@ SOURCES = [
     ("src/node/segment.cpp", r"Status::failure\("),
     ("src/cli/decision.cpp", r"\brefuse\("),
     ("src/cli/decision.cpp", r"\bpass_through\("),
+    ("src/cli/doctor.cpp", r"findings\.(?:note|problem)\("),
+    ("src/cli/slurm.cpp", r"\{false,"),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
     ("src/cli/main.cpp", r"refuse_to_start\(\s*fmt::format\((?=\"no program)"),
 ]
@@ -40,7 +43,6 @@ SOURCES = [
 # No reason for doing nothing: what a move did, or words inside of a sentence.
 NOT_REASONS = [
     r"^\{\}: longest process",  # a plan that was taken
-    r"^the last move gained",
     r"^(s|is|are|openmpi|mpich)?$",
     r"^no MPI at all$",
     r"^, $",

@@ -27,8 +27,8 @@ class Steelyard(CMakePackage):
     # One MPI an installation: Steelyard is compiled over what the program uses.
     depends_on("mpi")
     depends_on("hwloc@2:")
-    # Takes the place of GNU's OpenMP runtime, whose threads nobody can see.
-    depends_on("llvm-openmp", type="run")
+    # Takes the place of GNU's OpenMP runtime, whose threads nobody can see. The build needs its omp-tools.h.
+    depends_on("llvm-openmp", type=("build", "run"))
 
     conflicts("%gcc@:11", msg="Steelyard is C++20: gcc 12 or newer")
     conflicts("%clang@:15", msg="Steelyard is C++20: clang 16 or newer")
