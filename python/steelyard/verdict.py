@@ -191,8 +191,8 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     times = f"once, at {duration(moves['time'].iloc[0])}"
     if len(moves) > 1:
         times = f"{len(moves)} times, from {duration(moves['time'].min())} to {duration(moves['time'].max())}"
-    stayed = moves.assign(rest=(1 - moves["forecast_gain"]).where(moves["outcome"] != "undone", 1.0))
-    main = stayed.groupby("node")["rest"].prod().idxmin()  # where most is expected of all moves that stayed
+    stayed = moves.assign(gain=moves["forecast_gain"].where(moves["outcome"] != "undone", 0.0))
+    main = stayed.groupby("node")["gain"].max().idxmax()  # where most was expected of a move that stayed
     ranks = run.ranks[run.ranks["node"] == main]
     before, after = list(ranks["threads_at_start"]), list(ranks["threads_at_end"])
     change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"

@@ -8,6 +8,7 @@ namespace {
 constexpr std::int64_t kMargin = 50;       // ns: less is not worth a change
 constexpr std::int64_t kMarginPart = 20;   // nor is less than this part of the wait
 constexpr std::int64_t kLookCost = 4'000;  // ns, of two broadcasts that are looked at, beyond what they are
+constexpr std::int64_t kGrowth = 16;       // a stay is at most so many times as long as the last
 constexpr std::int64_t kCostPart = 100;    // looks may cost one part in so many of the time
 
 }  // namespace
@@ -41,15 +42,19 @@ std::int64_t Comparison::each(std::int64_t now) {
 
 // As the time between broadcasts allows. Not always the same: a program's broadcasts come in a pattern of their own.
 std::uint32_t Comparison::gap(std::int64_t now) {
-  const std::int64_t affordable = kCostPart * std::max(kLookCost, dearer_ * boards()) / each(now);
+  const std::int64_t cost = std::max(kLookCost * (run_ + with_warm_ups()) / 2, dearer_ * with_warm_ups());
+  const std::int64_t affordable = kCostPart * cost / each(now);
   gap_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
   gap_ -= gap_ * (looks_ % 4) / 8;
   return gap_;
 }
 
 std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now) {
-  const std::int64_t affordable = kCostPart * won_lately_ * run_ / each(now);
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, least, kLongest));
+  const std::int64_t affordable = kCostPart * won_lately_ * with_warm_ups() / each(now);
+  // One wait that something else has made long does not decide for long.
+  const std::int64_t most = std::min<std::int64_t>(kLongest, kGrowth * std::max(stay_, least));
+  const auto stay = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, least, most));
+  return stay - stay * (looks_ % 4) / 8 - looks_ % 3;
 }
 
 // A single one meets cold caches: that is good enough for what is far apart, and for the beginning.
@@ -57,20 +62,27 @@ std::uint32_t Comparison::run() const {
   return looks_ < 2 || far_apart_ ? 1 : std::min<std::uint32_t>(looks_ / 2 * 2, kRun);
 }
 
-Comparison::Next Comparison::look_at_library() {
+Comparison::Next Comparison::look_at_library(bool cold) {
   if (step_ != Step::by_library) {
     run_ = run();
     step_ = Step::by_library;
     to_come_ = run_;
+    if (cold && run_ > 1) return warm_library();
   }
   --to_come_;
   return {.by_board = false};
 }
 
+// By the library, and not counted: as many as count after them.
+Comparison::Next Comparison::warm_library() {
+  since_ += run_ - 1;
+  return {.by_board = false, .counted = false, .left = run_ - 1};
+}
+
 Comparison::Next Comparison::look_at_board(std::int64_t now) {
   if (step_ != Step::by_board) {
     step_ = Step::by_board;
-    to_come_ = boards();
+    to_come_ = with_warm_ups();
   }
   --to_come_;
   if (to_come_ > 0) return {.counted = to_come_ < run_};
@@ -88,26 +100,25 @@ Comparison::Next Comparison::next(const Waits& library, const Waits& board, std:
       run_ = 1;
       looked_at_ = now;
       since_ = kLeast;
-      return {.by_board = false, .left = kLeast};
+      return {.by_board = false, .counted = false, .left = kLeast};
     case Step::decide:
-      if (!board_wins({library, board})) return look_at_library();
+      if (!board_wins({library, board})) return look_at_library(false);
       step_ = Step::stay;
       stay_ = stay(kStay / 4 * run_, now);
       stayed_ = 1;
       return {};
-    case Step::by_library: return to_come_ > 0 ? look_at_library() : look_at_board(now);
+    case Step::by_library: return to_come_ > 0 ? look_at_library(false) : look_at_board(now);
     case Step::by_board: return look_at_board(now);
     case Step::stay:
       if (++stayed_ <= stay_) return {};
-      if (!board_wins({library, board})) return look_at_library();
+      if (!board_wins({library, board})) return look_at_library(true);
       run_ = run();
       stay_ = stay(std::min(2 * stay_, kStay * run_), now);
       stayed_ = 0;
       if (run_ == 1) return {.by_board = false};
       step_ = Step::check;
       to_come_ = run_;
-      since_ += run_ - 1;
-      return {.by_board = false, .left = run_ - 1};
+      return warm_library();
     case Step::check:
       if (--to_come_ == 0) step_ = Step::stay;
       return {.by_board = false};

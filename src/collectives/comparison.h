@@ -21,12 +21,12 @@ class Comparison {
   static constexpr std::uint32_t kLeast = 4;         ///< that are left to the library between two looks
   static constexpr std::uint32_t kMost = 1000;       ///< so that they cost next to nothing
   static constexpr std::uint32_t kRun = 4;           ///< that are looked at in a row, at most
-  static constexpr std::uint32_t kStay = 64;         ///< over the board for one by the library that is no dearer
+  static constexpr std::uint32_t kStay = 64;         ///< over the board for each look at a library that is no dearer
   static constexpr std::uint32_t kLongest = 10'000;  ///< the same for one that is
 
   struct Next {
     bool by_board = true;    ///< this broadcast
-    bool counted = true;     ///< what is waited in it counts, where it goes over the board
+    bool counted = true;     ///< what is waited in it counts
     std::uint32_t left = 0;  ///< so many after it are the library's, and not asked about
   };
   /// False where the next answer does not depend on what was waited.
@@ -46,8 +46,9 @@ class Comparison {
   std::uint32_t gap(std::int64_t now);
   std::uint32_t stay(std::uint32_t least, std::int64_t now);
   std::uint32_t run() const;
-  std::uint32_t boards() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
-  Next look_at_library();
+  std::uint32_t with_warm_ups() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
+  Next look_at_library(bool cold);
+  Next warm_library();
   Next look_at_board(std::int64_t now);
 
   Step step_ = Step::begin;

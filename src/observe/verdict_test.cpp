@@ -263,7 +263,7 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
   waited   ranks 2, 4-5, 7-8, 10, 13, 15-16, ... (2129 in all) spent 26 % to 51 % of their time in
            MPI, for many different ranks
   moved    cores, 1023 times, from 1.01 s to 16.1 s on 341 of 512 nodes; most on node 1: threads 6
-           each -> 5,6,7,5,6,7,5,6 (forecast 52.7 % less time)
+           each -> 5,6,7,5,6,7,5,6 (forecast at most 22.1 % less time each)
   gained   18.8 % +- 0.4 % less time a phase on node 511, which gained most, 0.0 % on node 1, which
            gained least
   moved    nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest

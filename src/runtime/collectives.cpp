@@ -31,7 +31,7 @@ Broadcasting broadcasting() {
   const base::Options& options = base::options();
   Broadcasting chosen;
   chosen.compares = state != nullptr && state->compares_broadcasts;
-  if (state == nullptr || state->boards == nullptr || options.broadcast_tree == BroadcastTree::library) return chosen;
+  if (state == nullptr || state->boards == nullptr || !state->plants_trees) return chosen;
   chosen.on = true;
   chosen.node = state->bootstrap->node_index();
   chosen.settings.policy = options.broadcast_tree == BroadcastTree::swap       ? collectives::Policy::swap

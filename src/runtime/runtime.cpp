@@ -69,6 +69,7 @@ base::Status share_memory(State& state) {
   const bool compares = asked == base::Collectives::automatic;
   state.takes_every_broadcast = state.bootstrap->all_agree(compares || asked == base::Collectives::on);
   state.compares_broadcasts = state.bootstrap->all_agree(compares);
+  state.plants_trees = state.bootstrap->all_agree(base::options().broadcast_tree != base::BroadcastTree::library);
   const std::size_t bytes =
       observe::LiveBoard::footprint(state.count) + node::Segment::footprint<node::Process>(state.count) +
       node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
@@ -101,6 +102,8 @@ void introduce(State& state) {
 
 // Without shared memory a process knows of no other.
 void weigh_alone(State& state) {
+  state.boards.reset();
+  state.takes_every_broadcast = state.compares_broadcasts = false;
   state.arrivals.reset();
   state.ticks.reset();
   state.live.reset();

@@ -64,6 +64,7 @@ struct State {
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
   bool compares_broadcasts = false;  // with the MPI library's own
+  bool plants_trees = false;         // for broadcasts between nodes
   bool called_broadcasts = false;    // some by Steelyard's name
   observe::Broadcasts broadcasts;
   BroadcastWaits shared_waits, library_waits;

@@ -17,6 +17,7 @@ using collectives::Path;
 // Long messages are put up and taken in pieces, so that the two overlap, and stay in a core's own cache.
 constexpr std::size_t kPiece = 128U << 10;
 
+std::int64_t began(Call* call) { return call != nullptr ? call->began() : base::now_ns(); }
 std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::now_ns(); }
 
 /// One broadcast on a communicator, at this rank.
@@ -42,9 +43,8 @@ class Delivery {
   int refused(int code);
   /// How the next broadcasts go, as a root has told it.
   void learn(const Notice& notice) { communicator_.left = notice.left; }
-  /// The first is not looked at: it may make connections.
-  void look_at_library(std::int64_t since) {
-    if (communicator_.compares && communicator_.left == 0) communicator_.looked_at = since;
+  void look_at_library(std::int64_t since, bool counted) {
+    if (communicator_.compares && counted) communicator_.looked_at = since;
   }
   /// Through shared memory.
   int measured(std::int64_t since, bool counted, int code);
@@ -138,7 +138,7 @@ void Delivery::pass_over() {
 std::optional<int> Delivery::give() {
   Board& board = *communicator_.board;
   const std::size_t bytes = layout_.bytes();
-  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
+  const std::int64_t came = began(call_);
   if (!board.claim()) {
     arrive_with_data();
     const Notice* notice = board.notice();
@@ -153,8 +153,10 @@ std::optional<int> Delivery::give() {
   char* const row = next.by_board ? board.place(bytes) : nullptr;
   const std::size_t first = layout_.contiguous() ? std::min(bytes, kPiece) : bytes;
   if (row == nullptr || !layout_.give(b_.buffer, row, 0, first)) {
-    board.put_up(Path::library, bytes, came, 0, 0, next);
-    look_at_library(came);
+    collectives::Comparison::Next told = next;
+    if (next.by_board) told.counted = false;  // the board could not have it: nothing is compared
+    board.put_up(Path::library, bytes, came, 0, 0, told);
+    look_at_library(came, told.counted);
     return by_library(false);
   }
   board.put_up(Path::board, bytes, came, first, 0, next);
@@ -170,7 +172,7 @@ std::optional<int> Delivery::give() {
 
 std::optional<int> Delivery::take(int from) {
   Board& board = *communicator_.board;
-  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
+  const std::int64_t came = began(call_);
   arrive({runtime::Dependence::root, from});
   const int root = board.member(from);
   const Notice* notice = board.notice();
@@ -183,7 +185,7 @@ std::optional<int> Delivery::take(int from) {
   if (notice->root != root || notice->path == Path::nothing) return refused(MPI_ERR_ROOT);
   const std::int64_t since = std::max(came, notice->since);
   if (notice->path == Path::library) {
-    look_at_library(since);
+    look_at_library(since, notice->counted);
     return std::nullopt;
   }
   late_ = came - notice->since;
@@ -214,7 +216,7 @@ std::optional<int> Delivery::take(int from) {
 int Delivery::lead() {
   Tree& tree = *communicator_.tree;
   Board* const board = communicator_.board.get();
-  const std::int64_t came = call_ != nullptr ? call_->began() : base::now_ns();
+  const std::int64_t came = began(call_);
   std::vector<int> note;
   const Tree::Head head = root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
   const bool claimed = board != nullptr && board->claim();

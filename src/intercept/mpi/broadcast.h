@@ -2,7 +2,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/clock.h"
 #include "intercept/mpi/collective.h"
 
 // MPI_Bcast by Steelyard: over a board inside a node (collectives/board.h), along a tree between nodes (tree.h).

@@ -126,7 +126,9 @@ Communicator* at_collective(MPI_Comm handle) {
     if (communicator->on_node != nullptr) communicator->board = runtime::open_board(communicator->on_node);
     communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
     const runtime::Broadcasting broadcasting = runtime::broadcasting();
-    communicator->between_nodes = broadcasting.on && communicator->local_members < communicator->size;
+    const bool elsewhere = communicator->local_members < communicator->size;
+    communicator->between_nodes = broadcasting.on && elsewhere;
+    if (elsewhere && !broadcasting.on) communicator->board.reset();  // it knows nothing of those on other nodes
     communicator->tree_from = broadcasting.compares ? kTreeFromCompared : kTreeFrom;
     communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
   }

@@ -18,8 +18,7 @@ STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status s
 #ifdef OPEN_MPI
   return until_done(call, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
 #else
-  until_complete(call, count, [&](int i) { return requests[i]; });
-  return PMPI_Waitall(count, requests, statuses);
+  return complete_one_by_one(call, count, requests, statuses);
 #endif
 }
 

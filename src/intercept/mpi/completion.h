@@ -1,17 +1,38 @@
 #pragma once
+#include "base/clock.h"
 #include "intercept/mpi/call.h"
 
+// MPI_Waitall for MPICH, whose MPI_Testall fails for persistent collectives (seen with 4.0.2). Open MPI's does not.
 namespace steelyard::intercept {
 
-/// Waits until each of `count` requests is complete, and completes none: whoever calls it goes on to the library's
-/// MPI_Waitall. For MPICH, whose MPI_Testall fails for persistent collectives (seen with 4.0.2), and whose MPI_Waitall
-/// does not. Open MPI 4.1.4's MPI_Waitall never ends for a message with an error, its MPI_Testall does.
-template <typename RequestAt>
-void until_complete(Call& call, int count, RequestAt request_at) {
+/// By MPI_Test, which also advances requests that only go on when they are asked for: those of files.
+inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (count < 0) return PMPI_Waitall(count, requests, statuses);  // which refuses it
+  const bool ignored = statuses == MPI_STATUSES_IGNORE;
+  int failed = 0;
   for (int i = 0; i < count; ++i) {
-    const int error =
-        until_done(call, [&](int* done) { return PMPI_Request_get_status(request_at(i), done, MPI_STATUS_IGNORE); });
-    if (error != MPI_SUCCESS) return;  // MPI_Waitall will say so
+    MPI_Status* const status = ignored ? MPI_STATUS_IGNORE : &statuses[i];
+    const int error = until_done(call, [&](int* done) { return PMPI_Test(&requests[i], done, status); });
+    if (error != MPI_SUCCESS && failed++ == 0 && !ignored) {
+      for (int before = 0; before < i; ++before) statuses[before].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (failed > 0 && !ignored) statuses[i].MPI_ERROR = error;
+  }
+  return failed > 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+}
+
+/// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called with the
+/// program's own statuses. Requests of files do not go on by being looked at: whoever calls this goes on to the library's
+/// own MPI_Waitall, which advances them.
+template <typename RequestAt>
+void look_for_completion(Call& call, int count, RequestAt request_at) {
+  constexpr std::int64_t kPatience = 50'000'000;
+  for (int i = 0; i < count; ++i) {
+    const int error = until_done(call, [&](int* done) {
+      const int failed = PMPI_Request_get_status(request_at(i), done, MPI_STATUS_IGNORE);
+      return failed == MPI_SUCCESS && base::now_ns() - call.began() > kPatience ? MPI_ERR_PENDING : failed;
+    });
+    if (error != MPI_SUCCESS) return;
   }
 }
 

@@ -3,8 +3,11 @@
 #include <mpi-ext.h>
 #endif
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "intercept/mpi/twin.h"
 
@@ -183,22 +186,21 @@ TEST(Waits, CompleteNonBlockingCollectives) {
   });
 }
 
-#ifdef OPEN_MPI
-int allreduce_init(int* sum, MPI_Request* request) {  // an extension before Open MPI 5
-  return PMPIX_Allreduce_init(MPI_IN_PLACE, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
-}
-#else
-int allreduce_init(int* sum, MPI_Request* request) {
-  return PMPI_Allreduce_init(MPI_IN_PLACE, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
-}
+#if MPI_VERSION >= 4
+#define STEELYARD_ALLREDUCE_INIT PMPI_Allreduce_init
+#elif defined(OPEN_MPI)
+#define STEELYARD_ALLREDUCE_INIT PMPIX_Allreduce_init
 #endif
-
+#ifdef STEELYARD_ALLREDUCE_INIT
 TEST(Waits, CompletePersistentCollectives) {
   expect_twins([&](const Api& api) {
     Outcome outcome;
     int sums[3] = {1, 2, 3};
     MPI_Request requests[3];
-    for (int i = 0; i < 3; ++i) allreduce_init(&sums[i], &requests[i]);
+    for (int i = 0; i < 3; ++i) {
+      STEELYARD_ALLREDUCE_INIT(MPI_IN_PLACE, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                               &requests[i]);
+    }
     for (int round = 0; round < 5; ++round) {
       PMPI_Startall(3, requests);
       MPI_Status statuses[3];
@@ -210,6 +212,25 @@ TEST(Waits, CompletePersistentCollectives) {
       for (int sum : sums) outcome.add(sum);
     }
     for (MPI_Request& request : requests) PMPI_Request_free(&request);
+    return outcome;
+  });
+}
+#endif
+
+TEST(Waits, CompleteRequestsOfFiles) {
+  expect_twins([&](const Api& api) {
+    Outcome outcome;
+    MPI_File file;
+    const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    PMPI_File_open(MPI_COMM_SELF, ("steelyard-test." + std::to_string(getpid())).c_str(), mode, MPI_INFO_NULL, &file);
+    int out[2] = {4, 5}, in[2] = {};
+    MPI_Request requests[2];
+    for (int i = 0; i < 2; ++i) PMPI_File_iwrite_at(file, i * 4, &out[i], 1, MPI_INT, &requests[i]);
+    outcome.add_error(api.Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 2; ++i) PMPI_File_iread_at(file, i * 4, &in[i], 1, MPI_INT, &requests[i]);
+    outcome.add_error(api.Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (const int value : in) outcome.add(value);
+    PMPI_File_close(&file);
     return outcome;
   });
 }

@@ -188,7 +188,7 @@ void weigh_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
   set_error(ierror,
             until_done(call, [&](int* done) { return ask<"mpi_testall", binding>(count, requests, done, statuses); }));
 #else
-  until_complete(call, *count, [&](int i) { return PMPI_Request_f2c(requests[i]); });
+  look_for_completion(call, *count, [&](int i) { return PMPI_Request_f2c(requests[i]); });
   set_error(ierror, ask<"mpi_waitall", binding>(count, requests, statuses));
 #endif
 }
