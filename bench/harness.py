@@ -26,11 +26,11 @@ class Failed(Exception):
 class Target:
     relation: str  # ">=" or "<="
     bound: float
-    or_same: bool = False  # what cannot be told from the bound, by its spread, will do
+    or_same: bool = False  # what cannot be told from the bound, by its spread, will do; not more than a twentieth
 
     def met_by(self, value: float, spread: float = 0) -> bool:
         short = self.bound - value if self.relation == ">=" else value - self.bound
-        return short <= (spread if self.or_same else 0)
+        return short <= (min(spread, abs(self.bound) / 20) if self.or_same else 0)
 
     def __str__(self) -> str:
         return f"{self.relation} {self.bound:.4g}" + (" +- noise" if self.or_same else "")

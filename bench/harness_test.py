@@ -64,9 +64,10 @@ class Statistics(unittest.TestCase):
         self.assertFalse(Target("<=", 1).met_by(1.1, 0.2))
 
     def test_the_same_as_the_bound_is_told_by_the_spread(self):
-        same = Target("<=", 1, or_same=True)
-        self.assertTrue(same.met_by(1.25, 0.25))
-        self.assertFalse(same.met_by(1.5, 0.25))
+        same = Target("<=", 2, or_same=True)
+        self.assertTrue(same.met_by(2.0625, 0.0625))
+        self.assertFalse(same.met_by(2.0625, 0.03125))
+        self.assertFalse(same.met_by(2.25, 0.5), "noise excuses no more than a twentieth")
         self.assertTrue(same.met_by(0.9))
         self.assertFalse(Target(">=", 1, or_same=True).met_by(0.8, 0.1))
 

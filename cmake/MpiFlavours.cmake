@@ -21,25 +21,32 @@ function(steelyard_flavour_of wrapper result)
   endif()
 endfunction()
 
-# Debian's wrappers have their flavour in the name. Elsewhere there is a plain mpicc, in a place of its own or in the PATH
-# (a module, Spack, MPI's own installation), which is asked whose it is.
+# Debian's wrappers have their flavour in the name. Elsewhere there is a plain mpicc, in the PATH (a module, Spack, MPI's own
+# installation) or in the distribution's place, which is asked whose it is. STEELYARD_<flavour>_ROOT comes before all.
 function(steelyard_find_wrapper flavour)
   set(variable STEELYARD_${flavour}_CC)
-  set(places ${STEELYARD_${flavour}_ROOT}/bin /usr/lib64/${flavour}/bin)
-  find_program(${variable} NAMES mpicc.${flavour} PATHS ${places})
-  foreach(only_there NO_DEFAULT_PATH "")
-    if(NOT ${variable} MATCHES "-NOTFOUND$")  # found, or OFF: not wanted
-      return()
+  if(STEELYARD_${flavour}_ROOT)
+    find_program(${variable} NAMES mpicc.${flavour} PATHS ${STEELYARD_${flavour}_ROOT}/bin NO_DEFAULT_PATH)
+    steelyard_find_plain(${flavour} ${STEELYARD_${flavour}_ROOT}/bin NO_DEFAULT_PATH)
+  endif()
+  find_program(${variable} NAMES mpicc.${flavour})
+  steelyard_find_plain(${flavour} "" "")
+  steelyard_find_plain(${flavour} /usr/lib64/${flavour}/bin NO_DEFAULT_PATH)
+endfunction()
+
+function(steelyard_find_plain flavour places only_there)
+  set(variable STEELYARD_${flavour}_CC)
+  if(DEFINED ${variable} AND NOT ${variable} MATCHES "-NOTFOUND$")  # found, or OFF: not wanted
+    return()
+  endif()
+  unset(plain)
+  find_program(plain NAMES mpicc PATHS ${places} ${only_there} NO_CACHE)
+  if(plain)
+    steelyard_flavour_of(${plain} found)
+    if(found STREQUAL flavour)
+      set(${variable} ${plain} CACHE FILEPATH "Compiler wrapper of ${flavour}" FORCE)
     endif()
-    unset(plain)
-    find_program(plain NAMES mpicc PATHS ${places} ${only_there} NO_CACHE)
-    if(plain)
-      steelyard_flavour_of(${plain} found)
-      if(found STREQUAL flavour)
-        set(${variable} ${plain} CACHE FILEPATH "Compiler wrapper of ${flavour}" FORCE)
-      endif()
-    endif()
-  endforeach()
+  endif()
 endfunction()
 
 foreach(flavour openmpi mpich)

@@ -44,9 +44,8 @@ std::int64_t Comparison::each(std::int64_t now) {
 std::uint32_t Comparison::gap(std::int64_t now) {
   const std::int64_t cost = std::max(kLookCost * (run_ + with_warm_ups()) / 2, dearer_ * with_warm_ups());
   const std::int64_t affordable = kCostPart * cost / each(now);
-  gap_ = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
-  gap_ -= gap_ * (looks_ % 4) / 8;
-  return gap_;
+  const auto gap = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
+  return gap - gap * (looks_ % 4) / 8;
 }
 
 std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now) {

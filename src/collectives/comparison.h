@@ -56,7 +56,6 @@ class Comparison {
   std::uint32_t run_ = 1;        // of either kind that count in a look
   std::uint32_t to_come_ = 0;    // of the present step
   bool far_apart_ = false;       // the library's wait more than twice as long as those over the board
-  std::uint32_t gap_ = 0;        // the last answer of gap()
   std::uint32_t stay_ = 0;       // over the board, at a time
   std::uint32_t stayed_ = 0;     // of them so far
   std::int64_t looked_at_ = 0;   // ns
