@@ -53,9 +53,9 @@ class Figure:
 
 def figure(name: str, instrument: str, samples: Sequence[float], unit: str, target: Target | None, command: str,
            beside: Mapping[str, float]) -> Figure:
-    value = statistics.median(samples)
-    return Figure(name, instrument, value, spread(samples), unit, str(target or ""),
-                  target.met_by(value, spread(samples)) if target else None, command, dict(beside))
+    value, width = statistics.median(samples), spread(samples)
+    return Figure(name, instrument, value, width, unit, str(target or ""), target.met_by(value, width) if target else None,
+                  command, dict(beside))
 
 
 def spread(samples: Sequence[float]) -> float:

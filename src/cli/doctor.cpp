@@ -203,7 +203,8 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no cgroup limit below that", cpus);
   }
-  for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi(), cores_here())) {
+  const int cores = launcher.kind == Launcher::Kind::slurm ? cores_here() : 0;
+  for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi(), cores)) {
     if (fits) {
       findings.ok("{}", text);
     } else {

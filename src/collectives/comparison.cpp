@@ -61,21 +61,19 @@ std::uint32_t Comparison::run() const {
   return looks_ < 2 || far_apart_ ? 1 : std::min<std::uint32_t>(looks_ / 2 * 2, kRun);
 }
 
-Comparison::Next Comparison::look_at_library(bool cold) {
-  if (step_ != Step::by_library) {
-    run_ = run();
-    step_ = Step::by_library;
-    to_come_ = run_;
-    if (cold && run_ > 1) return warm_library();
-  }
-  --to_come_;
-  return {.by_board = false};
-}
-
-// By the library, and not counted: as many as count after them.
-Comparison::Next Comparison::warm_library() {
+// `step` goes on with it. After broadcasts over the board, as many as count go before them uncounted.
+Comparison::Next Comparison::begin_library(Step step, bool after_board) {
+  run_ = run();
+  step_ = step;
+  to_come_ = run_;
+  if (!after_board || run_ == 1) return one_by_library();
   since_ += run_ - 1;
   return {.by_board = false, .counted = false, .left = run_ - 1};
+}
+
+Comparison::Next Comparison::one_by_library() {
+  --to_come_;
+  return {.by_board = false};
 }
 
 Comparison::Next Comparison::look_at_board(std::int64_t now) {
@@ -101,26 +99,24 @@ Comparison::Next Comparison::next(const Waits& library, const Waits& board, std:
       since_ = kLeast;
       return {.by_board = false, .counted = false, .left = kLeast};
     case Step::decide:
-      if (!board_wins({library, board})) return look_at_library(false);
+      if (!board_wins({library, board})) return begin_library(Step::by_library, false);
       step_ = Step::stay;
       stay_ = stay(kStay / 4 * run_, now);
       stayed_ = 1;
       return {};
-    case Step::by_library: return to_come_ > 0 ? look_at_library(false) : look_at_board(now);
+    case Step::by_library: return to_come_ > 0 ? one_by_library() : look_at_board(now);
     case Step::by_board: return look_at_board(now);
+    case Step::check:
+      if (to_come_ > 0) return one_by_library();
+      step_ = Step::stay;
+      [[fallthrough]];
     case Step::stay:
       if (++stayed_ <= stay_) return {};
-      if (!board_wins({library, board})) return look_at_library(true);
+      if (!board_wins({library, board})) return begin_library(Step::by_library, true);
       run_ = run();
       stay_ = stay(std::min(2 * stay_, kStay * run_), now);
       stayed_ = 0;
-      if (run_ == 1) return {.by_board = false};
-      step_ = Step::check;
-      to_come_ = run_;
-      return warm_library();
-    case Step::check:
-      if (--to_come_ == 0) step_ = Step::stay;
-      return {.by_board = false};
+      return begin_library(Step::check, true);
   }
   return {.by_board = false};
 }

@@ -47,8 +47,8 @@ class Comparison {
   std::uint32_t stay(std::uint32_t least, std::int64_t now);
   std::uint32_t run() const;
   std::uint32_t with_warm_ups() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
-  Next look_at_library(bool cold);
-  Next warm_library();
+  Next begin_library(Step step, bool after_board);
+  Next one_by_library();
   Next look_at_board(std::int64_t now);
 
   Step step_ = Step::begin;

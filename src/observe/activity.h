@@ -51,8 +51,6 @@ class Activity {
   /// Up to now, the stretch that is under way included.
   Totals totals_at(std::int64_t now) const;
   std::int64_t last_region_wall() const { return last_region_wall_; }
-  /// Between begin_wait() and end_wait().
-  bool waits() const { return waits_; }
 
  private:
   enum class State { off, alone, region, mpi };

@@ -50,11 +50,7 @@ void show(State& state, const observe::Totals& totals, std::int64_t now) {
 
 void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
   if (state.ticks == nullptr) return;
-  // A collective and a region are events themselves: where nothing else is under way, no copy is needed.
-  observe::Totals copy;
-  const bool under_way = source == observe::TickSource::step || state.activity.waits();
-  if (under_way) copy = state.activity.totals_at(now);
-  const observe::Totals& totals = under_way ? copy : state.activity.totals();
+  const observe::Totals totals = state.activity.totals_at(now);
   const int owned = state.cores != nullptr ? state.cores->owned() : limits().program;
   state.ticks->publish(source, {now, totals.region_useful, totals.region_wall, totals.serial, totals.mpi, owned});
   if (source == observe::TickSource::region) {

@@ -123,12 +123,14 @@ Communicator* at_collective(MPI_Comm handle) {
   const std::vector<int>& ranks = communicator->world_ranks;
   if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
     communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
-    if (communicator->on_node != nullptr) communicator->board = runtime::open_board(communicator->on_node);
     communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
     const runtime::Broadcasting broadcasting = runtime::broadcasting();
     const bool elsewhere = communicator->local_members < communicator->size;
     communicator->between_nodes = broadcasting.on && elsewhere;
-    if (elsewhere && !broadcasting.on) communicator->board.reset();  // it knows nothing of those on other nodes
+    // A board knows nothing of those on other nodes.
+    const bool reaches_all = communicator->between_nodes || !elsewhere;
+    if (communicator->on_node != nullptr && reaches_all)
+      communicator->board = runtime::open_board(communicator->on_node);
     communicator->tree_from = broadcasting.compares ? kTreeFromCompared : kTreeFrom;
     communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
   }
