@@ -62,14 +62,14 @@ bool CoreTable::take_back(int core) {
   return true;
 }
 
-bool CoreTable::home_waits_until(int core, std::int64_t until) const {
+bool CoreTable::home_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
   std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
   if (process < 0) return true;
   for (int steps = 0; steps < processes_; ++steps) {
     const std::int64_t expected = waits_until_[process].load();
     if (expected == 0) return false;
     const std::int32_t source = waits_for_[process].load();
-    if (source == me_) return true;
+    if (source == borrower) return true;
     if (source == Wait::kUnknown) return expected >= until;
     process = source;
   }
@@ -87,11 +87,17 @@ void CoreTable::expect_wait(std::int64_t until) {
   }
 }
 
+bool CoreTable::is_to_be_had(int core, const Terms& terms) const {
+  return core_[core].user.load() == kLent && lent_since(core) > terms.lent_after && home_waits_until(core, terms.until);
+}
+
 bool CoreTable::borrow(int core, const Terms& terms) {
-  if (core_[core].lent_since.load(std::memory_order_relaxed) <= terms.lent_after) return false;
-  if (!home_waits_until(core, terms.until)) return false;
+  return lent_since(core) > terms.lent_after && borrow_for(me_, core, terms.until);
+}
+
+bool CoreTable::borrow_for(int process, int core, std::int64_t until) {
   std::int32_t lent = kLent;
-  if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
+  if (!home_waits_for(process, core, until) || !core_[core].user.compare_exchange_strong(lent, process)) return false;
   header_->lent_idle.fetch_sub(1);
   return true;
 }

@@ -60,9 +60,16 @@ class CoreTable {
   bool take_back(int core);
   /// Takes a core of another process that is lent, as the terms want it.
   bool borrow(int core, const Terms& terms);
+  /// The same for another process, which learns of it by uses().
+  bool borrow_for(int process, int core, std::int64_t until);
+  bool uses(int core) const { return core_[core].user.load() == me_; }
+  /// Nobody uses it, and it may be borrowed on these terms.
+  bool is_to_be_had(int core, const Terms& terms) const;
+  /// When it was last lent (ns).
+  std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
   /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and so
   /// on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.
-  bool home_waits_until(int core, std::int64_t until) const;
+  bool home_waits_until(int core, std::int64_t until) const { return home_waits_for(me_, core, until); }
   /// This process begins a wait: its cores may be borrowed for as long.
   void begin_wait(const Wait& wait);
   /// It waits longer than it has thought. Nothing where the wait is over, for this process or by recall().
@@ -78,6 +85,8 @@ class CoreTable {
   void give_up(int core);
 
  private:
+  bool home_waits_for(std::int32_t borrower, int core, std::int64_t until) const;
+
   static constexpr std::int32_t kFree = -1;
   static constexpr std::int32_t kLent = -2;
   struct Header {

@@ -11,7 +11,9 @@
 
 namespace steelyard::cores {
 
-std::size_t Cores::footprint(int cores, int processes) { return CoreTable::footprint(cores, processes); }
+std::size_t Cores::footprint(int cores, int processes) {
+  return CoreTable::footprint(cores, processes) + EarlyThreads::footprint(processes);
+}
 
 Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
              Homes homes, Options options)
@@ -23,7 +25,8 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       homes_(std::move(homes)),
       options_(options),
       problem_(homes_.problem),
-      table_(segment, static_cast<int>(topology.pus.size()), count, me) {
+      table_(segment, static_cast<int>(topology.pus.size()), count, me),
+      early_(segment, count, me) {
   if (count_ == 1) problem_ = "this node runs one rank: there is no other to take cores from or give them to";
 }
 
@@ -41,30 +44,100 @@ void Cores::begin() {
   bind_ = !homes_.masks_overlap && !topology_.emulated;
 }
 
-int Cores::threads_for_region(bool worth_borrowing, const Terms& terms) {
+int Cores::threads_for_region(const RegionAhead& region) {
   const node::Process& self = processes_[me_];
   if (!problem_.empty()) return 0;
   const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
-  const bool changed = holding_->settle(most, options_.lend && worth_borrowing && !fixed, terms);
+  region_ = region;
+  region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed;
+  find_given();
+  holding_->settle(most, region_.worth_borrowing, region.terms);
   const bool replanned = generation_ != table_.generation();
-  if (changed || replanned) {
-    // Unbound processes share their mask peacefully until a plan says which core is whose.
+  const int held = static_cast<int>(holding_->cores().size());
+  early_count_ = early_threads(region_, held, most);
+  if (holding_->cores() != seated_ || replanned || rebind_ || (early_count_ > 0 && !bind_)) {
+    // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off the
+    // others' cores until they are free.
     generation_ = table_.generation();
-    bind_ = bind_ || (replanned && !topology_.emulated);
+    rebind_ = false;
+    bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
+    seated_ = holding_->cores();
     seats_.clear();
-    for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
+    for (const int core : seated_) seats_.push_back(topology_.pus[core].os_index);
     if (bind_) binding_.fetch_add(1, std::memory_order_relaxed);
   }
-  return fixed ? 0 : std::min(most, std::max(1, static_cast<int>(holding_->cores().size())));
+  if (early_count_ > 0) early_.ask(held, early_count_, seats_, region.terms.until);
+  return fixed ? 0 : std::min(most, std::max(1, held + early_count_));
 }
 
-void Cores::after_region() {
-  if (holding_) holding_->give_back_wanted();
+// No more than one a core. Only where threads run on the cores that they say, and where none is shared with a guest already.
+int Cores::early_threads(const RegionAhead& region, int held, int most) const {
+  if (!region.worth_borrowing || topology_.emulated || holding_->shares()) return 0;
+  const int likely = early_regions_.likely(region.key) - holding_->borrowed();
+  return std::max(0, std::min({likely, most - held, held, EarlyThreads::kMost}));
+}
+
+std::vector<int> Cores::find_given() {
+  if (!early_.given()) return {};
+  std::vector<int> given = holding_->find_given();
+  rebind_ = rebind_ || !given.empty();
+  return given;
+}
+
+observe::LateCores Cores::after_region(std::int64_t now) {
+  if (!holding_) return {};
+  early_.withdraw();
+  const bool borrowed = holding_->borrowed() > 0;
+  const std::vector<int> given = find_given();
+  const std::int64_t wall = now - region_.begin;
+  observe::LateCores late{.without = early_count_ * wall};
+  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < early_count_; ++i) {
+    const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
+    late.with += with;
+    late.without -= with;
+  }
+  if (region_.worth_borrowing) {
+    const int came = came_free(now, given);
+    // A core that had come before the region says nothing about those that come later.
+    if (came > 0 || early_count_ > 0 || !borrowed) early_regions_.learn(region_.key, came);
+  }
+  early_count_ = 0;
+  holding_->give_back_wanted();
+  return late;
+}
+
+// Cores that came while the region ran, and so early that a thread more pays.
+int Cores::came_free(std::int64_t now, const std::vector<int>& given) const {
+  const std::int64_t wall = now - region_.begin;
+  int came = 0;
+  for (const int core : given) came += table_.lent_since(core) < now - wall / 10 ? 1 : 0;
+  if (table_.lent_idle() == 0) return came;
+  const Terms terms{.lent_after = region_.begin, .until = now};
+  for (int core = 0; core < table_.cores(); ++core) {
+    if (table_.lent_since(core) < now - wall / 5 && !table_.is_home(core) && table_.is_to_be_had(core, terms)) ++came;
+  }
+  return came;
 }
 
 void Cores::lend(std::int64_t now, const Wait& wait) {
-  if (lends()) holding_->lend_all(now, wait);
+  if (!lends()) return;
+  find_given();
+  holding_->lend_all(now, wait);
+  give_to_early_threads();
+}
+
+void Cores::expect_wait(std::int64_t until) {
+  if (!holding_) return;
+  holding_->expect_wait(until);
+  give_to_early_threads();
+}
+
+void Cores::give_to_early_threads() {
+  if (!early_.anybody_asks() || table_.lent_idle() == 0) return;
+  for (int core = 0; core < table_.cores(); ++core) {
+    if (table_.is_home(core)) early_.give(table_, core, topology_.pus[core].os_index);
+  }
 }
 
 void Cores::come_back() {
@@ -72,13 +145,14 @@ void Cores::come_back() {
 }
 
 void Cores::bind_thread(int thread) {
+  if (early_.has_come(thread, seats_)) return;
   thread_local std::uint64_t seat_taken = 0;
   const std::uint32_t binding = binding_.load(std::memory_order_relaxed);
   const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);
   if (binding == 0 || seat == seat_taken) return;
   seat_taken = seat;
-  // A team larger than what is held (a clause asked for it) shares all of it. The primary thread is put in its place, and
-  // may then leave it: what it starts, threads and programs, inherits where it may run.
+  // A team larger than what is held (a clause asked for it, or some come early) shares all of it. The primary thread is
+  // put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
   if (thread == 0 && !seats_.empty()) {
     node::bind_this_thread(seats_.front());
     node::bind_this_thread(seats_);
@@ -87,6 +161,7 @@ void Cores::bind_thread(int thread) {
   } else {
     node::bind_this_thread(seats_);
   }
+  early_.meet(thread);
 }
 
 void Cores::unbind() {

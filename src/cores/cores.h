@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "cores/core_table.h"
+#include "cores/early_threads.h"
 #include "cores/holding.h"
 #include "cores/homes.h"
 #include "cores/policy.h"
 #include "node/processes.h"
 #include "node/topology.h"
+#include "observe/activity.h"
 #include "observe/record.h"
 #include "observe/ticks.h"
 
@@ -21,6 +23,14 @@ struct Options {
   bool lend = true;                          ///< lend while a rank waits in MPI
   node::Level level = node::Level::package;  ///< no process spans one
   PolicyOptions policy;
+};
+
+/// A region that is about to begin.
+struct RegionAhead {
+  std::uint64_t key = 0;         ///< the same whenever it comes again at the same place of a step
+  std::int64_t begin = 0;        ///< ns
+  bool worth_borrowing = false;  ///< long enough to gain by more cores, and its thread count is ours to choose
+  Terms terms;                   ///< see Cores::lend()
 };
 
 /// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by lending
@@ -39,22 +49,22 @@ class Cores {
   void begin();
 
   // --- around regions and waits ---
-  /// Before a region: the threads to run it with; 0 where the count is not ours to choose. `worth_borrowing`: the region is
-  /// long enough to gain by more, on these terms: see lend().
-  int threads_for_region(bool worth_borrowing, const Terms& terms);
-  void after_region();
+  /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
+  int threads_for_region(const RegionAhead& region);
+  /// After it.
+  observe::LateCores after_region(std::int64_t now);
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
-    if (holding_ && holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
+    if (!holding_) return;
+    find_given();
+    if (holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
   }
   /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
   /// borrows them who is waited for, or whose region will have ended by then. And a core lent before the borrower's own last
   /// call may be that of a rank which this very call wakes.
   void lend(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
-  void expect_wait(std::int64_t until) {
-    if (holding_) holding_->expect_wait(until);
-  }
+  void expect_wait(std::int64_t until);
   void come_back();
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }
@@ -82,6 +92,10 @@ class Cores {
  private:
   NodeShape shape() const;
   int fixed_away_from_home() const;
+  int early_threads(const RegionAhead& region, int held, int most) const;
+  std::vector<int> find_given();
+  void give_to_early_threads();
+  int came_free(std::int64_t now, const std::vector<int>& given) const;
   std::vector<int> joined() const;
 
   node::Process* processes_;
@@ -94,9 +108,15 @@ class Cores {
   std::string problem_;
   CoreTable table_;
   std::unique_ptr<Holding> holding_;
+  EarlyThreads early_;
+  EarlyRegions early_regions_;
+  RegionAhead region_;                     // the present one
+  int early_count_ = 0;                    // threads of it that began without a core
+  bool rebind_ = false;                    // threads were put elsewhere by others
   bool bind_ = false;                      // from the first change on, threads are bound one to a core
   std::uint32_t generation_ = 0;           // of the table, when binding was last looked at
   std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
+  std::vector<int> seated_;                // the cores that threads were last bound to
   std::vector<int> seats_;                 // os index by thread; written between regions
   std::unique_ptr<Planner> planner_;       // at the leader
 };

@@ -122,6 +122,16 @@ bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   return cores_ != before;
 }
 
+std::vector<int> Holding::find_given() {
+  std::vector<int> given;
+  for (int c = 0; c < table_.cores(); ++c) {
+    if (table_.uses(c) && !table_.is_home(c) && !contains(cores_, c)) given.push_back(c);
+  }
+  borrowed_.insert(borrowed_.end(), given.begin(), given.end());
+  list();
+  return given;
+}
+
 void Holding::give_back_wanted() {
   if (!table_.asked_back()) return;
   table_.clear_asked_back();

@@ -17,6 +17,8 @@ class Holding {
   /// the region ends, and borrows up to `most` cores in all where `may_borrow`. A few loads where nothing changed. True
   /// where the set of cores is another than before.
   bool settle(int most, bool may_borrow, const Terms& terms = {});
+  /// Takes account of cores that others have put this process on, and returns them.
+  std::vector<int> find_given();
   /// After a region: gives back what its home asked for.
   void give_back_wanted();
   /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first, and what a plan gave to

@@ -3,40 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
 #include <random>
 #include <thread>
 
+#include "cores/played_node.h"
+
 namespace steelyard::cores {
 namespace {
-
-/// A node whose processes are played by this program, each with its own view of the same memory.
-struct Node {
-  Node(int cores, int processes, const std::vector<int>& home)
-      : bytes(CoreTable::footprint(cores, processes)), memory(bytes + 64) {
-    for (int p = 0; p < processes; ++p) {
-      segments.push_back(node::Segment::over(aligned(), bytes));
-      tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
-    }
-    tables[0]->settle(home);
-    for (auto& table : tables) holdings.push_back(std::make_unique<Holding>(*table, std::vector<int>(cores, 0)));
-  }
-  void* aligned() {
-    void* place = memory.data();
-    std::size_t space = memory.size();
-    return std::align(64, bytes, place, space);
-  }
-  const std::vector<int>& cores(int process) const { return holdings[process]->cores(); }
-
-  std::size_t bytes;
-  std::vector<unsigned char> memory;
-  std::vector<std::unique_ptr<node::Segment>> segments;
-  std::vector<std::unique_ptr<CoreTable>> tables;
-  std::vector<std::unique_ptr<Holding>> holdings;
-};
-
-using Cores = std::vector<int>;
-constexpr Wait kLong{.until = INT64_MAX};
 
 TEST(Holding, BeginsWithItsHomeCores) {
   Node node(4, 2, {0, 0, 1, 1});
@@ -223,20 +196,27 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
 }
 
 // The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to find
-// all of its cores out. Threads play processes that run regions, wait, and are replanned at random.
+// all of its cores out. Threads play processes that run regions, wait, give cores to early threads, and are replanned at
+// random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
   Node node(kCores, kProcesses, {0, 0, 1, 1, 2, 2, 3, 3});
   std::vector<std::atomic<int>> users(kCores);
   std::atomic<bool> stop{false};
-  std::atomic<long> violations{0}, regions{0}, borrowed{0};
+  std::atomic<long> violations{0}, regions{0}, borrowed{0}, given{0};
   std::vector<std::thread> threads;
   for (int p = 0; p < kProcesses; ++p) {
     threads.emplace_back([&, p] {
       std::mt19937 random(static_cast<unsigned>(p));
       Holding& holding = *node.holdings[p];
+      EarlyThreads& early = *node.early[p];
       while (!stop) {
+        if (early.given()) holding.find_given();
         holding.settle(kCores, random() % 4 != 0);
+        if (random() % 2 == 0) {
+          early.ask(1, 2, {}, 0);
+          early.has_come(1, {});
+        }
         const std::vector<int> cores = holding.cores();
         if (!holding.shares()) {
           for (const int core : cores) violations += users[core].fetch_add(1) != 0;
@@ -244,9 +224,14 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         }
         borrowed += holding.borrowed();
         ++regions;
+        early.withdraw();
+        if (early.given()) given += !holding.find_given().empty();
         holding.give_back_wanted();
         if (random() % 3 == 0) {
           holding.lend_all(1, kLong);
+          for (int core = 0; core < kCores; ++core) {
+            if (node.tables[p]->is_home(core)) early.give(*node.tables[p], core, -1);
+          }
           std::this_thread::yield();
           holding.come_back();
         }
@@ -265,6 +250,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
   EXPECT_EQ(violations, 0);
   EXPECT_GT(regions, 1000);
   EXPECT_GT(borrowed, 0);
+  EXPECT_GT(given, 0);
 }
 
 }  // namespace

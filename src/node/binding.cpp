@@ -35,14 +35,20 @@ const std::vector<int>& mask_at_start() {
   return mask;
 }
 
-bool bind_this_thread(int os_index) { return bind_this_thread(std::vector<int>{os_index}); }
+namespace {
 
-bool bind_this_thread(const std::vector<int>& os_indices) {
+bool bind(int thread, const std::vector<int>& os_indices) {
   CpuSet mask;
   for (const int cpu : os_indices) {
     if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(cpu, mask.bytes, mask.set);
   }
-  return CPU_COUNT_S(mask.bytes, mask.set) > 0 && sched_setaffinity(0, mask.bytes, mask.set) == 0;
+  return CPU_COUNT_S(mask.bytes, mask.set) > 0 && sched_setaffinity(thread, mask.bytes, mask.set) == 0;
 }
+
+}  // namespace
+
+bool bind_this_thread(int os_index) { return bind(0, {os_index}); }
+bool bind_this_thread(const std::vector<int>& os_indices) { return bind(0, os_indices); }
+bool bind_thread(int thread, const std::vector<int>& os_indices) { return thread > 0 && bind(thread, os_indices); }
 
 }  // namespace steelyard::node

@@ -12,5 +12,7 @@ const std::vector<int>& mask_at_start();
 bool bind_this_thread(int os_index);
 /// Gives the calling thread a whole set.
 bool bind_this_thread(const std::vector<int>& os_indices);
+/// Binds another thread, by its number in the system, perhaps of another process of this user.
+bool bind_thread(int thread, const std::vector<int>& os_indices);
 
 }  // namespace steelyard::node

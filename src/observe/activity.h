@@ -15,6 +15,12 @@ struct alignas(64) ThreadCell {
   std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
 };
 
+/// Of a region to which cores came while it ran, added up over threads, in ns.
+struct LateCores {
+  std::int64_t without = 0;  ///< threads have shared the cores of others before theirs came
+  std::int64_t with = 0;     ///< and this is what they had of their own then
+};
+
 /// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions and
 /// MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or joined.
 /// Events of the primary come from the primary alone; thread_* come from the thread itself.
@@ -33,7 +39,7 @@ class Activity {
   void end_wait(std::int64_t now);
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
-  void region_end(std::int64_t now, int team);
+  void region_end(std::int64_t now, int team, LateCores late = {});
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
 
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.

@@ -144,6 +144,23 @@ TEST(Activity, WaitsOutsideOfMpiAreWaits) {
   expect_identity(activity.totals_at(1600));
 }
 
+TEST(Activity, ThreadsThatShareACoreForAWhileAreNotCountedTwice) {
+  Activity activity;
+  activity.start(0, 1);
+  activity.region_begin(100, 2);
+  Activity::thread_begin(*activity.cell(0), 100);
+  Activity::thread_begin(*activity.cell(1), 100);
+  Activity::barrier_begin(*activity.cell(0), 200);
+  Activity::barrier_begin(*activity.cell(1), 200);
+  activity.region_end(200, 2, {.without = 60, .with = 40});  // on one core up to 160
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.region_useful, 140);
+  EXPECT_EQ(totals.borrowed, 40);
+  EXPECT_EQ(totals.came_late, 40);
+  EXPECT_EQ(totals.capacity, 100 + 140);
+  expect_identity(totals);
+}
+
 TEST(Activity, AWaitEndsWithARegionInIt) {
   Activity activity;
   activity.start(0, 2);

@@ -271,6 +271,7 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].preempted = 12;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
+  rich.ranks[2].totals.came_late = 150 * kMillisecond;
   rich.tasks.emplace_back();
   rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);

@@ -21,6 +21,7 @@ struct Totals {
   std::int64_t capacity = 0;           ///< thread time that the process could have used
   std::int64_t lent = 0;               ///< core time offered to others during MPI waits
   std::int64_t borrowed = 0;           ///< core time used of cores that belong to others
+  std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions
   std::int64_t mpi_calls = 0;          ///< blocking MPI calls
@@ -53,6 +54,7 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"capacity", &Totals::capacity},
     {"lent", &Totals::lent},
     {"borrowed", &Totals::borrowed},
+    {"came_late", &Totals::came_late, true},
     {"quiesced", &Totals::quiesced, true},
     {"regions", &Totals::regions},
     {"mpi_calls", &Totals::mpi_calls},

@@ -157,15 +157,18 @@ void say_busy(const RunRecord& record, Page& page) {
   constexpr double kOftenPreempted = 100;  // a second: whatever the CPU time, which polls may fill up
   if (record.instrument != "real" || record.wall < kTooShortToWonder) return;
   double cpu = 0, useful = 0, preempted = 0;
+  bool borrowed = false;
   for (const RankRecord& rank : record.ranks) {
     if (!(rank.cpu > 0)) return;
     cpu += rank.cpu;
     useful += base::seconds(rank.totals.useful());
     preempted += static_cast<double>(rank.preempted);
+    borrowed = borrowed || rank.totals.borrowed > 0;
   }
   const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
   const bool starved = cpu < kFarBelow * useful && a_second > kPreempted;
-  if (!starved && !(a_second > kOftenPreempted)) return;
+  // Who borrows a core is put off it whenever its owner looks at what it waits for.
+  if (!starved && (borrowed || !(a_second > kOftenPreempted))) return;
   std::map<int, int> threads;
   for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
   const auto crowded =

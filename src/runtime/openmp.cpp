@@ -136,7 +136,9 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
     const cores::Terms terms{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
                              .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
-    const int held = state->cores->threads_for_region(may_borrow, terms);
+    // A site that is run several times in a step is another region each time.
+    const std::uint64_t key = site.address + (static_cast<std::uint64_t>(++state->regions_since_call) << 48);
+    const int held = state->cores->threads_for_region({key, now, may_borrow, terms});
     state->activity.own(state->cores->owned());
     if (!by_clause && openmp().set_threads != nullptr) {
       state->asked_threads = keeps || held == 0 ? g_limits.program : held;
@@ -153,7 +155,8 @@ void region_end() {
   t_cell = nullptr;
   if (state == nullptr || state->region == nullptr) return;
   const std::int64_t now = now_ns();
-  state->activity.region_end(now, state->team);
+  const observe::LateCores late = state->cores != nullptr ? state->cores->after_region(now) : observe::LateCores{};
+  state->activity.region_end(now, state->team, late);
   const std::int64_t wall = state->activity.last_region_wall();
   observe::Site& site = *state->region;
   state->region = nullptr;
@@ -162,10 +165,7 @@ void region_end() {
     state->asked.store(false, std::memory_order_relaxed);
     site.asks = true;
   }
-  if (state->cores != nullptr) {
-    note_fixed(*state, site, wall);
-    state->cores->after_region();
-  }
+  if (state->cores != nullptr) note_fixed(*state, site, wall);
   if (state->leader) state->region_period.tick(site.address);
   publish_tick(*state, observe::TickSource::region, now);
 }

@@ -86,6 +86,8 @@ struct State {
 
   std::int64_t last_call_end = 0;  // of a blocking MPI call
 
+  int regions_since_call = 0;
+
   // The present region.
   observe::Site* region = nullptr;
   int team = 1;

@@ -71,6 +71,7 @@ BlockingCall::~BlockingCall() {
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
   state.last_call_end = now;
+  state.regions_since_call = 0;
   state.waits.at(site_).add(now - begin_);
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);

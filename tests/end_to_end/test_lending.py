@@ -28,6 +28,15 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
 
 
 @needs_two_cores
+def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi):
+    # The light rank is done in the middle of the only region of the heavy one.
+    result = mpi.run(2, "unbalanced.clang", "--steps=30", "--work=20", "--loads=3,1", "--regions=1", OMP_NUM_THREADS="1")
+    check_weighed(result)
+    heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
+    assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.verdict
+
+
+@needs_two_cores
 @pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
 def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
     result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")

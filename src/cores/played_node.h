@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cores/early_threads.h"
+#include "cores/holding.h"
+
+// For tests.
+namespace steelyard::cores {
+
+/// A node whose processes are played by this program, each with its own view of the same memory.
+struct Node {
+  Node(int cores, int processes, const std::vector<int>& home)
+      : bytes(CoreTable::footprint(cores, processes) + EarlyThreads::footprint(processes)), memory(bytes + 64) {
+    for (int p = 0; p < processes; ++p) {
+      segments.push_back(node::Segment::over(aligned(), bytes));
+      tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
+      early.push_back(std::make_unique<EarlyThreads>(*segments.back(), processes, p));
+    }
+    tables[0]->settle(home);
+    for (auto& table : tables) holdings.push_back(std::make_unique<Holding>(*table, std::vector<int>(cores, 0)));
+  }
+  void* aligned() {
+    void* place = memory.data();
+    std::size_t space = memory.size();
+    return std::align(64, bytes, place, space);
+  }
+  const std::vector<int>& cores(int process) const { return holdings[process]->cores(); }
+
+  std::size_t bytes;
+  std::vector<unsigned char> memory;
+  std::vector<std::unique_ptr<node::Segment>> segments;
+  std::vector<std::unique_ptr<CoreTable>> tables;
+  std::vector<std::unique_ptr<EarlyThreads>> early;
+  std::vector<std::unique_ptr<Holding>> holdings;
+};
+
+using Cores = std::vector<int>;
+constexpr Wait kLong{.until = INT64_MAX};
+
+}  // namespace steelyard::cores
