@@ -206,6 +206,7 @@ class Measurement:
     name: str
     seconds: float
     measure: Callable[[Session], list[Figure]]
+    only_by_name: bool = False  # too long for a run of all
 
 
 def arguments(description: str, capability: str) -> argparse.Namespace:
@@ -226,9 +227,10 @@ def arguments(description: str, capability: str) -> argparse.Namespace:
 
 
 def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) -> list[Figure]:
-    chosen = [m for m in measurements if not options.only or any(word in m.name for word in options.only)]
+    chosen = [m for m in measurements
+              if (any(word in m.name for word in options.only) if options.only else options.list or not m.only_by_name)]
     if options.list:
-        print("\n".join(m.name for m in chosen))
+        print("\n".join(m.name + (" (only by name)" if m.only_by_name else "") for m in chosen))
         return []
     if not chosen:
         raise SystemExit(f"bench: no figure is called {' or '.join(options.only)}: there are "

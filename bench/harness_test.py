@@ -111,6 +111,12 @@ class Measuring(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "drifd.*drift"):
             self.measure([Measurement("drift", 1, lambda session: [])], only=["drifd"])
 
+    def test_what_takes_too_long_is_measured_only_by_name(self) -> None:
+        long = Measurement("long", 1000, lambda session: [Figure("long", "real", 1, 0, "s")], only_by_name=True)
+        short = Measurement("short", 1, lambda session: [Figure("short", "real", 1, 0, "s")])
+        self.assertEqual([f.name for f in self.measure([long, short])], ["short"])
+        self.assertEqual([f.name for f in self.measure([long, short], only=["long"])], ["long"])
+
     def test_rounds_are_interleaved_and_turn_round(self):
         log = self.out.parent / "log"
         cases = [Case(name, ["sh", "-c", f"echo {name} >> {log}; echo seconds 1"]) for name in "ab"]

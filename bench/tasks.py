@@ -64,12 +64,12 @@ def cost(what: str, ranks: int, number: str, unit: str, most: float) -> Callable
     return measured
 
 
-def model(name: str, words: list[str], least: float) -> Callable[[Session], list[Figure]]:
+def model(name: str, words: list[str], least: float, limit: float = 900) -> Callable[[Session], list[Figure]]:
     """The discrete-event model: its other policies stand beside."""
 
     def measured(session: Session) -> list[Figure]:
         command = [session.program("sim/tasks_model"), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
         rows = {row[0]: row for row in re.findall(r"^(\S+) +efficiency +([0-9.]+) %.*?most +([0-9]+)", done.stdout, re.M)}
         if done.returncode != 0 or "small-world" not in rows:
             raise Failed(f"tasks_model: status {done.returncode}: {' '.join(command)}\n{done.stderr[-1000:]}")
@@ -116,6 +116,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     if not quick:
         all_of_them.append(Measurement("model-10000-10s", 120, model(
             "model-10000-10s", ["processes=10000", "seconds=10", "tasks=200", "policies=small-world"], 90)))
+        million = ["processes=1000000", "seconds=10", "tasks=100", "policies=small-world"]
+        all_of_them.append(Measurement("model-1000000-10s", 700, model("model-1000000-10s", million, 90, 3600), only_by_name=True))
     return all_of_them
 
 

@@ -88,18 +88,29 @@ void CoreTable::expect_wait(std::int64_t until) {
 }
 
 bool CoreTable::is_to_be_had(int core, const Terms& terms) const {
-  return core_[core].user.load() == kLent && lent_since(core) > terms.lent_after && home_waits_until(core, terms.until);
+  return is_lent(core) && lent_since(core) > terms.lent_after && home_waits_until(core, terms.until);
 }
 
 bool CoreTable::borrow(int core, const Terms& terms) {
-  return lent_since(core) > terms.lent_after && borrow_for(me_, core, terms.until);
-}
-
-bool CoreTable::borrow_for(int process, int core, std::int64_t until) {
+  if (lent_since(core) <= terms.lent_after || !home_waits_until(core, terms.until)) return false;
   std::int32_t lent = kLent;
-  if (!home_waits_for(process, core, until) || !core_[core].user.compare_exchange_strong(lent, process)) return false;
+  if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);
   return true;
+}
+
+bool CoreTable::borrow_for(int process, int core, std::int64_t until, std::int64_t now) {
+  if (!is_lent(core) || !home_waits_for(process, core, until)) return false;
+  std::int32_t lent = kLent;
+  if (!core_[core].user.compare_exchange_strong(lent, process)) return false;
+  core_[core].lent_since.store(now, std::memory_order_relaxed);
+  header_->lent_idle.fetch_sub(1);
+  return true;
+}
+
+void CoreTable::take_from(int process, int core) {
+  std::int32_t user = process;
+  if (core_[core].user.compare_exchange_strong(user, kLent)) header_->lent_idle.fetch_add(1);
 }
 
 void CoreTable::lend(int core, std::int64_t now) {

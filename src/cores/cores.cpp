@@ -42,6 +42,13 @@ void Cores::begin() {
   generation_ = table_.generation();
   // Where the launcher bound the processes apart, a core that comes in lies outside of this process's mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
+  for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
+}
+
+// The cores that are held are those that threads were last bound to, or would have been.
+bool Cores::seated() const {
+  return std::equal(holding_->cores().begin(), holding_->cores().end(), seats_.begin(), seats_.end(),
+                    [this](int core, int seat) { return topology_.pus[core].os_index == seat; });
 }
 
 int Cores::threads_for_region(const RegionAhead& region) {
@@ -51,92 +58,106 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed;
-  find_given();
+  if (early_.changed()) find_given();
   holding_->settle(most, region_.worth_borrowing, region.terms);
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
-  early_count_ = early_threads(region_, held, most);
-  if (holding_->cores() != seated_ || replanned || rebind_ || (early_count_ > 0 && !bind_)) {
+  early_count_ = early_threads(held, most);
+  if (replanned || rebind_ || !seated() || (early_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
     // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off the
     // others' cores until they are free.
     generation_ = table_.generation();
     rebind_ = false;
     bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
-    seated_ = holding_->cores();
     seats_.clear();
-    for (const int core : seated_) seats_.push_back(topology_.pus[core].os_index);
+    for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
     if (bind_) binding_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (early_count_ > 0) early_.ask(held, early_count_, seats_, region.terms.until);
-  return fixed ? 0 : std::min(most, std::max(1, held + early_count_));
+  if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
+  threads_ = std::min(most, std::max(1, held + early_count_));
+  return fixed ? 0 : threads_;
 }
 
-// No more than one a core. Only where threads run on the cores that they say, and where none is shared with a guest already.
-int Cores::early_threads(const RegionAhead& region, int held, int most) const {
-  if (!region.worth_borrowing || topology_.emulated || holding_->shares()) return 0;
-  const int likely = early_regions_.likely(region.key) - holding_->borrowed();
-  return std::max(0, std::min({likely, most - held, held, EarlyThreads::kMost}));
+// One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one would hold
+// up them all. Only where threads run on the cores that they say, and where none is shared with a guest already.
+int Cores::early_threads(int held, int most) {
+  if (!region_.worth_borrowing || topology_.emulated || holding_->shares()) return 0;
+  const bool fits = held > 0 && held <= EarlyThreads::kMost && 2 * held <= most;
+  return fits && early_regions_.likely(region_.key) >= held && early_.possible() ? held : 0;
 }
 
 std::vector<int> Cores::find_given() {
-  if (!early_.given()) return {};
-  std::vector<int> given = holding_->find_given();
-  rebind_ = rebind_ || !given.empty();
-  return given;
+  rebind_ = true;
+  return holding_->find_given();
 }
 
-observe::LateCores Cores::after_region(std::int64_t now) {
+observe::LateCores Cores::after_region(std::int64_t now, int team) {
   if (!holding_) return {};
   early_.withdraw();
+  const bool asked = early_count_ > 0;
   const bool borrowed = holding_->borrowed() > 0;
-  const std::vector<int> given = find_given();
+  // Who gave a core may not have said so yet.
+  const std::vector<int> given = early_.changed() || asked ? find_given() : std::vector<int>{};
   const std::int64_t wall = now - region_.begin;
-  observe::LateCores late{.without = early_count_ * wall};
-  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < early_count_; ++i) {
+  const int early = std::clamp(team - (threads_ - early_count_), 0, early_count_);
+  observe::LateCores late{.without = early * wall};
+  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < early; ++i) {
     const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
     late.with += with;
     late.without -= with;
   }
-  if (region_.worth_borrowing) {
-    const int came = came_free(now, given);
-    // A core that had come before the region says nothing about those that come later.
-    if (came > 0 || early_count_ > 0 || !borrowed) early_regions_.learn(region_.key, came);
-  }
+  // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
+  if (region_.worth_borrowing && team == threads_ && (asked || !borrowed))
+    early_regions_.learn(region_.key, {asked ? came_early(now, given) : came_free(now), asked, wall});
   early_count_ = 0;
   holding_->give_back_wanted();
   return late;
 }
 
-// Cores that came while the region ran, and so early that a thread more pays.
-int Cores::came_free(std::int64_t now, const std::vector<int>& given) const {
-  const std::int64_t wall = now - region_.begin;
-  int came = 0;
-  for (const int core : given) came += table_.lent_since(core) < now - wall / 10 ? 1 : 0;
-  if (table_.lent_idle() == 0) return came;
+namespace {
+// What is left of a region when a core comes, so that a thread more is worth it: a tenth of it where there is one already,
+// and to begin with a fifth of a region that might have been shorter.
+constexpr std::int64_t kLeftForEarly = 10;
+constexpr std::int64_t kLeftToBegin = 5;
+}  // namespace
+
+int Cores::came_early(std::int64_t now, const std::vector<int>& given) const {
+  const std::int64_t latest = now - (now - region_.begin) / kLeftForEarly;
+  return static_cast<int>(
+      std::count_if(given.begin(), given.end(), [&](int core) { return table_.lent_since(core) < latest; }));
+}
+
+int Cores::came_free(std::int64_t now) const {
+  if (table_.lent_idle() == 0) return 0;
+  const std::int64_t latest = now - (now - region_.begin) / kLeftToBegin;
   const Terms terms{.lent_after = region_.begin, .until = now};
+  int came = 0;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.lent_since(core) < now - wall / 5 && !table_.is_home(core) && table_.is_to_be_had(core, terms)) ++came;
+    if (table_.lent_since(core) < latest && !table_.is_home(core) && table_.is_to_be_had(core, terms)) ++came;
   }
   return came;
 }
 
 void Cores::lend(std::int64_t now, const Wait& wait) {
   if (!lends()) return;
-  find_given();
+  early_.withdraw();
+  if (early_.changed()) find_given();
   holding_->lend_all(now, wait);
-  give_to_early_threads();
+  give_to_early_threads(now);
 }
 
-void Cores::expect_wait(std::int64_t until) {
+void Cores::expect_wait(std::int64_t now, std::int64_t until) {
   if (!holding_) return;
+  // Given by one who had seen the region that this process has just left.
+  if (early_.changed() && !find_given().empty()) holding_->leave_what_is_not_home(now);
   holding_->expect_wait(until);
-  give_to_early_threads();
+  give_to_early_threads(now);
 }
 
-void Cores::give_to_early_threads() {
+void Cores::give_to_early_threads(std::int64_t now) {
   if (!early_.anybody_asks() || table_.lent_idle() == 0) return;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.is_home(core)) early_.give(table_, core, topology_.pus[core].os_index);
+    if (table_.is_lent(core) && table_.is_home(core)) early_.give(table_, core, topology_.pus[core].os_index, now);
   }
 }
 
@@ -145,7 +166,7 @@ void Cores::come_back() {
 }
 
 void Cores::bind_thread(int thread) {
-  if (early_.has_come(thread, seats_)) return;
+  if (early_.has_come(thread)) return;
   thread_local std::uint64_t seat_taken = 0;
   const std::uint32_t binding = binding_.load(std::memory_order_relaxed);
   const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);

@@ -52,11 +52,11 @@ class Cores {
   /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
   int threads_for_region(const RegionAhead& region);
   /// After it.
-  observe::LateCores after_region(std::int64_t now);
+  observe::LateCores after_region(std::int64_t now, int team);
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
     if (!holding_) return;
-    find_given();
+    if (early_.changed()) find_given();
     if (holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
   }
   /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
@@ -64,7 +64,7 @@ class Cores {
   /// call may be that of a rank which this very call wakes.
   void lend(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
-  void expect_wait(std::int64_t until);
+  void expect_wait(std::int64_t now, std::int64_t until);
   void come_back();
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }
@@ -92,10 +92,12 @@ class Cores {
  private:
   NodeShape shape() const;
   int fixed_away_from_home() const;
-  int early_threads(const RegionAhead& region, int held, int most) const;
+  int early_threads(int held, int most);
   std::vector<int> find_given();
-  void give_to_early_threads();
-  int came_free(std::int64_t now, const std::vector<int>& given) const;
+  void give_to_early_threads(std::int64_t now);
+  bool seated() const;
+  int came_early(std::int64_t now, const std::vector<int>& given) const;
+  int came_free(std::int64_t now) const;
   std::vector<int> joined() const;
 
   node::Process* processes_;
@@ -111,12 +113,12 @@ class Cores {
   EarlyThreads early_;
   EarlyRegions early_regions_;
   RegionAhead region_;                     // the present one
-  int early_count_ = 0;                    // threads of it that began without a core
-  bool rebind_ = false;                    // threads were put elsewhere by others
+  int threads_ = 0;                        // it was to have
+  int early_count_ = 0;                    // of them began without a core
+  bool rebind_ = false;                    // threads may be elsewhere than on their seats
   bool bind_ = false;                      // from the first change on, threads are bound one to a core
   std::uint32_t generation_ = 0;           // of the table, when binding was last looked at
   std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
-  std::vector<int> seated_;                // the cores that threads were last bound to
   std::vector<int> seats_;                 // os index by thread; written between regions
   std::unique_ptr<Planner> planner_;       // at the leader
 };

@@ -1,5 +1,6 @@
 #include "cores/early_threads.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,28 +40,42 @@ void EarlyThreads::meet(int thread) {
   if (thread < kMostKnown) known_[thread].store(id, std::memory_order_relaxed);
 }
 
-void EarlyThreads::ask(int first_thread, int count, const std::vector<int>& cores, std::int64_t until) {
+bool EarlyThreads::possible() {
+  const auto same = [this](int process) { return process != me_ && requests_[process].names.load() == names_; };
+  for (int process = 0; names_ != 0 && process < processes_; ++process) {
+    if (same(process)) return true;
+  }
+  return false;
+}
+
+void EarlyThreads::ask(int first_thread, const std::vector<int>& seats, std::int64_t until) {
   Request& mine = requests_[me_];
+  mine.until.store(until, std::memory_order_relaxed);
   for (int place = 0; place < kMost; ++place) {
     const int thread = first_thread + place;
-    const std::int32_t id = place < count && thread < kMostKnown ? known_[thread].load(std::memory_order_relaxed) : 0;
-    placed_[place] = id != 0 && node::bind_thread(id, cores) ? id : 0;
-    mine.thread[place].store(placed_[place], std::memory_order_relaxed);
+    std::int32_t id = 0;
+    if (place < static_cast<int>(seats.size()) && thread < kMostKnown) {
+      seat_[place] = seats[static_cast<std::size_t>(place)];
+      id = known_[thread].load(std::memory_order_relaxed);
+      // A thread that has ended may have left its number to somebody else's.
+      if (id != 0 && (tgkill(getpid(), id, 0) != 0 || !node::bind_thread(id, {seat_[place]}))) id = 0;
+    }
+    placed_[place] = id;
+    mine.thread[place].store(id);
   }
-  mine.until.store(until, std::memory_order_relaxed);
-  mine.wanted.store(std::min(count, kMost));
   first_.store(first_thread, std::memory_order_relaxed);
   open_->fetch_add(1);
   asking_ = true;
 }
 
-bool EarlyThreads::come(int thread, const std::vector<int>& cores) {
+bool EarlyThreads::come(int thread) {
   const int place = thread - first_.load(std::memory_order_relaxed);
   if (place >= kMost || thread >= kMostKnown) return false;
   meet(thread);
   const std::int32_t id = known_[thread].load(std::memory_order_relaxed);
   if (id == placed_[place]) return true;
-  node::bind_this_thread(cores);
+  if (placed_[place] != 0) misplaced_.store(true, std::memory_order_relaxed);
+  node::bind_this_thread(seat_[place]);
   requests_[me_].thread[place].store(id);
   return true;
 }
@@ -70,25 +85,38 @@ void EarlyThreads::withdraw() {
   asking_ = false;
   open_->fetch_sub(1);
   first_.store(std::numeric_limits<int>::max(), std::memory_order_relaxed);
-  requests_[me_].wanted.store(0);
   for (auto& thread : requests_[me_].thread) thread.store(0);
 }
 
-bool EarlyThreads::give(CoreTable& table, int core, int os_index) {
-  for (int step = 1; step < processes_; ++step) {
-    const int process = (me_ + step) % processes_;
+bool EarlyThreads::changed() {
+  const std::uint32_t given = requests_[me_].given.load(std::memory_order_acquire);
+  const bool some = given != seen_ || misplaced_.load(std::memory_order_relaxed);
+  if (some) {
+    seen_ = given;
+    misplaced_.store(false, std::memory_order_relaxed);
+  }
+  return some;
+}
+
+bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t now) {
+  for (int step = 0; step < processes_; ++step) {
+    const int process = (next_ + step) % processes_;
     Request& request = requests_[process];
-    if (request.wanted.load() <= 0 || request.names.load() != names_ || names_ == 0) continue;
-    const auto here = std::find_if(std::begin(request.thread), std::end(request.thread),
-                                   [](const auto& thread) { return thread.load() != 0; });
-    if (here == std::end(request.thread) || !table.borrow_for(process, core, request.until.load())) continue;
-    // The region may have ended meanwhile. Then its process finds a core more in use, and gives it back as any other.
-    if (const std::int32_t thread = here->exchange(0); thread != 0) {
-      request.wanted.fetch_sub(1);
-      node::bind_thread(thread, {os_index});
-    }
+    const auto waits = [](const auto& thread) { return thread.load() != 0; };
+    if (process == me_ || names_ == 0 || request.names.load() != names_ ||
+        std::none_of(std::begin(request.thread), std::end(request.thread), waits) ||
+        !table.borrow_for(process, core, request.until.load(), now))
+      continue;
+    // Another lender may have been faster at each of them, or the region may have ended. In that case its process is to look
+    // where its threads are: one may just have been moved.
+    std::int32_t thread = 0;
+    for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)
+      thread = place->exchange(0);
+    const bool done = thread != 0 && node::bind_thread(thread, {os_index});
+    if (!done) table.take_from(process, core);
     request.given.fetch_add(1, std::memory_order_release);
-    return true;
+    next_ = process + 1;
+    return done;
   }
   return false;
 }
@@ -99,23 +127,39 @@ constexpr int kTrusted = 2;
 constexpr int kMostTrust = 4;
 // A program has fewer regions that are long enough; one that makes code as it runs does not fill the memory.
 constexpr std::size_t kMostRegions = 4096;
+// A region that is not shorter by this with early threads, after as many executions, does without them for a while.
+constexpr double kWorthIt = 0.97;
+constexpr int kJudged = 4;
+constexpr int kLongestPause = 4096;
 }  // namespace
+
+void EarlyRegions::Lengths::add(std::int64_t wall) {
+  mean = count == 0 ? static_cast<double>(wall) : mean + (static_cast<double>(wall) - mean) / 4;
+  ++count;
+}
 
 int EarlyRegions::likely(std::uint64_t region) const {
   const auto found = experience_.find(region);
-  return found == experience_.end() || found->second.trust < kTrusted ? 0 : found->second.cores;
+  if (found == experience_.end() || found->second.pause > 0 || found->second.trust < kTrusted) return 0;
+  return found->second.cores;
 }
 
-void EarlyRegions::learn(std::uint64_t region, int came_free) {
-  const auto found = experience_.find(region);
-  if (came_free == 0) {
-    if (found != experience_.end()) found->second.trust = std::max(0, found->second.trust - kTrusted);
-    return;
+void EarlyRegions::learn(std::uint64_t region, const Execution& execution) {
+  auto found = experience_.find(region);
+  if (found == experience_.end()) {
+    if (execution.came == 0 || experience_.size() >= kMostRegions) return;
+    found = experience_.try_emplace(region).first;
   }
-  if (found == experience_.end() && experience_.size() >= kMostRegions) return;
-  Experience& experience = experience_[region];
-  experience.trust = std::min(kMostTrust, experience.trust + 1);
-  experience.cores = came_free;
+  Experience& known = found->second;
+  (execution.early ? known.early : known.plain).add(execution.wall);
+  known.trust = std::clamp(known.trust + (execution.came > 0 ? 1 : -kTrusted), 0, kMostTrust);
+  if (execution.came > 0) known.cores = execution.came;
+  if (known.pause > 0) --known.pause;
+  if (known.early.count >= kJudged && known.early.mean > kWorthIt * known.plain.mean) {
+    known.pause = known.next_pause;
+    known.next_pause = std::min(2 * known.next_pause, kLongestPause);
+    known.early = {};
+  }
 }
 
 }  // namespace steelyard::cores

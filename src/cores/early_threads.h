@@ -10,9 +10,9 @@
 
 namespace steelyard::cores {
 
-/// Where a region begins shortly before another process will lend a core, the whole of it would run without that core. Such
-/// a region begins with a thread too many, on the cores that the process has: an early thread. Who then falls asleep in MPI
-/// puts it on his core. Threads that share a core for a while do the same work as one thread alone.
+/// A region that begins shortly before another process lends a core would run without that core to its end. So it begins with
+/// a thread too many for each of its cores: an early thread, which shares the core for the time being. Two threads on one core
+/// do the work of one. Who then falls asleep in MPI puts it on his own core.
 ///
 /// One process's view of all requests of the node, in shared memory. For the primary thread, but for meet() and has_come().
 class EarlyThreads {
@@ -24,64 +24,76 @@ class EarlyThreads {
   // --- by him who needs cores ---
   /// By each thread that has bound itself: the primary knows it from now on.
   void meet(int thread);
-  /// Before a region: those of its threads that begin without a core, on `cores` (numbered by the system), and until when
-  /// (ns) the region is expected to last. They are put there while they are still asleep: where they have run last, the
-  /// owner may compute now.
-  void ask(int first_thread, int count, const std::vector<int>& cores, std::int64_t until);
+  /// True where others could put threads of this process on their cores.
+  bool possible();
+  /// Before a region: its threads from `first_thread` on begin without a core, each beside the thread that is bound to its
+  /// seat (as the system numbers CPUs). It is expected to last until `until` (ns). They are put there while they are still
+  /// asleep: where they have run last, the owner may compute now.
+  void ask(int first_thread, const std::vector<int>& seats, std::int64_t until);
   /// By each thread at its begin in a region: true for an early one, which is where it is to be.
-  bool has_come(int thread, const std::vector<int>& cores) {
-    return thread >= first_.load(std::memory_order_relaxed) && come(thread, cores);
-  }
+  bool has_come(int thread) { return thread >= first_.load(std::memory_order_relaxed) && come(thread); }
   /// After the region.
   void withdraw();
-  /// True once after somebody has given cores: they are in use here by the table.
-  bool given() {
-    const std::uint32_t now = requests_[me_].given.load(std::memory_order_acquire);
-    return now != seen_ && (seen_ = now, true);
-  }
+  /// True once after somebody has given cores, or a thread was found elsewhere than it was thought to be. What was given is in
+  /// use here by the table.
+  bool changed();
 
   // --- by him who lends ---
-  /// Puts early threads of others on `core`, which is lent and numbered `os_index` by the system. False where nobody wants it.
   bool anybody_asks() const { return open_->load(std::memory_order_relaxed) > 0; }
-  bool give(CoreTable& table, int core, int os_index);
+  /// Puts an early thread of another process on `core`, which is lent and which the system numbers `os_index`. False where
+  /// nobody wants it, or may have it.
+  bool give(CoreTable& table, int core, int os_index, std::int64_t now);
 
  private:
   struct alignas(64) Request {
     std::atomic<std::uint64_t> names;  // where its numbers of threads are valid
-    std::atomic<std::int32_t> wanted;  // early threads that have no core yet
     std::atomic<std::uint32_t> given;
     std::atomic<std::int64_t> until;
-    std::atomic<std::int32_t> thread[kMost];  // as the system knows them; 0: not here yet, or has its core
+    std::atomic<std::int32_t> thread[kMost];  // early ones, as the system numbers them; 0: none, or it has its core
   };
-  bool come(int thread, const std::vector<int>& cores);
+  bool come(int thread);
 
   static constexpr int kMostKnown = 256;
 
-  const std::uint64_t names_;  // the namespace in which the system's numbers of threads mean the same
-
+  const std::uint64_t names_;        // the namespace in which the system's numbers of threads mean the same
   std::atomic<std::int32_t>* open_;  // requests of the node
   Request* requests_;                // by process
   int processes_;
   int me_;
+  int next_ = 0;  // whom to ask first: nobody is always the last
   bool asking_ = false;
   std::uint32_t seen_ = 0;
-  std::int32_t placed_[kMost] = {};  // threads that ask() has put where they are to be
+  std::int32_t placed_[kMost] = {};  // threads that ask() has put on their seats
+  int seat_[kMost] = {};
+  std::atomic<bool> misplaced_{false};
   std::atomic<int> first_{std::numeric_limits<int>::max()};
-  std::atomic<std::int32_t> known_[kMostKnown] = {};  // by thread of the team, as the system knows them
+  std::atomic<std::int32_t> known_[kMostKnown] = {};  // by thread of the team, as the system numbers them
 };
 
-/// Learns which regions of a program see cores come free while they run.
+/// Learns which regions of a program see cores come free while they run, and whether they are shorter for it.
 class EarlyRegions {
  public:
-  /// Cores that the region of this key is likely to be given on its way.
+  struct Execution {
+    int came = 0;           ///< cores that came free while it ran, and early enough to be worth a thread more
+    bool early = false;     ///< it had early threads
+    std::int64_t wall = 0;  ///< ns
+  };
+  /// Cores that the region of this key is likely to be given on its way; 0 where that has not made it shorter.
   int likely(std::uint64_t region) const;
-  /// How many came free early enough to be worth it, in one execution.
-  void learn(std::uint64_t region, int came_free);
+  void learn(std::uint64_t region, const Execution& execution);
 
  private:
+  struct Lengths {
+    int count = 0;
+    double mean = 0;  // ns, of the latest
+    void add(std::int64_t wall);
+  };
   struct Experience {
     int trust = 0;
     int cores = 0;
+    Lengths plain, early;
+    int pause = 0;        // executions without early threads to come
+    int next_pause = 32;  // and how many when they fail again
   };
   std::unordered_map<std::uint64_t, Experience> experience_;
 };

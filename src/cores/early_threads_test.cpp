@@ -15,7 +15,7 @@ namespace {
 /// Process 0 has core 0 and runs a region of two threads, process 1 has core 1 and waits.
 struct TwoProcesses : testing::Test {
   TwoProcesses() : node(2, 2, {0, 1}), allowed(node::affinity_mask()) {}
-  bool give() { return node.early[1]->give(*node.tables[1], 1, allowed.back()); }
+  bool give(int core = 1) { return node.early[1]->give(*node.tables[1], core, allowed.back(), 50); }
   Node node;
   std::vector<int> allowed;  // CPUs
 };
@@ -49,17 +49,17 @@ class Worker {
 
 TEST_F(EarlyThread, IsPutOnTheCoreOfHimWhoFallsAsleep) {
   EarlyThreads& early = *node.early[0];
-  EXPECT_FALSE(early.has_come(1, allowed)) << "nothing was asked for: it binds itself as any other";
-  early.ask(1, 1, allowed, 100);
+  EXPECT_FALSE(early.has_come(1)) << "nothing was asked for: it binds itself as any other";
+  early.ask(1, {allowed.front()}, 100);
   EXPECT_TRUE(node.early[1]->anybody_asks());
-  Worker worker([&] { EXPECT_TRUE(early.has_come(1, allowed)); });
+  Worker worker([&] { EXPECT_TRUE(early.has_come(1)); });
   EXPECT_FALSE(give()) << "the core is in use";
-  EXPECT_FALSE(early.given());
+  EXPECT_FALSE(early.changed());
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_TRUE(give());
   EXPECT_EQ(worker.mask(), (std::vector<int>{allowed.back()}));
-  EXPECT_TRUE(early.given());
-  EXPECT_FALSE(early.given()) << "told once";
+  EXPECT_TRUE(early.changed());
+  EXPECT_FALSE(early.changed()) << "told once";
   EXPECT_EQ(node.holdings[0]->find_given(), (Cores{1}));
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   EXPECT_EQ(node.tables[1]->lent_idle(), 0);
@@ -68,15 +68,15 @@ TEST_F(EarlyThread, IsPutOnTheCoreOfHimWhoFallsAsleep) {
 TEST_F(EarlyThread, IsBoundBeforeItWakesUpWhereItIsKnown) {
   EarlyThreads& early = *node.early[0];
   Worker worker([&] { early.meet(1); });
-  early.ask(1, 1, {allowed.front()}, 100);
+  early.ask(1, {allowed.front()}, 100);
   EXPECT_EQ(worker.mask(), (std::vector<int>{allowed.front()}));
 }
 
 TEST_F(EarlyThread, OneThatWasTakenForAnotherBindsItselfAndIsKnownThen) {
   EarlyThreads& early = *node.early[0];
   Worker stranger([&] { early.meet(1); });
-  early.ask(1, 1, allowed, 100);
-  Worker worker([&] { EXPECT_TRUE(early.has_come(1, {allowed.front()})); });
+  early.ask(1, {allowed.front()}, 100);
+  Worker worker([&] { EXPECT_TRUE(early.has_come(1)); });
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_TRUE(give());
   EXPECT_EQ(worker.mask(), (std::vector<int>{allowed.back()}));
@@ -85,19 +85,19 @@ TEST_F(EarlyThread, OneThatWasTakenForAnotherBindsItselfAndIsKnownThen) {
 
 TEST_F(EarlyThread, GetsNothingAfterItsRegion) {
   EarlyThreads& early = *node.early[0];
-  early.ask(1, 1, allowed, 100);
-  early.has_come(1, allowed);
+  early.ask(1, {allowed.front()}, 100);
+  early.has_come(1);
   early.withdraw();
   EXPECT_FALSE(node.early[1]->anybody_asks());
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_FALSE(give());
   EXPECT_EQ(node.tables[1]->lent_idle(), 1);
-  EXPECT_FALSE(early.has_come(1, allowed));
+  EXPECT_FALSE(early.has_come(1));
 }
 
 TEST_F(EarlyThread, GetsNoCoreThatIsWantedBackBeforeItsRegionEnds) {
-  node.early[0]->ask(1, 1, allowed, 100);
-  node.early[0]->has_come(1, allowed);
+  node.early[0]->ask(1, {allowed.front()}, 100);
+  node.early[0]->has_come(1);
   node.holdings[1]->lend_all(1, {.until = 99});
   EXPECT_FALSE(give());
   node.holdings[1]->expect_wait(100);
@@ -106,16 +106,16 @@ TEST_F(EarlyThread, GetsNoCoreThatIsWantedBackBeforeItsRegionEnds) {
 
 TEST_F(EarlyThread, OnlyAsManyCoresAsThreadsAreTaken) {
   Node three(3, 2, {0, 1, 1});
-  three.early[0]->ask(1, 1, allowed, 100);
-  three.early[0]->has_come(1, allowed);
+  three.early[0]->ask(1, {allowed.front()}, 100);
+  three.early[0]->has_come(1);
   three.holdings[1]->lend_all(1, kLong);
-  EXPECT_TRUE(three.early[1]->give(*three.tables[1], 1, allowed.front()));
-  EXPECT_FALSE(three.early[1]->give(*three.tables[1], 2, allowed.front()));
+  EXPECT_TRUE(three.early[1]->give(*three.tables[1], 1, allowed.front(), 50));
+  EXPECT_FALSE(three.early[1]->give(*three.tables[1], 2, allowed.front(), 50));
 }
 
 TEST_F(EarlyThread, ItsCoreGoesHomeAsAnyOther) {
-  node.early[0]->ask(1, 1, allowed, 100);
-  node.early[0]->has_come(1, allowed);
+  node.early[0]->ask(1, {allowed.front()}, 100);
+  node.early[0]->has_come(1);
   node.holdings[1]->lend_all(1, kLong);
   ASSERT_TRUE(give());
   node.holdings[1]->come_back();
@@ -128,23 +128,102 @@ TEST_F(EarlyThread, ItsCoreGoesHomeAsAnyOther) {
   EXPECT_FALSE(node.holdings[1]->shares());
 }
 
+TEST_F(EarlyThread, TwoWhoLendPutTwoOfThemOnTheirCores) {
+  Node three(3, 3, {0, 1, 2});
+  three.early[0]->ask(1, {allowed.front(), allowed.front()}, 100);
+  Worker first([&] { three.early[0]->has_come(1); }), second([&] { three.early[0]->has_come(2); });
+  for (const int lender : {1, 2}) {
+    three.holdings[lender]->lend_all(1, kLong);
+    EXPECT_TRUE(three.early[lender]->give(*three.tables[lender], lender, allowed.back(), 50));
+  }
+  EXPECT_EQ(first.mask(), (std::vector<int>{allowed.back()}));
+  EXPECT_EQ(second.mask(), (std::vector<int>{allowed.back()}));
+  EXPECT_EQ(three.holdings[0]->find_given(), (Cores{1, 2}));
+}
+
+TEST_F(EarlyThread, ACoreOnWhichNobodyCanBePutStaysLent) {
+  node.early[0]->ask(1, {allowed.front()}, 100);
+  node.early[0]->has_come(1);
+  node.holdings[1]->lend_all(1, kLong);
+  EXPECT_FALSE(node.early[1]->give(*node.tables[1], 1, -1, 50)) << "there is no such CPU";
+  EXPECT_EQ(node.tables[1]->lent_idle(), 1);
+  EXPECT_TRUE(node.holdings[0]->find_given().empty());
+}
+
+TEST_F(EarlyThread, OneThatHasEndedIsNotBound) {
+  Worker(([&] { node.early[0]->meet(1); })).mask();
+  node.early[0]->ask(1, {allowed.front()}, 100);
+  node.holdings[1]->lend_all(1, kLong);
+  EXPECT_FALSE(give());
+}
+
+TEST_F(EarlyThread, ACoreThatBecomesAHomeMeanwhileIsFound) {
+  node.early[0]->ask(1, {allowed.front()}, 100);
+  node.early[0]->has_come(1);
+  node.holdings[1]->lend_all(1, kLong);
+  ASSERT_TRUE(give());
+  node.tables[0]->rehome({0, 0});
+  node.early[0]->withdraw();
+  node.tables[0]->rehome({0, 1});
+  node.holdings[0]->find_given();
+  node.holdings[1]->come_back();
+  node.holdings[0]->give_back_wanted();
+  node.holdings[0]->settle(2, false);
+  node.holdings[1]->settle(2, false);
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  EXPECT_EQ(node.cores(1), (Cores{1}));
+}
+
+EarlyRegions::Execution plain(int came, std::int64_t wall = 100) {
+  return {.came = came, .early = false, .wall = wall};
+}
+EarlyRegions::Execution early(int came, std::int64_t wall = 80) { return {.came = came, .early = true, .wall = wall}; }
+
 TEST(EarlyRegions, AreBelievedAfterTwoAndDoubtedAfterOne) {
   EarlyRegions regions;
-  regions.learn(7, 3);
+  regions.learn(7, plain(3));
   EXPECT_EQ(regions.likely(7), 0) << "once may be an accident";
-  regions.learn(7, 3);
+  regions.learn(7, plain(3));
   EXPECT_EQ(regions.likely(7), 3);
   EXPECT_EQ(regions.likely(8), 0);
-  regions.learn(7, 0);
+  regions.learn(7, early(0));
   EXPECT_EQ(regions.likely(7), 0);
-  regions.learn(7, 1);
-  regions.learn(7, 1);
+  regions.learn(7, plain(1));
+  regions.learn(7, plain(1));
   EXPECT_EQ(regions.likely(7), 1);
-  for (int i = 0; i < 10; ++i) regions.learn(7, 1);
-  regions.learn(7, 0);
+  for (int i = 0; i < 10; ++i) regions.learn(7, early(1));
+  regions.learn(7, early(0));
   EXPECT_EQ(regions.likely(7), 1) << "one that was right for long may be wrong once";
-  regions.learn(7, 0);
+  regions.learn(7, early(0));
   EXPECT_EQ(regions.likely(7), 0);
+}
+
+TEST(EarlyRegions, ThatAreNotShorterForItDoWithoutForLongerEachTime) {
+  EarlyRegions regions;
+  std::vector<int> without;
+  int since = 0;
+  for (int i = 0; i < 1000; ++i) {
+    if (regions.likely(7) == 0) {
+      regions.learn(7, plain(1));
+      ++since;
+    } else {
+      if (since > 0) without.push_back(since);
+      since = 0;
+      regions.learn(7, early(1, 99));
+    }
+  }
+  ASSERT_GT(without.size(), 3U);
+  EXPECT_EQ(without[0], 2);
+  EXPECT_GT(without[2], 3 * without[1] / 2);
+}
+
+TEST(EarlyRegions, ThatAreShorterForItKeepIt) {
+  EarlyRegions regions;
+  for (int i = 0; i < 3; ++i) regions.learn(7, plain(2));
+  for (int i = 0; i < 1000; ++i) {
+    regions.learn(7, early(2));
+    ASSERT_EQ(regions.likely(7), 2);
+  }
 }
 
 }  // namespace

@@ -29,11 +29,12 @@ void Holding::read_homes() {
   }
   // By one look at the table: the next plan may come while this is read.
   const auto came_home = [this](int c) { return contains(home_, c); };
+  std::vector<int> in_use;
+  for (const std::vector<int>* cores : {&own_, &kept_, &borrowed_})
+    std::copy_if(cores->begin(), cores->end(), std::back_inserter(in_use), came_home);
+  std::copy_if(own_.begin(), own_.end(), std::back_inserter(kept_), [&](int c) { return !came_home(c); });
+  own_ = in_use;
   std::erase_if(borrowed_, came_home);
-  for (const int c : own_) {
-    if (!came_home(c)) kept_.push_back(c);
-  }
-  std::erase_if(own_, [&](int c) { return !came_home(c); });
   std::erase_if(kept_, came_home);
   std::erase_if(former_, came_home);
 }
@@ -125,7 +126,7 @@ bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
 std::vector<int> Holding::find_given() {
   std::vector<int> given;
   for (int c = 0; c < table_.cores(); ++c) {
-    if (table_.uses(c) && !table_.is_home(c) && !contains(cores_, c)) given.push_back(c);
+    if (table_.uses(c) && !contains(home_, c) && !contains(cores_, c)) given.push_back(c);
   }
   borrowed_.insert(borrowed_.end(), given.begin(), given.end());
   list();

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cores/played_node.h"
+#include "node/binding.h"
 
 namespace steelyard::cores {
 namespace {
@@ -200,6 +201,7 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
 // random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
+  const std::vector<int> cpus = node::affinity_mask();
   Node node(kCores, kProcesses, {0, 0, 1, 1, 2, 2, 3, 3});
   std::vector<std::atomic<int>> users(kCores);
   std::atomic<bool> stop{false};
@@ -208,14 +210,16 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
   for (int p = 0; p < kProcesses; ++p) {
     threads.emplace_back([&, p] {
       std::mt19937 random(static_cast<unsigned>(p));
+      const int here = cpus[static_cast<std::size_t>(p) % cpus.size()];
       Holding& holding = *node.holdings[p];
       EarlyThreads& early = *node.early[p];
       while (!stop) {
-        if (early.given()) holding.find_given();
+        if (early.changed()) holding.find_given();
         holding.settle(kCores, random() % 4 != 0);
         if (random() % 2 == 0) {
-          early.ask(1, 2, {}, 0);
-          early.has_come(1, {});
+          early.ask(1, {here, here}, 0);
+          early.has_come(1);
+          std::this_thread::yield();
         }
         const std::vector<int> cores = holding.cores();
         if (!holding.shares()) {
@@ -225,12 +229,12 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         borrowed += holding.borrowed();
         ++regions;
         early.withdraw();
-        if (early.given()) given += !holding.find_given().empty();
+        if (early.changed()) given += !holding.find_given().empty();
         holding.give_back_wanted();
         if (random() % 3 == 0) {
           holding.lend_all(1, kLong);
           for (int core = 0; core < kCores; ++core) {
-            if (node.tables[p]->is_home(core)) early.give(*node.tables[p], core, -1);
+            if (node.tables[p]->is_home(core)) early.give(*node.tables[p], core, here, 1);
           }
           std::this_thread::yield();
           holding.come_back();
@@ -248,6 +252,15 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(violations, 0);
+  // In the end everybody comes home to all that is his.
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& holding : node.holdings) {
+      holding->find_given();
+      holding->give_back_wanted();
+      holding->settle(kCores, false);
+    }
+  }
+  for (const auto& holding : node.holdings) EXPECT_EQ(static_cast<int>(holding->cores().size()), holding->home_count());
   EXPECT_GT(regions, 1000);
   EXPECT_GT(borrowed, 0);
   EXPECT_GT(given, 0);

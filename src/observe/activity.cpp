@@ -81,7 +81,7 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     const std::int64_t end = cell.end.load(std::memory_order_relaxed);
     return open != 0 ? open : end != 0 ? end : now;
   };
-  const std::int64_t useful_before = totals_.region_useful;
+  const Totals before = totals_;
   std::int64_t last = begin;
   for (int i = 0; i < team; ++i) {
     if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i]));
@@ -100,16 +100,21 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     totals_.omp_imbalance += waited + last - done;
     totals_.omp_scheduling += came - begin + now - last;
   }
-  // Threads on one core do together what one of them alone would do.
-  const std::int64_t without_core = std::min(late.without, totals_.region_useful - useful_before);
-  totals_.region_useful -= without_core;
+  // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one without.
+  std::int64_t without_core = 0;
+  for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
+    const std::int64_t taken = std::min(late.without - without_core, totals_.*part - before.*part);
+    totals_.*part -= taken;
+    without_core += taken;
+  }
   totals_.region_wall += wall;
   // Owned cores without a thread are as idle as while the primary computes alone.
   const std::int64_t idle = std::max(0, owned_ - team) * wall;
   totals_.omp_serialisation += idle;
   totals_.capacity += team * wall - without_core + idle;
-  totals_.borrowed += std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
-  totals_.came_late += late.with;
+  const std::int64_t borrowed = std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
+  totals_.borrowed += borrowed;
+  totals_.came_late += std::min(late.with, borrowed);
   ++totals_.regions;
   totals_.wall = now - start_;
   last_region_wall_ = wall;

@@ -17,7 +17,7 @@ struct alignas(64) ThreadCell {
 
 /// Of a region to which cores came while it ran, added up over threads, in ns.
 struct LateCores {
-  std::int64_t without = 0;  ///< threads have shared the cores of others before theirs came
+  std::int64_t without = 0;  ///< threads have shared the cores of other threads before theirs came
   std::int64_t with = 0;     ///< and this is what they had of their own then
 };
 

@@ -161,6 +161,22 @@ TEST(Activity, ThreadsThatShareACoreForAWhileAreNotCountedTwice) {
   expect_identity(totals);
 }
 
+TEST(Activity, AThreadWithoutACoreThatWaitedTookNothingFromTheOther) {
+  Activity activity;
+  activity.start(100, 1);
+  activity.region_begin(100, 2);
+  Activity::thread_begin(*activity.cell(0), 100);
+  Activity::thread_begin(*activity.cell(1), 100);
+  Activity::barrier_begin(*activity.cell(1), 100);
+  Activity::barrier_begin(*activity.cell(0), 200);
+  activity.region_end(200, 2, {.without = 100});
+  EXPECT_EQ(activity.totals().region_useful, 100);
+  EXPECT_EQ(activity.totals().omp_imbalance, 0);
+  EXPECT_EQ(activity.totals().capacity, 100);
+  EXPECT_EQ(activity.totals().borrowed, 0);
+  expect_identity(activity.totals());
+}
+
 TEST(Activity, AWaitEndsWithARegionInIt) {
   Activity activity;
   activity.start(0, 2);

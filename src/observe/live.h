@@ -18,8 +18,8 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// "stylive2". Another layout has another number.
-  static constexpr std::uint64_t kMagic = 0x326576696c797473;
+  /// "stylive3". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x336576696c797473;
   static constexpr int kDecisions = 4;
   struct Decision {
     double time;  ///< s since the run began

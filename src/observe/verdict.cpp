@@ -155,20 +155,21 @@ void say_busy(const RunRecord& record, Page& page) {
   constexpr double kFarBelow = 0.75;       // of its useful time on a core
   constexpr double kPreempted = 10;        // a second, at the least
   constexpr double kOftenPreempted = 100;  // a second: whatever the CPU time, which polls may fill up
+  constexpr double kMuchBorrowed = 0.05;   // cores: see below
   if (record.instrument != "real" || record.wall < kTooShortToWonder) return;
-  double cpu = 0, useful = 0, preempted = 0;
-  bool borrowed = false;
+  double cpu = 0, useful = 0, preempted = 0, borrowed = 0;
   for (const RankRecord& rank : record.ranks) {
     if (!(rank.cpu > 0)) return;
     cpu += rank.cpu;
     useful += base::seconds(rank.totals.useful());
     preempted += static_cast<double>(rank.preempted);
-    borrowed = borrowed || rank.totals.borrowed > 0;
+    borrowed += base::seconds(rank.totals.borrowed);
   }
   const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
   const bool starved = cpu < kFarBelow * useful && a_second > kPreempted;
   // Who borrows a core is put off it whenever its owner looks at what it waits for.
-  if (!starved && (borrowed || !(a_second > kOftenPreempted))) return;
+  const bool lends = borrowed > kMuchBorrowed * record.wall;
+  if (!starved && (lends || !(a_second > kOftenPreempted))) return;
   std::map<int, int> threads;
   for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
   const auto crowded =

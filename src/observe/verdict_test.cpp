@@ -323,6 +323,11 @@ TEST(Verdict, SaysThatOthersHadTheCores) {
               HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n           start fewer ranks"));
   for (RankRecord& rank : record.ranks) rank.cpu = 40, rank.preempted = 5000;
   EXPECT_THAT(text(record), HasSubstr("threads were put off their cores 500 times a second a rank: node 0"));
+  record.ranks[0].totals.borrowed = 2'000'000'000;
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "owners of lent cores look at what they wait for";
+  record.ranks[0].totals.borrowed = 100'000'000;
+  EXPECT_THAT(text(record), HasSubstr("WARNING")) << "of 10 s";
+  record.ranks[0].totals.borrowed = 0;
   for (RankRecord& rank : record.ranks) rank.preempted = 30;
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "computing, and let";
   for (RankRecord& rank : record.ranks) rank.cpu = 1;

@@ -137,7 +137,7 @@ bool region_begin(std::uint64_t address, int requested, bool by_clause) {
                              .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
-    const std::uint64_t key = site.address + (static_cast<std::uint64_t>(++state->regions_since_call) << 48);
+    const std::uint64_t key = site.address + (std::uint64_t{++state->regions_since_call} << 48);
     const int held = state->cores->threads_for_region({key, now, may_borrow, terms});
     state->activity.own(state->cores->owned());
     if (!by_clause && openmp().set_threads != nullptr) {
@@ -155,7 +155,8 @@ void region_end() {
   t_cell = nullptr;
   if (state == nullptr || state->region == nullptr) return;
   const std::int64_t now = now_ns();
-  const observe::LateCores late = state->cores != nullptr ? state->cores->after_region(now) : observe::LateCores{};
+  const observe::LateCores late =
+      state->cores != nullptr ? state->cores->after_region(now, state->team) : observe::LateCores{};
   state->activity.region_end(now, state->team, late);
   const std::int64_t wall = state->activity.last_region_wall();
   observe::Site& site = *state->region;

@@ -86,7 +86,7 @@ struct State {
 
   std::int64_t last_call_end = 0;  // of a blocking MPI call
 
-  int regions_since_call = 0;
+  std::uint16_t regions_since_call = 0;  // in programs without calls it begins again now and then
 
   // The present region.
   observe::Site* region = nullptr;

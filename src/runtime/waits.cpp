@@ -125,7 +125,7 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
 
 void BlockingCall::stay_asleep(std::int64_t now) {
   if (!asleep_) return fall_asleep(now);
-  if (g_state->lends) g_state->cores->expect_wait(expected_end(now));
+  if (g_state->lends) g_state->cores->expect_wait(now, expected_end(now));
 }
 
 void BlockingCall::fall_asleep(std::int64_t now) {
