@@ -64,6 +64,7 @@ class CoreTable {
   bool borrow_for(int process, int core, std::int64_t until, std::int64_t now);
   void take_from(int process, int core);
   bool uses(int core) const { return core_[core].user.load() == me_; }
+  bool is_in_use(int core) const { return core_[core].user.load(std::memory_order_relaxed) >= 0; }
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
   /// Nobody uses it, and it may be borrowed on these terms.
   bool is_to_be_had(int core, const Terms& terms) const;

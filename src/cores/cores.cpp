@@ -162,7 +162,21 @@ void Cores::give_to_early_threads(std::int64_t now) {
 }
 
 void Cores::come_back() {
-  if (lends()) holding_->come_back();
+  if (!lends()) return;
+  holding_->come_back();
+  if (!bind_ && !topology_.emulated) go_home();
+}
+
+// Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for long.
+void Cores::go_home() {
+  const int here = node::this_cpu();
+  for (int core = 0; core < table_.cores(); ++core) {
+    if (topology_.pus[core].os_index != here) continue;
+    if (table_.is_home(core) || !table_.is_in_use(core)) return;
+    const std::vector<int> mask = node::affinity_mask();
+    if (node::bind_this_thread(seats_)) node::bind_this_thread(mask);
+    return;
+  }
 }
 
 void Cores::bind_thread(int thread) {

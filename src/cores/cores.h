@@ -96,6 +96,7 @@ class Cores {
   std::vector<int> find_given();
   void give_to_early_threads(std::int64_t now);
   bool seated() const;
+  void go_home();
   int came_early(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;

@@ -30,6 +30,8 @@ std::vector<int> affinity_mask() {
   return cpus;
 }
 
+int this_cpu() { return sched_getcpu(); }
+
 const std::vector<int>& mask_at_start() {
   static const std::vector<int> mask = affinity_mask();
   return mask;

@@ -8,6 +8,9 @@ std::vector<int> affinity_mask();
 /// The same when this was called first, which is to be before an OpenMP runtime binds the thread: what the launcher gave.
 const std::vector<int>& mask_at_start();
 
+/// The CPU (os_index) that the calling thread runs on now.
+int this_cpu();
+
 /// Binds the calling thread to one CPU. False where the kernel refuses: the thread stays where it was.
 bool bind_this_thread(int os_index);
 /// Gives the calling thread a whole set.
