@@ -49,7 +49,7 @@ bool Board::claim() {
 
 bool Board::vacant(std::size_t bytes) {
   if (number_ > kNotices && !all_passed(number_ - kNotices)) return false;
-  if (bytes <= Notice::kSmall) return true;
+  if (bytes <= Notice::kSmall || bytes > kCellBytes) return true;
   // The one that was used last is still in the caches.
   for (int i = 0; i < kCells; ++i) {
     free_ = (latest_ + i) % kCells;

@@ -115,6 +115,7 @@ TEST(Board, LongMessagesWaitForTheirCellAlone) {
   boards[0]->next();
   EXPECT_FALSE(boards[0]->vacant(text.size()));
   EXPECT_TRUE(boards[0]->vacant(Notice::kSmall));
+  EXPECT_TRUE(boards[0]->vacant(Board::kCellBytes + 1)) << "no cell can hold it: there is nothing to wait for";
   boards[1]->next();
   EXPECT_EQ(taken(*boards[1]), text);
   boards[1]->pass();
