@@ -14,6 +14,9 @@ struct CpuSet {
   static constexpr int kMost = 4096;
   std::array<std::uint64_t, kMost / 64> words{};
 
+  void remove(int cpu) {
+    if (cpu >= 0 && cpu < kMost) words[static_cast<std::size_t>(cpu) / 64] &= ~(std::uint64_t{1} << (cpu % 64));
+  }
   void add(int cpu) {
     if (cpu >= 0 && cpu < kMost) words[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
   }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "node/sleep.h"
+#include "phases/cpu_set.h"
 
 namespace steelyard::phases {
 namespace {
@@ -78,6 +79,7 @@ Rendezvous::Arrival Rendezvous::come_to(Gate& gate) {
   if (before + 1 != members_.size()) return before < kWatchers ? Arrival::watches : Arrival::waits;
   gate.arrived.store(0, std::memory_order_relaxed);
   gate.opened_at.store(base::now_ns(), std::memory_order_relaxed);
+  gate.opened_on.store(sched_getcpu(), std::memory_order_relaxed);
   gate.opened.fetch_add(1);
   if (gate.sleepers.load() != 0) node::wake_all(gate.opened);
   return Arrival::opens;
@@ -89,7 +91,10 @@ void Rendezvous::meet(Gate& gate, Wait wait) {
   const std::uint32_t seen = gate.opened.load(std::memory_order_acquire);
   const Arrival arrival = come_to(gate);
   if (arrival == Arrival::opens) return;
-  if (wait == Wait::asleep) return sleep(gate, seen, arrival);
+  if (wait == Wait::asleep) {
+    sleep(gate, seen, arrival);
+    return leave_cpu(gate.opened_on.load(std::memory_order_relaxed));
+  }
   const std::int64_t start = base::now_ns();
   if (!crowded_ && spin(gate, seen, start)) return;
   const Habit habit = habit_at(seen);
@@ -146,6 +151,16 @@ void Rendezvous::sleep(Gate& gate, std::uint32_t seen, Arrival arrival) {
   }
   while (gate.opened.load() == seen) node::wait_on(gate.opened, seen, node::kForever);
   gate.sleepers.fetch_sub(1);
+}
+
+// Where all CPUs are busy (workers of the one that computed still spin), the system wakes us in front of him who has opened,
+// and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
+void Rendezvous::leave_cpu(int cpu) {
+  if (sched_getcpu() != cpu) return;
+  const CpuSet mask = kernel_mask();
+  CpuSet others = mask;
+  others.remove(cpu);
+  if (!others.empty() && bind_calling_thread(others)) bind_calling_thread(mask);
 }
 
 // Only those who have not come so far keep us: who ended after that is not waited for.

@@ -33,6 +33,7 @@ class Rendezvous {
   Habit habit_at(std::uint32_t meeting) const;
   void learn(Habit habit, std::int64_t waited);
   void sleep(Gate& gate, std::uint32_t seen, Arrival arrival);
+  static void leave_cpu(int cpu);
   void look_for_the_dead() const;
 
   std::span<Member> members_;

@@ -12,6 +12,7 @@ struct alignas(64) Gate {
   std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> opened;  ///< times; those who wait sleep on it
   std::atomic<std::uint32_t> sleepers;
+  std::atomic<std::int32_t> opened_on;  ///< CPU
   std::atomic<std::int64_t> opened_at;  ///< ns on the node's monotonic clock
 };
 
