@@ -31,8 +31,8 @@ def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
     assert len(found) == 13
     # older records lack it, or the run had none of it
-    later = {"loops", "broadcasts", "slurm", "tasks", "trees", "cpu", "preempted", "quiesced", "against", "gain"}
-    later |= {"gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
+    later = {"loops", "broadcasts", "slurm", "tasks", "trees", "cpu", "preempted", "came_late", "quiesced"}
+    later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
     for struct in found:
         left_out = later | ({"lent"} if "length" in struct["properties"] else set())
         assert struct["additionalProperties"] is False

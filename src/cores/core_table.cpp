@@ -99,18 +99,10 @@ bool CoreTable::borrow(int core, const Terms& terms) {
   return true;
 }
 
-bool CoreTable::borrow_for(int process, int core, std::int64_t until, std::int64_t now) {
-  if (!is_lent(core) || !home_waits_for(process, core, until)) return false;
-  std::int32_t lent = kLent;
-  if (!core_[core].user.compare_exchange_strong(lent, process)) return false;
+void CoreTable::hand_to(int process, int core, std::int64_t now) {
   core_[core].lent_since.store(now, std::memory_order_relaxed);
-  header_->lent_idle.fetch_sub(1);
-  return true;
-}
-
-void CoreTable::take_from(int process, int core) {
-  std::int32_t user = process;
-  if (core_[core].user.compare_exchange_strong(user, kLent)) header_->lent_idle.fetch_add(1);
+  std::int32_t mine = me_;
+  core_[core].user.compare_exchange_strong(mine, process);
 }
 
 void CoreTable::lend(int core, std::int64_t now) {

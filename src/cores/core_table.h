@@ -24,7 +24,7 @@ struct Terms {
 /// (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on the same
 /// core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
 ///
-///            take_home               lend             borrow, borrow_for
+///            take_home               lend             borrow, hand_to
 ///   free  ------------->  home uses  ----->  lent  ------------------>  a guest uses
 ///    ^                        |  ^            | ^                            |
 ///    |  give up (plan)        |  '------------' '----------------------------'
@@ -60,15 +60,18 @@ class CoreTable {
   bool take_back(int core);
   /// Takes a core of another process that is lent, as the terms want it.
   bool borrow(int core, const Terms& terms);
-  /// The same for another process, which finds it by uses(); and back again.
-  bool borrow_for(int process, int core, std::int64_t until, std::int64_t now);
-  void take_from(int process, int core);
+  /// Another process may borrow it on these terms.
+  bool may_borrow(int process, int core, std::int64_t until) const {
+    return is_lent(core) && home_waits_for(process, core, until);
+  }
+  /// A core in use here is that process's to use from now on, which finds it by uses().
+  void hand_to(int process, int core, std::int64_t now);
   bool uses(int core) const { return core_[core].user.load() == me_; }
   bool is_in_use(int core) const { return core_[core].user.load(std::memory_order_relaxed) >= 0; }
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
   /// Nobody uses it, and it may be borrowed on these terms.
   bool is_to_be_had(int core, const Terms& terms) const;
-  /// When it was last lent, or borrowed for another (ns).
+  /// When it was last lent, or handed to another (ns).
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
   /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and so
   /// on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.

@@ -81,7 +81,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
 // One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one would hold
 // up them all. Only where threads run on the cores that they say, and where none is shared with a guest already.
 int Cores::early_threads(int held, int most) {
-  if (!region_.worth_borrowing || topology_.emulated || holding_->shares()) return 0;
+  if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
   const bool fits = held > 0 && held <= EarlyThreads::kMost && 2 * held <= most;
   return fits && early_regions_.likely(region_.key) >= held && early_.possible() ? held : 0;
 }
@@ -107,8 +107,10 @@ observe::LateCores Cores::after_region(std::int64_t now, int team) {
     late.without -= with;
   }
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
-  if (region_.worth_borrowing && team == threads_ && (asked || !borrowed))
-    early_regions_.learn(region_.key, {asked ? came_early(now, given) : came_free(now), asked, wall});
+  if (region_.worth_borrowing && team == threads_ && !borrowed) {
+    const int came = asked ? came_early(now, given) : came_free(now);
+    early_regions_.learn(region_.key, {came, asked, threads_ - early_count_, wall});
+  }
   early_count_ = 0;
   holding_->give_back_wanted();
   return late;
@@ -169,14 +171,20 @@ void Cores::come_back() {
 
 // Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for long.
 void Cores::go_home() {
-  const int here = node::this_cpu();
-  for (int core = 0; core < table_.cores(); ++core) {
-    if (topology_.pus[core].os_index != here) continue;
-    if (table_.is_home(core) || !table_.is_in_use(core)) return;
-    const std::vector<int> mask = node::affinity_mask();
-    if (node::bind_this_thread(seats_)) node::bind_this_thread(mask);
-    return;
+  const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);
+  if (here == topology_.pus.end()) return;
+  bool in_use = false;
+  for (int pu = 0; pu < table_.cores(); ++pu) {
+    if (topology_.pus[pu].core != here->core) continue;
+    if (table_.is_home(pu)) return;
+    in_use = in_use || table_.is_in_use(pu);
   }
+  // A program that has bound itself knows why.
+  const std::vector<int> mask = node::affinity_mask();
+  if (!in_use || mask != node::mask_of(processes_[me_])) return;
+  std::vector<int> home;
+  for (const int core : holding_->cores()) home.push_back(topology_.pus[core].os_index);
+  if (node::bind_this_thread(home)) node::bind_this_thread(mask);
 }
 
 void Cores::bind_thread(int thread) {

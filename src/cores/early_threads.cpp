@@ -40,7 +40,7 @@ void EarlyThreads::meet(int thread) {
   if (thread < kMostKnown) known_[thread].store(id, std::memory_order_relaxed);
 }
 
-bool EarlyThreads::possible() {
+bool EarlyThreads::possible() const {
   const auto same = [this](int process) { return process != me_ && requests_[process].names.load() == names_; };
   for (int process = 0; names_ != 0 && process < processes_; ++process) {
     if (same(process)) return true;
@@ -105,15 +105,17 @@ bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t n
     const auto waits = [](const auto& thread) { return thread.load() != 0; };
     if (process == me_ || names_ == 0 || request.names.load() != names_ ||
         std::none_of(std::begin(request.thread), std::end(request.thread), waits) ||
-        !table.borrow_for(process, core, request.until.load(), now))
+        !table.may_borrow(process, core, request.until.load()))
       continue;
-    // Another lender may have been faster at each of them, or the region may have ended. In that case its process is to look
-    // where its threads are: one may just have been moved.
+    // The core stays ours until a thread is on it: that process may count its cores at any time.
+    const std::int64_t since = table.lent_since(core);
+    if (!table.take_home(core)) return false;
+    // Another lender may have been faster at each of them, or the region may have ended.
     std::int32_t thread = 0;
     for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)
       thread = place->exchange(0);
     const bool done = thread != 0 && node::bind_thread(thread, {os_index});
-    if (!done) table.take_from(process, core);
+    done ? table.hand_to(process, core, now) : table.lend(core, since);
     request.given.fetch_add(1, std::memory_order_release);
     next_ = process + 1;
     return done;
@@ -127,14 +129,20 @@ constexpr int kTrusted = 2;
 constexpr int kMostTrust = 4;
 // A program has fewer regions that are long enough; one that makes code as it runs does not fill the memory.
 constexpr std::size_t kMostRegions = 4096;
-// A region that is not shorter by this with early threads, after as many executions, does without them for a while.
-constexpr double kWorthIt = 0.97;
-constexpr int kJudged = 4;
-constexpr int kLongestPause = 4096;
+// A region that is not shorter by this with early threads, after as many executions, does without them for a while; sooner,
+// where it is much longer.
+constexpr double kWorthIt = 0.97, kMuchLonger = 1.5;
+constexpr int kJudged = 4, kJudgedSoon = 2;
+constexpr int kShortestPause = 32, kLongestPause = 4096;
+// After so many it runs once without, so that both are known as they are now.
+constexpr int kRefresh = 32;
+// One execution that was held up counts no more than this.
+constexpr double kOutlier = 1.25;
 }  // namespace
 
 void EarlyRegions::Lengths::add(std::int64_t wall) {
-  mean = count == 0 ? static_cast<double>(wall) : mean + (static_cast<double>(wall) - mean) / 4;
+  const auto length = static_cast<double>(wall);
+  mean = count == 0 ? length : mean + (std::min(length, kOutlier * mean) - mean) / 4;
   ++count;
 }
 
@@ -151,14 +159,24 @@ void EarlyRegions::learn(std::uint64_t region, const Execution& execution) {
     found = experience_.try_emplace(region).first;
   }
   Experience& known = found->second;
+  if (execution.held != known.held) {
+    known.held = execution.held;
+    known.plain = known.early = {};
+    known.next_pause = kShortestPause;
+  }
   (execution.early ? known.early : known.plain).add(execution.wall);
   known.trust = std::clamp(known.trust + (execution.came > 0 ? 1 : -kTrusted), 0, kMostTrust);
   if (execution.came > 0) known.cores = execution.came;
   if (known.pause > 0) --known.pause;
-  if (known.early.count >= kJudged && known.early.mean > kWorthIt * known.plain.mean) {
+  if (!execution.early || known.plain.count == 0) return;
+  const auto longer = [&known](double factor) { return known.early.mean > factor * known.plain.mean; };
+  if ((known.early.count >= kJudgedSoon && longer(kMuchLonger)) || (known.early.count >= kJudged && longer(kWorthIt))) {
     known.pause = known.next_pause;
     known.next_pause = std::min(2 * known.next_pause, kLongestPause);
     known.early = {};
+  } else if (known.early.count % kRefresh == 0) {
+    known.pause = 1;
+    known.next_pause = std::max(known.next_pause / 2, kShortestPause);
   }
 }
 

@@ -25,7 +25,7 @@ class EarlyThreads {
   /// By each thread that has bound itself: the primary knows it from now on.
   void meet(int thread);
   /// True where others could put threads of this process on their cores.
-  bool possible();
+  bool possible() const;
   /// Before a region: its threads from `first_thread` on begin without a core, each beside the thread that is bound to its
   /// seat (as the system numbers CPUs). It is expected to last until `until` (ns). They are put there while they are still
   /// asleep: where they have run last, the owner may compute now.
@@ -76,6 +76,7 @@ class EarlyRegions {
   struct Execution {
     int came = 0;           ///< cores that came free while it ran, and early enough to be worth a thread more
     bool early = false;     ///< it had early threads
+    int held = 1;           ///< cores that it began with
     std::int64_t wall = 0;  ///< ns
   };
   /// Cores that the region of this key is likely to be given on its way; 0 where that has not made it shorter.
@@ -91,9 +92,10 @@ class EarlyRegions {
   struct Experience {
     int trust = 0;
     int cores = 0;
-    Lengths plain, early;
-    int pause = 0;        // executions without early threads to come
-    int next_pause = 32;  // and how many when they fail again
+    int held = 0;
+    Lengths plain, early;  // with as many cores held
+    int pause = 0;         // executions without early threads to come
+    int next_pause = 0;    // and how many when they fail again
   };
   std::unordered_map<std::uint64_t, Experience> experience_;
 };

@@ -109,7 +109,7 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
   }
   totals_.region_wall += wall;
   // Owned cores without a thread are as idle as while the primary computes alone.
-  const std::int64_t idle = std::max(0, owned_ - team) * wall;
+  const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + without_core);
   totals_.omp_serialisation += idle;
   totals_.capacity += team * wall - without_core + idle;
   const std::int64_t borrowed = std::max<std::int64_t>(0, (team - owned_) * wall - without_core);

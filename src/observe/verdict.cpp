@@ -155,7 +155,7 @@ void say_busy(const RunRecord& record, Page& page) {
   constexpr double kFarBelow = 0.75;       // of its useful time on a core
   constexpr double kPreempted = 10;        // a second, at the least
   constexpr double kOftenPreempted = 100;  // a second: whatever the CPU time, which polls may fill up
-  constexpr double kMuchBorrowed = 0.05;   // cores: see below
+  constexpr double kMuchBorrowed = 0.05;   // cores, in all: their owners' looks explain what is seen
   if (record.instrument != "real" || record.wall < kTooShortToWonder) return;
   double cpu = 0, useful = 0, preempted = 0, borrowed = 0;
   for (const RankRecord& rank : record.ranks) {

@@ -16,12 +16,11 @@
 namespace steelyard::phases {
 namespace {
 
-constexpr std::int64_t kSpin = 4'000;                // ns: a meeting of processes that run is over by then
-constexpr std::int64_t kYield = 100'000;             // ns: and where they have to be scheduled first, by then
-constexpr std::int64_t kLongest = 500'000;           // ns that one wait counts at most
-constexpr std::uint32_t kPeriod = 1024, kTrial = 8;  // meetings: of these, so many are for trying each habit
-constexpr std::uint32_t kWatchers = 2;               // the first to come: if one of them dies, the other sees it
-constexpr std::int64_t kLookAround = 300'000'000;    // ns between two looks for the dead
+constexpr std::int64_t kSpin = 4'000;              // ns: a meeting of processes that run is over by then
+constexpr std::int64_t kYield = 100'000;           // ns: and where they have to be scheduled first, by then
+constexpr int kMostAsleep = 1024;                  // meetings without a yield, where none has helped for long
+constexpr std::uint32_t kWatchers = 2;             // the first to come: if one of them dies, the other sees it
+constexpr std::int64_t kLookAround = 300'000'000;  // ns between two looks for the dead
 
 struct Life {
   char state = '?';
@@ -97,10 +96,17 @@ void Rendezvous::meet(Gate& gate, Wait wait) {
   }
   const std::int64_t start = base::now_ns();
   if (!crowded_ && spin(gate, seen, start)) return;
-  const Habit habit = habit_at(seen);
-  if (habit == yields && yield(gate, seen, start)) return learn(habit, base::now_ns() - start);
+  // A yield lets the others arrive without a wake-up each. Where another program has the core, it gives that the whole of its
+  // time slice, while a sleeper is woken in front of it.
+  if (asleep_next_ > 0) {
+    --asleep_next_;
+  } else if (yield(gate, seen, start)) {
+    asleep_after_ /= 2;
+    return;
+  } else {
+    asleep_next_ = asleep_after_ = std::clamp(2 * asleep_after_, 1, kMostAsleep);
+  }
   sleep(gate, seen, arrival);
-  learn(habit, base::now_ns() - start);
 }
 
 bool Rendezvous::spin(const Gate& gate, std::uint32_t seen, std::int64_t start) {
@@ -117,23 +123,6 @@ bool Rendezvous::yield(const Gate& gate, std::uint32_t seen, std::int64_t start)
     sched_yield();
   }
   return false;
-}
-
-// A yield lets the others arrive without a wake-up each, where the ranks are of one scheduling group. Where each is a group
-// of its own (MPICH's launcher gives each a session, which is one for the kernel), it lets nobody run; and where another
-// program has the core, it gives that the whole of its time slice, while a sleeper is woken in front of it. So both are tried
-// now and then, by all at the same meetings, and the one with the shorter waits is kept.
-Rendezvous::Habit Rendezvous::habit_at(std::uint32_t meeting) const {
-  const std::uint32_t place = meeting % kPeriod;
-  if (place < kTrial) return yields;
-  if (place < 2 * kTrial) return sleeps;
-  return mean_wait_[sleeps] < mean_wait_[yields] ? sleeps : yields;
-}
-
-// One wait that was long for a reason of its own (a late rank) must not decide.
-void Rendezvous::learn(Habit habit, std::int64_t waited) {
-  const auto bounded = static_cast<double>(std::min(waited, kLongest));
-  mean_wait_[habit] += (bounded - mean_wait_[habit]) / 8;
 }
 
 // A sleep with a time limit costs a timer, and one or two that look around are enough.

@@ -27,19 +27,17 @@ class Rendezvous {
  private:
   enum class Arrival { opens, watches, waits };
   Arrival come_to(Gate& gate);
-  enum Habit { yields, sleeps };
   bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
   bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
-  Habit habit_at(std::uint32_t meeting) const;
-  void learn(Habit habit, std::int64_t waited);
   void sleep(Gate& gate, std::uint32_t seen, Arrival arrival);
   static void leave_cpu(int cpu);
   void look_for_the_dead() const;
 
   std::span<Member> members_;
   int me_;
-  bool crowded_;  ///< more processes than CPUs: whoever spins keeps somebody else from arriving
-  double mean_wait_[2] = {};
+  bool crowded_;         ///< more processes than CPUs: whoever spins keeps somebody else from arriving
+  int asleep_next_ = 0;  ///< so many meetings without a yield: it has not helped
+  int asleep_after_ = 0;
   Lost lost_;
 };
 

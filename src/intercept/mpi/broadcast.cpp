@@ -49,7 +49,7 @@ class Delivery {
   /// Through shared memory.
   int measured(std::int64_t since, bool counted, int code);
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
-  int fits(std::size_t bytes);
+  int compared(std::size_t bytes);
   int hand_out(const char* row, std::size_t bytes);
 
   const Broadcast& b_;
@@ -71,8 +71,8 @@ int Delivery::refused(int code) {
   return code;
 }
 
-/// Of a root that has given so many bytes. Where it gave fewer than are asked for, MPICH's own broadcast is an error, too.
-int Delivery::fits(std::size_t bytes) {
+/// With what the root has given. Where it gave fewer bytes than are asked for, MPICH's own broadcast is an error, too.
+int Delivery::compared(std::size_t bytes) {
   if (bytes > layout_.bytes()) return refused(MPI_ERR_TRUNCATE);
 #ifndef OPEN_MPI
   if (bytes < layout_.bytes()) return refused(MPI_ERR_OTHER);
@@ -82,7 +82,7 @@ int Delivery::fits(std::size_t bytes) {
 
 int Delivery::hand_out(const char* row, std::size_t bytes) {
   if (!layout_.take(row, b_.buffer, 0, std::min(bytes, layout_.bytes()))) return refused(MPI_ERR_TYPE);
-  return fits(bytes);
+  return compared(bytes);
 }
 
 std::optional<int> Delivery::by_library(bool after_root) {
@@ -220,7 +220,7 @@ std::optional<int> Delivery::take(int from) {
   if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
   const bool counted = notice->counted;
   if (!layout_.contiguous()) return measured(since, counted, hand_out(row, bytes));
-  return measured(since, counted, fits(bytes));
+  return measured(since, counted, compared(bytes));
 }
 
 int Delivery::lead() {
