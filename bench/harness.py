@@ -227,9 +227,12 @@ def arguments(description: str, capability: str) -> argparse.Namespace:
 
 
 def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) -> list[Figure]:
-    chosen = [m for m in measurements
-              if (m.name in options.only if m.only_by_name and options.only else
-                  any(word in m.name for word in options.only) if options.only else options.list or not m.only_by_name)]
+    def wanted(m: Measurement) -> bool:
+        if not options.only:
+            return options.list or not m.only_by_name
+        return m.name in options.only if m.only_by_name else any(word in m.name for word in options.only)
+
+    chosen = [m for m in measurements if wanted(m)]
     if options.list:
         print("\n".join(m.name + (" (only by name)" if m.only_by_name else "") for m in chosen))
         return []

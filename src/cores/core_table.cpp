@@ -92,7 +92,7 @@ bool CoreTable::is_to_be_had(int core, const Terms& terms) const {
 }
 
 bool CoreTable::borrow(int core, const Terms& terms) {
-  if (lent_since(core) <= terms.lent_after || !home_waits_until(core, terms.until)) return false;
+  if (!is_to_be_had(core, terms)) return false;
   std::int32_t lent = kLent;
   if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);

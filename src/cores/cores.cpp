@@ -42,7 +42,14 @@ void Cores::begin() {
   generation_ = table_.generation();
   // Where the launcher bound the processes apart, a core that comes in lies outside of this process's mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
-  for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
+  seats_ = held_cpus();
+}
+
+// As the system numbers them.
+std::vector<int> Cores::held_cpus() const {
+  std::vector<int> cpus;
+  for (const int core : holding_->cores()) cpus.push_back(topology_.pus[core].os_index);
+  return cpus;
 }
 
 // The cores that are held are those that threads were last bound to, or would have been.
@@ -69,8 +76,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
     generation_ = table_.generation();
     rebind_ = false;
     bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
-    seats_.clear();
-    for (const int core : holding_->cores()) seats_.push_back(topology_.pus[core].os_index);
+    seats_ = held_cpus();
     if (bind_) binding_.fetch_add(1, std::memory_order_relaxed);
   }
   if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
@@ -182,9 +188,7 @@ void Cores::go_home() {
   // A program that has bound itself knows why.
   const std::vector<int> mask = node::affinity_mask();
   if (!in_use || mask != node::mask_of(processes_[me_])) return;
-  std::vector<int> home;
-  for (const int core : holding_->cores()) home.push_back(topology_.pus[core].os_index);
-  if (node::bind_this_thread(home)) node::bind_this_thread(mask);
+  if (node::bind_this_thread(held_cpus())) node::bind_this_thread(mask);
 }
 
 void Cores::bind_thread(int thread) {

@@ -95,6 +95,7 @@ class Cores {
   int early_threads(int held, int most);
   std::vector<int> find_given();
   void give_to_early_threads(std::int64_t now);
+  std::vector<int> held_cpus() const;
   bool seated() const;
   void go_home();
   int came_early(std::int64_t now, const std::vector<int>& given) const;

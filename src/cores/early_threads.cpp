@@ -1,7 +1,6 @@
 #include "cores/early_threads.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,22 +11,12 @@ namespace steelyard::cores {
 
 using node::Segment;
 
-namespace {
-
-// Ranks in containers of their own may share memory, and yet number their threads apart. 0 where it cannot be told.
-std::uint64_t thread_namespace() {
-  struct stat file = {};
-  return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
-}
-
-}  // namespace
-
 std::size_t EarlyThreads::footprint(int processes) {
   return Segment::footprint<std::atomic<std::int32_t>>(1) + Segment::footprint<Request>(processes);
 }
 
 EarlyThreads::EarlyThreads(Segment& segment, int processes, int me)
-    : names_(thread_namespace()),
+    : names_(node::pid_namespace()),
       open_(segment.carve<std::atomic<std::int32_t>>(1)),
       requests_(segment.carve<Request>(processes)),
       processes_(processes),

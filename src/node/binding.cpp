@@ -1,6 +1,7 @@
 #include "node/binding.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 
 #include <memory>
 
@@ -28,6 +29,11 @@ std::vector<int> affinity_mask() {
     if (CPU_ISSET_S(cpu, mask.bytes, mask.set)) cpus.push_back(cpu);
   }
   return cpus;
+}
+
+std::uint64_t pid_namespace() {
+  struct stat file = {};
+  return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
 }
 
 int this_cpu() { return sched_getcpu(); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <vector>
 
 namespace steelyard::node {
@@ -7,6 +8,10 @@ namespace steelyard::node {
 std::vector<int> affinity_mask();
 /// The same when this was called first, which is to be before an OpenMP runtime binds the thread: what the launcher gave.
 const std::vector<int>& mask_at_start();
+
+/// Where the system's numbers of processes and threads mean the same; 0 where it cannot be told. Ranks in containers of their
+/// own may share memory, and yet be numbered apart.
+std::uint64_t pid_namespace();
 
 /// The CPU (os_index) that the calling thread runs on now.
 int this_cpu();

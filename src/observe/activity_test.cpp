@@ -144,15 +144,19 @@ TEST(Activity, WaitsOutsideOfMpiAreWaits) {
   expect_identity(activity.totals_at(1600));
 }
 
+/// One core, and a region of two threads from 100 to 200, who are done then.
+void region_on_one_core(Activity& activity, std::int64_t first_done, std::int64_t second_done, LateCores late) {
+  activity.region_begin(100, 2);
+  for (int thread = 0; thread < 2; ++thread) Activity::thread_begin(*activity.cell(thread), 100);
+  Activity::barrier_begin(*activity.cell(0), first_done);
+  Activity::barrier_begin(*activity.cell(1), second_done);
+  activity.region_end(200, 2, late);
+}
+
 TEST(Activity, ThreadsThatShareACoreForAWhileAreNotCountedTwice) {
   Activity activity;
   activity.start(0, 1);
-  activity.region_begin(100, 2);
-  Activity::thread_begin(*activity.cell(0), 100);
-  Activity::thread_begin(*activity.cell(1), 100);
-  Activity::barrier_begin(*activity.cell(0), 200);
-  Activity::barrier_begin(*activity.cell(1), 200);
-  activity.region_end(200, 2, {.without = 60, .with = 40});  // on one core up to 160
+  region_on_one_core(activity, 200, 200, {.without = 60, .with = 40});  // on one core up to 160
   const Totals& totals = activity.totals();
   EXPECT_EQ(totals.region_useful, 140);
   EXPECT_EQ(totals.borrowed, 40);
@@ -164,12 +168,7 @@ TEST(Activity, ThreadsThatShareACoreForAWhileAreNotCountedTwice) {
 TEST(Activity, AThreadWithoutACoreThatWaitedTookNothingFromTheOther) {
   Activity activity;
   activity.start(100, 1);
-  activity.region_begin(100, 2);
-  Activity::thread_begin(*activity.cell(0), 100);
-  Activity::thread_begin(*activity.cell(1), 100);
-  Activity::barrier_begin(*activity.cell(1), 100);
-  Activity::barrier_begin(*activity.cell(0), 200);
-  activity.region_end(200, 2, {.without = 100});
+  region_on_one_core(activity, 200, 100, {.without = 100});
   EXPECT_EQ(activity.totals().region_useful, 100);
   EXPECT_EQ(activity.totals().omp_imbalance, 0);
   EXPECT_EQ(activity.totals().capacity, 100);

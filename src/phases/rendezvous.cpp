@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "node/binding.h"
 #include "node/sleep.h"
 #include "phases/cpu_set.h"
 
@@ -54,8 +54,7 @@ void sign(Member& member) {
   member.pid = getpid();
   Life life;
   if (read_life(member.pid, life)) member.started = life.started;
-  struct stat status = {};
-  if (stat("/proc/self/ns/pid", &status) == 0) member.pid_namespace = status.st_ino;
+  member.pid_namespace = node::pid_namespace();
 }
 
 bool alive(const Member& member, std::uint64_t my_pid_namespace) {
