@@ -144,7 +144,7 @@ static void measure_wait(const char* how, long rounds) {
             by_mpi = strcmp(how, "mpi") == 0;
   steelyard_phase_t* phase = NULL;
   if (steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase)) fail(steelyard_message());
-  double sum = 0, seconds = 0;
+  double sum = 0, seconds = 0, around = 0;
   for (int i = 0; i <= phases; ++i) {
     int chosen = rank == 0;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -152,16 +152,21 @@ static void measure_wait(const char* how, long rounds) {
     if (by_steelyard && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
     if (by_quo && chosen && quo.push(quo.context, by_kind, 0, -1)) fail("QUO_bind_push");
     if (by_mpi && chosen && steelyard_push_enclosing(node, STEELYARD_MACHINE, threads)) fail(steelyard_message());
+    const double entered = MPI_Wtime();
     if (chosen) sum += compute(rounds);
+    const double computed = MPI_Wtime();
     if (by_steelyard && steelyard_phase_leave(phase)) fail(steelyard_message());
     if (by_quo && chosen && quo.pop(quo.context)) fail("QUO_bind_pop");
     if (by_quo) quo.barrier(quo.context);
     if (by_mpi && chosen && steelyard_pop(node)) fail(steelyard_message());
     if (by_mpi) MPI_Barrier(MPI_COMM_WORLD);
-    if (i > 0) seconds += MPI_Wtime() - start;  // the first one starts the threads
+    if (i == 0) continue;  // it starts the threads
+    const double end = MPI_Wtime();
+    seconds += end - start;
+    around += entered - start + end - computed;
   }
   steelyard_phase_free(phase);
-  if (rank == 0) printf("sum %.0f\nseconds %.6f\n", sum, seconds);
+  if (rank == 0) printf("sum %.0f\nseconds %.6f\naround the computing %.6f\n", sum, seconds, around);
 }
 
 static double now(void) {

@@ -60,7 +60,7 @@ def table_two(flavour: str, bound: bool) -> Callable[[Session], list[Figure]]:
     """The paper's table II: as there, ranks are bound to a core each; or not, where workers may spin on others' cores."""
 
     def measured(session: Session) -> list[Figure]:
-        rounds = 1 if session.quick else 7
+        rounds = 1 if session.quick else 15
         work = "--rounds=3000000" if session.quick else "--rounds=60000000"
         variables = {"OMP_NUM_THREADS": "2"}
 
@@ -68,20 +68,24 @@ def table_two(flavour: str, bound: bool) -> Callable[[Session], list[Figure]]:
             ranks = 1 if how == "alone" else 2
             binding = BIND_TO_CORE[flavour] if bound and ranks > 1 else []
             command = [program(session, flavour), f"--wait={how}", work, *more]
-            return Case(label, [*launch(flavour, ranks, *binding), *command], variables)
+            return Case(label, [*launch(flavour, ranks, *binding), *command], variables,
+                        r"(?:seconds|around the computing) ([0-9.]+)")
 
         cases = [case("ideal", "alone"), case("steelyard", "steelyard"), case("MPI_Barrier", "mpi")]
         if flavour in LIBRARY:
             cases.append(case("QUO_barrier", "quo", *quo(flavour)))
-        times = session.interleaved(cases, rounds)
+        runs = session.interleaved(cases, rounds, read=numbers)
+        times = {label: [total for total, _ in found] for label, found in runs.items()}
 
         def over(label: str) -> list[float]:
             return [100 * (b / a - 1) for a, b in zip(times["ideal"], times[label])]
 
         beside = {label + " %": statistics.median(over(label)) for label in times if label not in ("ideal", "steelyard")}
         more = [b - a for a, b in zip(times["ideal"], times["steelyard"])]
+        around = [part for _, part in runs["steelyard"]]
         beside["ms of an ideal phase"] = 1000 * statistics.median(times["ideal"]) / PHASES
         beside["ms more a phase"] = 1000 * statistics.median(more) / PHASES
+        beside["ms to enter and leave"] = 1000 * statistics.median(around) / PHASES
         return [figure(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", "real", over("steelyard"),
                        "% over one rank alone", Target("<=", 1), cases[1].shell(), beside | PAPER)]
 
@@ -142,7 +146,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                 all_of_them.append(Measurement(f"{operation}-{ranks}-{flavour}", 1 if quick else 10,
                                                cost(flavour, operation, ranks)))
         for bound in (True, False):
-            all_of_them.append(Measurement(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", 5 if quick else 60,
+            all_of_them.append(Measurement(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", 5 if quick else 120,
                                            table_two(flavour, bound)))
         for threads in (8, 16):
             all_of_them.append(Measurement(f"mixed-{threads}-threads-{flavour}", 8 if quick else 40, mixed(flavour, threads)))

@@ -11,7 +11,8 @@
 module steelyard_phases
   use, intrinsic :: iso_c_binding
   use mpi_f08, only: MPI_Comm, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, MPI_INFO_NULL, MPI_INTEGER, MPI_BYTE, &
-    MPI_MIN, MPI_Bcast, MPI_Allreduce, MPI_Abort, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_split, MPI_Comm_split_type, &
+    MPI_MIN, MPI_Ibcast, MPI_Iallreduce, MPI_Test, MPI_Request, MPI_STATUS_IGNORE, MPI_Get_library_version, &
+    MPI_MAX_LIBRARY_VERSION_STRING, MPI_Abort, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_split, MPI_Comm_split_type, &
     MPI_Comm_free, MPI_Comm_test_inter, MPI_Initialized, MPI_Finalized, MPI_Comm_create_keyval, MPI_Comm_set_attr, &
     MPI_COMM_NULL_COPY_FN, MPI_COMM_SELF, MPI_KEYVAL_INVALID, MPI_ADDRESS_KIND, MPI_SUCCESS, operator(==), operator(/=)
   use steelyard
@@ -190,6 +191,13 @@ module steelyard_phases
     end function
     subroutine phase_leave_all() bind(c, name='steelyard_phase_leave_all')
     end subroutine
+    integer(c_int) function internal_node() bind(c, name='steelyard_internal_node')
+      import :: c_int
+    end function
+    subroutine internal_pause(turn) bind(c, name='steelyard_internal_pause')
+      import :: c_int
+      integer(c_int), value :: turn
+    end subroutine
     subroutine phase_free(phase) bind(c, name='steelyard_phase_free')
       import :: c_ptr
       type(c_ptr), value :: phase
@@ -243,8 +251,10 @@ contains
     integer(c_int), intent(out), optional :: status
     character(kind=c_char, len=120), target :: problem
     type(MPI_Comm), target :: here
+    type(MPI_Comm) :: several
     type(meeting_type) :: meeting
-    integer :: rank
+    integer :: rank, before
+    integer(c_int) :: outcome
     logical :: initialized, finalized, inter
 
     here = MPI_COMM_NULL
@@ -267,12 +277,47 @@ contains
       call watch_the_end()
       call MPI_Comm_rank(communicator, rank)
       meeting%rank_in_communicator = rank
-      call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
+      if (is_mpich()) then  ! whose MPI_Comm_split_type splits twice
+        call MPI_Comm_split(communicator, internal_node(), rank, here)
+      else
+        call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
+      end if
       call MPI_Comm_rank(here, meeting%rank)
       call MPI_Comm_size(here, meeting%size)
     end if
-    call give(node_create_by(meeting, node), status)
+    outcome = node_create_by(meeting, node)
+    if (outcome /= STEELYARD_SUCCESS .and. meeting%size > 1) then
+      ! Two nodes may have the same number. Then nobody has got a context: files in memory are those of one node.
+      several = here
+      before = meeting%size
+      call MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, int(meeting%rank), MPI_INFO_NULL, here)
+      call MPI_Comm_free(several)
+      call MPI_Comm_rank(here, meeting%rank)
+      call MPI_Comm_size(here, meeting%size)
+      if (meeting%size < before) outcome = node_create_by(meeting, node)
+    end if
+    call give(outcome, status)
     if (here /= MPI_COMM_NULL) call MPI_Comm_free(here)
+  end subroutine
+
+  logical function is_mpich()
+    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
+    integer :: length
+    call MPI_Get_library_version(version, length)
+    is_mpich = index(version(:length), 'MPICH') > 0
+  end function
+
+  subroutine await(request)
+    type(MPI_Request), intent(inout) :: request
+    integer(c_int) :: turn
+    logical :: done
+    turn = 0
+    do
+      call MPI_Test(request, done, MPI_STATUS_IGNORE)
+      if (done) return
+      call internal_pause(turn)
+      turn = turn + 1
+    end do
   end subroutine
 
   subroutine meet_broadcast(self, bytes, size) bind(c)
@@ -281,22 +326,26 @@ contains
     integer, pointer :: handle
     character(kind=c_char), pointer :: buffer(:)
     type(MPI_Comm) :: here
+    type(MPI_Request) :: request
     call c_f_pointer(self, handle)
     call c_f_pointer(bytes, buffer, [size])
     here%mpi_val = handle
-    call MPI_Bcast(buffer, int(size), MPI_BYTE, 0, here)
+    call MPI_Ibcast(buffer, int(size), MPI_BYTE, 0, here, request)
+    call await(request)
   end subroutine
 
   integer(c_int) function meet_all_agree(self, mine) bind(c)
     type(c_ptr), value :: self
     integer(c_int), value :: mine
     integer, pointer :: handle
-    integer :: one, all
+    integer, asynchronous :: one, all
     type(MPI_Comm) :: here
+    type(MPI_Request) :: request
     call c_f_pointer(self, handle)
     here%mpi_val = handle
     one = mine
-    call MPI_Allreduce(one, all, 1, MPI_INTEGER, MPI_MIN, here)
+    call MPI_Iallreduce(one, all, 1, MPI_INTEGER, MPI_MIN, here, request)
+    call await(request)
     meet_all_agree = all
   end function
 

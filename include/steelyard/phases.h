@@ -75,7 +75,8 @@ STEELYARD_API void steelyard_cpus_text(const steelyard_cpus_t* cpus, char* text,
 #ifndef STEELYARD_WITHOUT_MPI
 /*
  * Makes a context of the processes of this node that are in `communicator`. Collective over the communicator, which must be
- * an intra-communicator; messages: one MPI_Comm_split_type, then four small operations inside each node. Free it with
+ * an intra-communicator; messages: one split of the communicator by nodes, then two small operations inside each node. While
+ * those wait they let others run: where there are more ranks than cores, a library that polls takes much longer. Free it with
  * steelyard_node_free(). The communicator is not kept, and may be freed.
  */
 static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, steelyard_node_t** node);
@@ -262,19 +263,40 @@ typedef struct steelyard_meeting {
   void (*abort)(void);                                     /* ends the program; called at any time later */
 } steelyard_meeting_t;
 STEELYARD_API steelyard_status_t steelyard_node_create_by(const steelyard_meeting_t* meeting, steelyard_node_t** node);
+/* A number for this node, from 0: that of another node is another one, but for one pair of nodes in 2^31. */
+STEELYARD_API int steelyard_internal_node(void);
+/* Lets others run, for longer with each turn of a loop that waits; `turn` counts from 0. */
+STEELYARD_API void steelyard_internal_pause(int turn);
 /* Leaves each phase that this process has entered and not left, and warns of it: others sleep until all have left. For the
  * moment when MPI ends, where steelyard_node_create() has it called by itself. */
 STEELYARD_API void steelyard_phase_leave_all(void);
 
 #ifndef STEELYARD_WITHOUT_MPI
 
+static inline void steelyard_mpi_await(MPI_Request request) {
+  int turn = 0, done = 0;
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+    steelyard_internal_pause(turn++);
+}
 static inline void steelyard_mpi_broadcast(void* self, void* bytes, size_t size) {
-  MPI_Bcast(bytes, (int)size, MPI_BYTE, 0, *(MPI_Comm*)self);
+  MPI_Request request;
+  MPI_Ibcast(bytes, (int)size, MPI_BYTE, 0, *(MPI_Comm*)self, &request);
+  steelyard_mpi_await(request);
 }
 static inline int steelyard_mpi_all_agree(void* self, int mine) {
+  MPI_Request request;
   int all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, *(MPI_Comm*)self);
+  MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_LAND, *(MPI_Comm*)self, &request);
+  steelyard_mpi_await(request);
   return all;
+}
+/* MPICH's MPI_Comm_split_type splits twice, and needs six exchanges among all where MPI_Comm_split needs two. */
+static inline void steelyard_mpi_split_by_nodes(MPI_Comm communicator, int key, MPI_Comm* here) {
+#ifdef MPICH_VERSION
+  MPI_Comm_split(communicator, steelyard_internal_node(), key, here);
+#else
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, here);
+#endif
 }
 static inline void steelyard_mpi_abort(void) { MPI_Abort(MPI_COMM_WORLD, 1); }
 static inline int steelyard_mpi_ends(MPI_Comm self, int key, void* value, void* state) {
@@ -312,11 +334,23 @@ static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, st
   if (meeting.problem == NULL) {
     steelyard_mpi_watch_the_end();
     MPI_Comm_rank(communicator, &meeting.rank_in_communicator);
-    MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, meeting.rank_in_communicator, MPI_INFO_NULL, &here);
+    steelyard_mpi_split_by_nodes(communicator, meeting.rank_in_communicator, &here);
     MPI_Comm_rank(here, &meeting.rank);
     MPI_Comm_size(here, &meeting.size);
   }
   status = steelyard_node_create_by(&meeting, node);
+#ifdef MPICH_VERSION
+  /* Two nodes may have the same number. Then nobody has got a context: files in memory are those of one node. */
+  if (status != STEELYARD_SUCCESS && meeting.size > 1 && node != NULL) {
+    MPI_Comm several = here;
+    const int before = meeting.size;
+    MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, meeting.rank, MPI_INFO_NULL, &here);
+    MPI_Comm_free(&several);
+    MPI_Comm_rank(here, &meeting.rank);
+    MPI_Comm_size(here, &meeting.size);
+    if (meeting.size < before) status = steelyard_node_create_by(&meeting, node);
+  }
+#endif
   if (here != MPI_COMM_NULL) MPI_Comm_free(&here);
   return status;
 }

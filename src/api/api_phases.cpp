@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +10,8 @@
 #include "api/message.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
+#include "node/identity.h"
+#include "node/sleep.h"
 #include "phases/phase.h"
 
 #define STEELYARD_WITHOUT_MPI
@@ -338,6 +341,18 @@ steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
     const Waiting waiting(!phase->phase.chosen());
     return phase->phase.leave();
   });
+}
+
+int steelyard_internal_node(void) { return steelyard::node::identity(); }
+
+void steelyard_internal_pause(int turn) {
+  constexpr int kYields = 20;
+  constexpr std::int64_t kShort = 20'000, kLong = 1'000'000;  // ns
+  if (turn < kYields) {
+    sched_yield();
+  } else {
+    steelyard::node::sleep_for(std::min(kLong, kShort * (1 + turn / kYields)));
+  }
 }
 
 void steelyard_phase_leave_all(void) { Phase::leave_all("MPI_Finalize was called"); }

@@ -14,6 +14,19 @@
 
 namespace {
 
+bool two_nodes = false;  ///< ranks of even and odd numbers
+void let_rank_1_open_files(bool allowed);
+
+}  // namespace
+
+extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  if (!two_nodes) return PMPI_Comm_split_type(comm, type, key, info, made);
+  let_rank_1_open_files(true);
+  return PMPI_Comm_split(comm, steelyard::rank_of(comm) % 2, key, made);
+}
+
+namespace {
+
 using steelyard::rank_of;
 using steelyard::size_of;
 
@@ -193,6 +206,41 @@ TEST_F(Phases, AnIntercommunicatorIsRefused) {
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);
 }
+
+/// Rank 1 cannot open another file, as where it had run out of them.
+void let_rank_1_open_files(bool allowed) {
+  static rlimit normal;
+  if (rank_of(MPI_COMM_WORLD) != 1) return;
+  if (!allowed) getrlimit(RLIMIT_NOFILE, &normal);
+  const rlimit none = {0, normal.rlim_max};
+  setrlimit(RLIMIT_NOFILE, allowed ? &normal : &none);
+}
+
+TEST_F(Phases, NobodyGetsAContextWhereOneCannot) {
+  if (ranks < 2) GTEST_SKIP() << "rank 1 is the one that cannot";
+  steelyard_node_t* another = node;
+  let_rank_1_open_files(false);
+  EXPECT_EQ(steelyard_node_create(MPI_COMM_WORLD, &another), STEELYARD_ERROR);
+  let_rank_1_open_files(true);
+  EXPECT_NE(message().find("shared memory of"), std::string::npos) << message();
+  EXPECT_EQ(another, nullptr);
+  EXPECT_EQ(steelyard_node_create(MPI_COMM_WORLD, &another), STEELYARD_SUCCESS) << message();
+  steelyard_node_free(another);
+}
+
+#ifdef MPICH_VERSION
+TEST_F(Phases, NodesOfTheSameNumberAreToldApart) {
+  if (ranks < 2) GTEST_SKIP() << "one rank is one node";
+  steelyard_node_t* half = nullptr;
+  let_rank_1_open_files(false);  // what is a file of another node
+  two_nodes = true;
+  EXPECT_EQ(steelyard_node_create(MPI_COMM_WORLD, &half), STEELYARD_SUCCESS) << message();
+  two_nodes = false;
+  EXPECT_EQ(steelyard_node_size(half), (ranks + 1 - rank % 2) / 2);
+  EXPECT_EQ(steelyard_node_barrier(half), STEELYARD_SUCCESS) << message();
+  steelyard_node_free(half);
+}
+#endif
 
 TEST_F(Phases, ContextsOfManyLibrariesLiveTogether) {
   std::vector<steelyard_node_t*> nodes(8);

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <new>
+#include <algorithm>
+#include <optional>
 
 #include "base/log.h"
 
@@ -16,37 +17,16 @@ const node::Topology& topology_of_this_machine() {
   return topology;
 }
 
-std::size_t head_bytes(int processes) { return sizeof(Shared) + static_cast<std::size_t>(processes) * sizeof(Member); }
+/// The leader's view is everybody's: on an emulated node as on a real one, all count the same things in the same order.
+void publish(const node::Topology& topology, Shared& shared, node::Pu* pus) {
+  shared.outline = {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
+  std::copy(topology.pus.begin(), topology.pus.end(), pus);
+}
 
-struct Outline {
-  std::uint64_t pus = 0;
-  bool emulated = false, has_packages = false, has_numa = false, has_l3 = false;
-};
-
-// The leader's view is everybody's: on an emulated node as on a real one, all count the same things in the same order.
-node::Topology shared_topology(Meeting& meeting) {
+node::Topology published(const Shared& shared, const node::Pu* pus) {
+  const Outline& outline = shared.outline;
   node::Topology topology;
-  Outline outline;
-  if (meeting.rank() == 0) {
-    topology = topology_of_this_machine();
-    outline = {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
-  }
-  if (meeting.size() == 1) return topology;
-  constexpr std::size_t kAtOnce = 256;  // most machines go in one message
-  struct {
-    Outline outline;
-    node::Pu pus[kAtOnce];
-  } message;
-  message.outline = outline;
-  for (std::size_t i = 0; i < std::min(kAtOnce, topology.pus.size()); ++i) message.pus[i] = topology.pus[i];
-  meeting.broadcast(&message, sizeof(message));
-  outline = message.outline;
-  topology.pus.resize(outline.pus);
-  if (outline.pus <= kAtOnce) {
-    for (std::size_t i = 0; i < outline.pus; ++i) topology.pus[i] = message.pus[i];
-  } else {
-    meeting.broadcast(topology.pus.data(), outline.pus * sizeof(node::Pu));
-  }
+  topology.pus.assign(pus, pus + outline.pus);
   topology.emulated = outline.emulated;
   topology.has_packages = outline.has_packages;
   topology.has_numa = outline.has_numa;
@@ -57,33 +37,45 @@ node::Topology shared_topology(Meeting& meeting) {
 }  // namespace
 
 base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
-  const node::Topology topology = shared_topology(meeting);
+  const auto size = static_cast<std::size_t>(meeting.size());
+  const auto members_at = [](void* head) { return reinterpret_cast<Member*>(static_cast<Shared*>(head) + 1); };
+  const auto pus_at = [&](void* head) { return reinterpret_cast<node::Pu*>(members_at(head) + size); };
+  const bool leader = meeting.rank() == 0;
+  std::size_t bytes = sizeof(Shared) + size * sizeof(Member);
+  if (leader) bytes += topology_of_this_machine().pus.size() * sizeof(node::Pu);
+
+  std::optional<Machine> machine;
+  const auto fill = [&](void* head) {
+    auto& shared = *static_cast<Shared*>(head);
+    if (leader) publish(topology_of_this_machine(), shared, pus_at(head));
+    machine.emplace(published(shared, pus_at(head)));
+    Member& mine = members_at(head)[meeting.rank()];
+    sign(mine);
+    mine.rank = meeting.rank_in_communicator();
+    const bool emulated = shared.outline.emulated;
+    const BindingStack& stack = BindingStack::of_this_process();
+    const CpuSet mask = stack.now(emulated) & machine->all();
+    // The mask of the real machine may have nothing to do with the emulated one.
+    mine.home = emulated && stack.empty() ? machine->all() : mask;
+    publish(mine, mine.home);
+  };
   std::unique_ptr<SharedFile> file;
-  if (base::Status made = SharedFile::create(meeting, head_bytes(meeting.size()), file); !made) return made;
-  context.reset(new Context(topology, std::move(file), meeting.rank(), meeting.size()));
+  if (base::Status made = SharedFile::create(meeting, bytes, fill, file); !made) return made;
+  context.reset(new Context(std::move(*machine), std::move(file), meeting.rank(), meeting.size()));
 
   Context& it = *context;
-  Member& mine = it.members_[static_cast<std::size_t>(it.me_)];
-  sign(mine);
-  mine.rank = meeting.rank_in_communicator();
-  BindingStack& stack = BindingStack::of_this_process();
-  const CpuSet mask = stack.now(it.emulated_) & it.machine_.all();
-  // The mask of the real machine may have nothing to do with the emulated one.
-  mine.home = it.emulated_ && stack.empty() ? it.machine_.all() : mask;
-  publish(mine, mine.home);
   it.rendezvous_ = std::make_unique<Rendezvous>(it.members_, it.me_, std::move(lost));
-  it.rendezvous_->meet(it.shared_->barrier, Rendezvous::Wait::brief);
   for (const Member& member : it.members_) it.job_ = it.job_ | member.home;
   it.exchange_ = std::make_unique<Exchange>(*it.shared_, it.members_, it.me_, *it.file_, *it.rendezvous_);
-  stack.tell(&mine);
+  BindingStack::of_this_process().tell(&it.members_[static_cast<std::size_t>(it.me_)]);
   return {};
 }
 
-Context::Context(const node::Topology& topology, std::unique_ptr<SharedFile> file, int me, int size)
-    : machine_(topology),
-      emulated_(topology.emulated),
+Context::Context(Machine machine, std::unique_ptr<SharedFile> file, int me, int size)
+    : machine_(std::move(machine)),
       file_(std::move(file)),
       shared_(static_cast<Shared*>(file_->head())),
+      emulated_(shared_->outline.emulated),
       members_(reinterpret_cast<Member*>(shared_ + 1), static_cast<std::size_t>(size)),
       me_(me) {}
 

@@ -28,7 +28,7 @@ struct ProcessInfo {
 /// Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time, without MPI.
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  /// Collective over the meeting; two small broadcasts and one reduction inside the node.
+  /// Collective over the meeting; a small broadcast and a reduction inside the node.
   static base::Status create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context);
   ~Context();
   Context(const Context&) = delete;
@@ -68,12 +68,12 @@ class Context : public std::enable_shared_from_this<Context> {
   base::Status outside(const char* call) const;
 
  private:
-  Context(const node::Topology& topology, std::unique_ptr<SharedFile> file, int me, int size);
+  Context(Machine machine, std::unique_ptr<SharedFile> file, int me, int size);
 
   Machine machine_;
-  bool emulated_;
   std::unique_ptr<SharedFile> file_;
   Shared* shared_;
+  bool emulated_;
   std::span<Member> members_;
   int me_;
   CpuSet job_;

@@ -3,8 +3,8 @@
 
 namespace steelyard::phases {
 
-/// What is asked of MPI, once, when a context is made: the processes of one node. Three calls of the user's own MPI, so that
-/// nothing here depends on which MPI it is.
+/// What is asked of MPI, once, when a context is made: the processes of one node. Calls of the user's own MPI, so that nothing
+/// here depends on which MPI it is.
 class Meeting {
  public:
   virtual ~Meeting() = default;

@@ -17,12 +17,13 @@ using testing_support::in_processes;
 struct Seen {
   explicit Seen(Meeting& meeting) {
     const auto size = static_cast<std::size_t>(meeting.size());
-    if (!SharedFile::create(meeting, sizeof(Shared) + size * sizeof(Member), file)) _exit(9);
-    shared = static_cast<Shared*>(file->head());
-    members = {reinterpret_cast<Member*>(shared + 1), size};
     me = meeting.rank();
-    sign(members[static_cast<std::size_t>(me)]);
-    meeting.all_agree(true);
+    const auto fill = [&](void* head) {
+      shared = static_cast<Shared*>(head);
+      members = {reinterpret_cast<Member*>(shared + 1), size};
+      sign(members[static_cast<std::size_t>(me)]);
+    };
+    if (!SharedFile::create(meeting, sizeof(Shared) + size * sizeof(Member), fill, file)) _exit(9);
     rendezvous.emplace(members, me, [](const std::string& sentence) {
       _exit(sentence.find("has ended") != std::string::npos ? 42 : 43);
     });

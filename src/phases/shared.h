@@ -33,13 +33,20 @@ struct alignas(64) Member {
   std::atomic<std::uint32_t> part_area;
 };
 
-/// The head of the shared memory; the members follow.
+/// The machine as the leader sees it, but for its PUs.
+struct Outline {
+  std::uint64_t pus = 0;
+  bool emulated = false, has_packages = false, has_numa = false, has_l3 = false;
+};
+
+/// The head of the shared memory; the members follow, then the PUs.
 struct alignas(64) Shared {
   static constexpr int kAreas = 2;
   Gate barrier;                                             ///< of all, where all wait
   Gate begin;                                               ///< of a phase: the chosen ones wait
   Gate end;                                                 ///< of a phase: all wait
   alignas(64) std::atomic<std::uint64_t> capacity[kAreas];  ///< bytes that each exchange area has now
+  Outline outline;
 };
 
 /// A set that its owner writes and others read at any time.

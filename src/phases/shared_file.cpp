@@ -23,11 +23,10 @@ void* map_at(int fd, std::int64_t offset, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-int create_as_leader(std::size_t bytes, node::Invitation& invitation) {
-  const int fd = node::invite(invitation);
-  if (fd >= 0) invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  return fd;
-}
+struct Letter {
+  node::Invitation invitation;
+  std::uint64_t bytes = 0;
+};
 
 base::Status no_memory(std::size_t bytes, int error) {
   return base::Status::failure(fmt::format(
@@ -38,14 +37,34 @@ base::Status no_memory(std::size_t bytes, int error) {
 
 }  // namespace
 
-base::Status SharedFile::create(Meeting& meeting, std::size_t head, std::unique_ptr<SharedFile>& file) {
+// Two messages in all: where processes have to share cores, each costs many times what it would cost alone.
+base::Status SharedFile::create(Meeting& meeting, std::size_t head, const Fill& fill,
+                                std::unique_ptr<SharedFile>& file) {
   const bool leader = meeting.rank() == 0;
-  node::Invitation invitation;
-  int fd = leader ? create_as_leader(head, invitation) : -1;
-  meeting.broadcast(&invitation, sizeof(invitation));
-  if (!leader && invitation.error == 0) fd = node::accept(invitation);
-  void* memory = fd >= 0 && invitation.error == 0 ? map_at(fd, 0, head) : nullptr;
-  const int error = invitation.error != 0 ? invitation.error : memory == nullptr ? errno : 0;
+  Letter letter;
+  node::Invitation& invitation = letter.invitation;
+  int fd = -1;
+  void* memory = nullptr;
+  if (leader) {
+    letter.bytes = head;
+    fd = node::invite(invitation);
+    if (fd >= 0) invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(head));
+    if (invitation.error == 0) memory = map_at(fd, 0, head);
+    if (invitation.error == 0 && memory == nullptr) invitation.error = errno;
+    if (memory != nullptr) fill(memory);
+  }
+  meeting.broadcast(&letter, sizeof(letter));
+  head = letter.bytes;
+  int error = invitation.error;
+  if (!leader && error == 0) {
+    fd = node::accept(invitation);
+    if (fd >= 0) memory = map_at(fd, 0, head);
+    if (memory != nullptr) {
+      fill(memory);
+    } else {
+      error = errno;
+    }
+  }
   const bool everybody = meeting.all_agree(memory != nullptr);
   if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
   if (!everybody) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,8 +14,10 @@ namespace steelyard::phases {
 /// gone before create() returns: a crash leaves nothing behind.
 class SharedFile {
  public:
-  /// Collective over the meeting. `head`: bytes, the same at all. Where one process cannot have it, all get the failure.
-  static base::Status create(Meeting& meeting, std::size_t head, std::unique_ptr<SharedFile>& file);
+  /// Collective over the meeting. `head`: bytes, those of rank 0 rule. Each process has `fill` write what is its own before
+  /// anybody returns, rank 0 before the others have the file. Where one process cannot have it, all get the failure.
+  using Fill = std::function<void(void* head)>;
+  static base::Status create(Meeting& meeting, std::size_t head, const Fill& fill, std::unique_ptr<SharedFile>& file);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;
