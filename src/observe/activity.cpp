@@ -30,6 +30,7 @@ void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int
 }
 
 void Activity::close_stretch(std::int64_t now, State next) {
+  now = std::max(now, since_);  // clocks differ by some tens of ns
   add_stretch(totals_, state_, now - since_, owned_);
   totals_.wall = now - start_;
   state_ = next;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "observe/ticks.h"
 #include "observe/totals.h"
 
 namespace steelyard::observe {
@@ -56,6 +57,8 @@ class Activity {
   const Totals& totals() const { return totals_; }
   /// Up to now, the stretch that is under way included.
   Totals totals_at(std::int64_t now) const;
+  /// What of it a tick tells, but for its threads.
+  Tick tick_at(std::int64_t now) const;
   std::int64_t last_region_wall() const { return last_region_wall_; }
 
  private:
@@ -75,6 +78,12 @@ class Activity {
   int cells_size_ = 0;
   std::atomic<std::uint64_t> region_{0};
 };
+
+inline Tick Activity::tick_at(std::int64_t now) const {
+  const std::int64_t length = now - since_;
+  return {now, totals_.region_useful, totals_.region_wall, totals_.serial + (state_ == State::alone ? length : 0),
+          totals_.mpi + (state_ == State::mpi ? length : 0)};
+}
 
 inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
   cell.open.store(0, std::memory_order_relaxed);

@@ -9,13 +9,6 @@ std::size_t TickBoard::footprint(int processes) {
 TickBoard::TickBoard(node::Segment& segment, int processes, int me)
     : rings_(segment.carve<Ring>(static_cast<std::size_t>(processes) * kTickSources)), me_(me) {}
 
-void TickBoard::publish(TickSource source, const Tick& tick) {
-  Ring& mine = ring(me_, source);
-  const std::int64_t index = mine.count.load(std::memory_order_relaxed);
-  mine.ticks[index % kKept] = tick;
-  mine.count.store(index + 1, std::memory_order_release);
-}
-
 std::int64_t TickBoard::count(int process, TickSource source) const {
   return ring(process, source).count.load(std::memory_order_acquire);
 }

@@ -50,9 +50,9 @@ void show(State& state, const observe::Totals& totals, std::int64_t now) {
 
 void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
   if (state.ticks == nullptr) return;
-  const observe::Totals totals = state.activity.totals_at(now);
-  const int owned = state.cores != nullptr ? state.cores->owned() : limits().program;
-  state.ticks->publish(source, {now, totals.region_useful, totals.region_wall, totals.serial, totals.mpi, owned});
+  observe::Tick tick = state.activity.tick_at(now);
+  tick.threads = state.cores != nullptr ? state.cores->owned() : limits().program;
+  state.ticks->publish(source, tick);
   if (source == observe::TickSource::region) {
     sample(state, now);
     consider_plans(state, now);

@@ -9,6 +9,7 @@
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
 #include "observe/record.h"
+#include "observe/sites.h"
 
 // The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API translate
 // foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after finish().
@@ -69,6 +70,7 @@ class BlockingCall {
   void come_back();
 
   std::uint64_t site_;
+  observe::Site* history_ = nullptr;
   std::int64_t begin_;
   std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/counter_clock.h"
 #include "base/options.h"
 #include "collectives/board.h"
 #include "cores/cores.h"
@@ -79,6 +80,7 @@ struct State {
   observe::Activity activity;
   observe::Sites regions;
   observe::Sites waits;
+  base::CounterClock clock;  // of the primary thread, where MPI calls begin and end
   std::unique_ptr<observe::Timeline> timeline;
   std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
   observe::Totals sampled;                  // at the end of the last sample

@@ -49,12 +49,13 @@ bool anybody_computes(const State& state) {
 
 bool weighs_this_call() { return g_state != nullptr && t_primary && !in_region(); }
 
-BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(now_ns()) {
+BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(g_state->clock.now()) {
   State& state = *g_state;
+  history_ = &state.waits.at(site_);
   state.activity.enter_mpi(begin_);
   state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
   if (state.lends) state.cores->before_call(begin_);
-  const observe::Site& history = state.waits.at(site_);
+  const observe::Site& history = *history_;
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
   // Where waits are short, twice their usual length is given before the core is left.
@@ -72,7 +73,7 @@ BlockingCall::~BlockingCall() {
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
   state.last_call_end = now;
   state.regions_since_call = 0;
-  state.waits.at(site_).add(now - begin_);
+  history_->add(now - begin_);
   if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);
   // Who came last had no time to spare, however long the call itself took.
@@ -81,7 +82,7 @@ BlockingCall::~BlockingCall() {
 }
 
 std::int64_t BlockingCall::ended() {
-  if (end_ == 0) end_ = now_ns();
+  if (end_ == 0) end_ = g_state->clock.now();
   return end_;
 }
 
