@@ -85,8 +85,8 @@ def simulated(name: str, ranks: int, words: list[str], least: float) -> Callable
 
     def measured(session: Session) -> list[Figure]:
         there = [str(TREE / "sim/simulate.sh"), str(ranks), session.program("sim/tasks_smpi")]
-        cases = [Case(policy, [*there, "dlb", *words, f"policy={policy}"], {},
-                      r"efficiency ([0-9.]+)\n(?=(?s:.*)lost 0\n)") for policy in ("small-world", "random")]
+        cases = [Case(policy, [*there, "dlb", *words, f"policy={policy}", *more], {},
+                      r"efficiency ([0-9.]+)\n(?=(?s:.*)lost 0\n)") for policy, more in (("small-world", []), ("random", []), ("groups", ["node=1"]))]
         cases.append(Case("model", [session.program("sim/tasks_model"), f"processes={ranks}", *words,
                                     "policies=small-world"], {}, r"efficiency +([0-9.]+)"))
         found = session.interleaved(cases, 1)

@@ -77,6 +77,11 @@ module steelyard_phases
     type(c_funptr) :: broadcast, all_agree, abort
   end type
 
+  ! Where the processes of a node meet, and what they have agreed on.
+  type :: place_type
+    integer :: handle, agreed
+  end type
+
   interface
     integer(c_int) function node_create_by(meeting, node) bind(c, name='steelyard_node_create_by')
       import :: c_int, meeting_type, steelyard_node_t
@@ -250,15 +255,17 @@ contains
     type(steelyard_node_t), intent(out) :: node
     integer(c_int), intent(out), optional :: status
     character(kind=c_char, len=120), target :: problem
-    type(MPI_Comm), target :: here
-    type(MPI_Comm) :: several
+    type(place_type), target :: place
+    type(MPI_Comm) :: here, several
     type(meeting_type) :: meeting
     integer :: rank, before
     integer(c_int) :: outcome
-    logical :: initialized, finalized, inter
+    logical :: initialized, finalized, inter, by_number
 
     here = MPI_COMM_NULL
-    meeting = meeting_type(c_loc(here%mpi_val), 0, 1, 0, c_null_ptr, c_funloc(meet_broadcast), c_funloc(meet_all_agree), &
+    place = place_type(here%mpi_val, 1)
+    by_number = .false.
+    meeting = meeting_type(c_loc(place), 0, 1, 0, c_null_ptr, c_funloc(meet_broadcast), c_funloc(meet_all_agree), &
       c_funloc(meet_abort))
     call MPI_Initialized(initialized)
     call MPI_Finalized(finalized)
@@ -277,27 +284,34 @@ contains
       call watch_the_end()
       call MPI_Comm_rank(communicator, rank)
       meeting%rank_in_communicator = rank
-      if (is_mpich()) then  ! whose MPI_Comm_split_type splits twice
+      by_number = is_mpich()  ! its MPI_Comm_split_type splits twice
+      if (by_number) then
         call MPI_Comm_split(communicator, internal_node(), rank, here)
       else
         call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
       end if
-      call MPI_Comm_rank(here, meeting%rank)
-      call MPI_Comm_size(here, meeting%size)
+      call take_places()
     end if
     outcome = node_create_by(meeting, node)
-    if (outcome /= STEELYARD_SUCCESS .and. meeting%size > 1) then
-      ! Two nodes may have the same number. Then nobody has got a context: files in memory are those of one node.
+    if (by_number .and. place%agreed == 0) then
+      ! Two nodes may have the same number. Then all got a failure: files in memory are those of one node.
       several = here
       before = meeting%size
       call MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, int(meeting%rank), MPI_INFO_NULL, here)
       call MPI_Comm_free(several)
-      call MPI_Comm_rank(here, meeting%rank)
-      call MPI_Comm_size(here, meeting%size)
+      call take_places()
       if (meeting%size < before) outcome = node_create_by(meeting, node)
     end if
     call give(outcome, status)
     if (here /= MPI_COMM_NULL) call MPI_Comm_free(here)
+
+  contains
+
+    subroutine take_places()
+      place%handle = here%mpi_val
+      call MPI_Comm_rank(here, meeting%rank)
+      call MPI_Comm_size(here, meeting%size)
+    end subroutine
   end subroutine
 
   logical function is_mpich()
@@ -323,13 +337,13 @@ contains
   subroutine meet_broadcast(self, bytes, size) bind(c)
     type(c_ptr), value :: self, bytes
     integer(c_size_t), value :: size
-    integer, pointer :: handle
+    type(place_type), pointer :: place
     character(kind=c_char), pointer :: buffer(:)
     type(MPI_Comm) :: here
     type(MPI_Request) :: request
-    call c_f_pointer(self, handle)
+    call c_f_pointer(self, place)
     call c_f_pointer(bytes, buffer, [size])
-    here%mpi_val = handle
+    here%mpi_val = place%handle
     call MPI_Ibcast(buffer, int(size), MPI_BYTE, 0, here, request)
     call await(request)
   end subroutine
@@ -337,15 +351,16 @@ contains
   integer(c_int) function meet_all_agree(self, mine) bind(c)
     type(c_ptr), value :: self
     integer(c_int), value :: mine
-    integer, pointer :: handle
+    type(place_type), pointer :: place
     integer, asynchronous :: one, all
     type(MPI_Comm) :: here
     type(MPI_Request) :: request
-    call c_f_pointer(self, handle)
-    here%mpi_val = handle
+    call c_f_pointer(self, place)
+    here%mpi_val = place%handle
     one = mine
     call MPI_Iallreduce(one, all, 1, MPI_INTEGER, MPI_MIN, here, request)
     call await(request)
+    place%agreed = all
     meet_all_agree = all
   end function
 

@@ -23,8 +23,10 @@ namespace {
 
 using steelyard::tasks::amount_ahead;
 using steelyard::tasks::amount_to_give;
+using steelyard::tasks::deal_into_groups;
 using steelyard::tasks::hash;
 using steelyard::tasks::kFirstPatience;
+using steelyard::tasks::kGroup;
 using steelyard::tasks::next_patience;
 using steelyard::tasks::Overlay;
 using steelyard::tasks::Places;
@@ -48,7 +50,7 @@ struct Setting {
   double gift = 8 << 20;      // bytes of tasks that one request brings, at most
   double take = 1e-6;         // to take tasks from another process of the node
   std::uint32_t node = 28;    // processes of a node
-  std::uint32_t group = 28;   // groups: processes that share
+  std::uint32_t group = kGroup;   // groups: processes that share
   bool results = true;
 };
 
@@ -192,21 +194,15 @@ class Model {
       all_[p].links.assign(duties.peers.begin(), duties.peers.end());
     }
   }
-  /// Hierarchical sharing: groups of equal load, as far as loads are known; inside, the heaviest hands out one by one.
+  /// Hierarchical sharing: groups of equal load, as far as loads are known; inside, tasks are handed out one by one.
   void group() {
-    std::vector<std::pair<double, std::uint32_t>> loads;
+    std::vector<double> loads;
     for (std::uint32_t p = 0; p < s_.processes; ++p) {
-      loads.push_back({-(all_[p].queued + 1e-3) * (1 + s_.misjudged * (2 * uniform(p ^ 0xabcdef) - 1)), p});
+      loads.push_back((all_[p].queued + 1e-3) * (1 + s_.misjudged * (2 * uniform(p ^ 0xabcdef) - 1)));
     }
-    std::sort(loads.begin(), loads.end());
-    const std::uint32_t groups = (s_.processes + s_.group - 1) / s_.group;
-    members_.resize(groups);
-    group_of_.resize(s_.processes);
-    for (std::uint32_t i = 0; i < s_.processes; ++i) {
-      const std::uint32_t row = i / groups, g = row % 2 == 0 ? i % groups : groups - 1 - i % groups;
-      members_[g].push_back(loads[i].second);
-      group_of_[loads[i].second] = g;
-    }
+    group_of_ = deal_into_groups(loads, s_.group);
+    members_.resize((s_.processes + s_.group - 1) / s_.group);
+    for (std::uint32_t p = 0; p < s_.processes; ++p) members_[group_of_[p]].push_back(p);
   }
 
   static void add(Process& p, Chunk chunk) {

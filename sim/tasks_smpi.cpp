@@ -144,6 +144,10 @@ std::unique_ptr<Pool> pool() {
   const std::string policy = g_values.contains("policy") ? g_values["policy"] : "small-world";
   if (policy == "random") settings.shape = Overlay::Shape::complete;
   if (policy == "master") settings.shape = Overlay::Shape::star;
+  if (policy == "groups") {
+    settings.shape = Overlay::Shape::complete;
+    settings.group = static_cast<int>(number("group", kGroup));
+  }
   settings.stealing = policy != "none";
   std::unique_ptr<Pool> made;
   auto mail = std::make_unique<SimulatedMail>(static_cast<int>(number("node", 28)));

@@ -40,6 +40,7 @@
 #include "steelyard/steelyard.h"
 #ifndef STEELYARD_WITHOUT_MPI
 #include <mpi.h>
+#include <string.h>
 #endif
 
 #ifdef __cplusplus
@@ -278,25 +279,34 @@ static inline void steelyard_mpi_await(MPI_Request request) {
   for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
     steelyard_internal_pause(turn++);
 }
+/* Where the processes of a node meet, and what they have agreed on. */
+struct steelyard_mpi_place {
+  MPI_Comm here;
+  int agreed;
+};
 static inline void steelyard_mpi_broadcast(void* self, void* bytes, size_t size) {
   MPI_Request request;
-  MPI_Ibcast(bytes, (int)size, MPI_BYTE, 0, *(MPI_Comm*)self, &request);
+  MPI_Ibcast(bytes, (int)size, MPI_BYTE, 0, ((struct steelyard_mpi_place*)self)->here, &request);
   steelyard_mpi_await(request);
 }
 static inline int steelyard_mpi_all_agree(void* self, int mine) {
+  struct steelyard_mpi_place* place = (struct steelyard_mpi_place*)self;
   MPI_Request request;
-  int all = 0;
-  MPI_Iallreduce(&mine, &all, 1, MPI_INT, MPI_LAND, *(MPI_Comm*)self, &request);
+  MPI_Iallreduce(&mine, &place->agreed, 1, MPI_INT, MPI_LAND, place->here, &request);
   steelyard_mpi_await(request);
-  return all;
+  return place->agreed;
 }
-/* MPICH's MPI_Comm_split_type splits twice, and needs six exchanges among all where MPI_Comm_split needs two. */
-static inline void steelyard_mpi_split_by_nodes(MPI_Comm communicator, int key, MPI_Comm* here) {
-#ifdef MPICH_VERSION
-  MPI_Comm_split(communicator, steelyard_internal_node(), key, here);
-#else
-  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, here);
-#endif
+/* Its MPI_Comm_split_type splits twice, and needs six exchanges among all where MPI_Comm_split needs two. */
+static inline int steelyard_mpi_is_mpich(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  return strstr(version, "MPICH") != NULL;
+}
+static inline void steelyard_mpi_take_places(MPI_Comm here, steelyard_meeting_t* meeting) {
+  ((struct steelyard_mpi_place*)meeting->self)->here = here;
+  MPI_Comm_rank(here, &meeting->rank);
+  MPI_Comm_size(here, &meeting->size);
 }
 static inline void steelyard_mpi_abort(void) { MPI_Abort(MPI_COMM_WORLD, 1); }
 static inline int steelyard_mpi_ends(MPI_Comm self, int key, void* value, void* state) {
@@ -325,32 +335,34 @@ static inline const char* steelyard_mpi_problem(MPI_Comm communicator) {
 }
 
 static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, steelyard_node_t** node) {
-  MPI_Comm here = MPI_COMM_NULL;
+  struct steelyard_mpi_place place = {MPI_COMM_NULL, 1};
   steelyard_meeting_t meeting = {
       NULL, 0, 1, 0, NULL, steelyard_mpi_broadcast, steelyard_mpi_all_agree, steelyard_mpi_abort};
   steelyard_status_t status;
-  meeting.self = &here;
+  MPI_Comm here = MPI_COMM_NULL;
+  int by_number = 0;
+  meeting.self = &place;
   meeting.problem = steelyard_mpi_problem(communicator);
   if (meeting.problem == NULL) {
     steelyard_mpi_watch_the_end();
     MPI_Comm_rank(communicator, &meeting.rank_in_communicator);
-    steelyard_mpi_split_by_nodes(communicator, meeting.rank_in_communicator, &here);
-    MPI_Comm_rank(here, &meeting.rank);
-    MPI_Comm_size(here, &meeting.size);
+    by_number = steelyard_mpi_is_mpich();
+    if (by_number)
+      MPI_Comm_split(communicator, steelyard_internal_node(), meeting.rank_in_communicator, &here);
+    else
+      MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, meeting.rank_in_communicator, MPI_INFO_NULL, &here);
+    steelyard_mpi_take_places(here, &meeting);
   }
   status = steelyard_node_create_by(&meeting, node);
-#ifdef MPICH_VERSION
-  /* Two nodes may have the same number. Then nobody has got a context: files in memory are those of one node. */
-  if (status != STEELYARD_SUCCESS && meeting.size > 1 && node != NULL) {
+  /* Two nodes may have the same number. Then all got a failure: files in memory are those of one node. */
+  if (by_number && !place.agreed) {
     MPI_Comm several = here;
     const int before = meeting.size;
     MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, meeting.rank, MPI_INFO_NULL, &here);
     MPI_Comm_free(&several);
-    MPI_Comm_rank(here, &meeting.rank);
-    MPI_Comm_size(here, &meeting.size);
+    steelyard_mpi_take_places(here, &meeting);
     if (meeting.size < before) status = steelyard_node_create_by(&meeting, node);
   }
-#endif
   if (here != MPI_COMM_NULL) MPI_Comm_free(&here);
   return status;
 }

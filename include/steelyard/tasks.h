@@ -73,9 +73,10 @@ typedef struct steelyard_task_type {
 typedef struct steelyard_tasks_options {
   int threads;        /* of this process that execute tasks; see steelyard_tasks_help() */
   const char* policy; /* NULL or "small-world"; for comparison "random" (victims among all processes), "master" (all ask
-                         the first node), "none" (nothing is stolen) */
-  double fraction;    /* of a victim's tasks that a thief gets, up to 1; 0: adaptive */
-  int degree;         /* nodes that a node may talk to, at most; 0: 4 log2(nodes) */
+                         the first node), "groups" (hierarchical sharing: in each run, nodes give one task at a time to
+                         those of their group, dealt by load), "none" (nothing is stolen) */
+  double fraction;    /* of a victim's tasks that a thief gets, up to 1; 0: adaptive. Not with groups */
+  int degree;         /* nodes that a node may talk to, at most; 0: 4 log2(nodes). Of groups: nodes in one; 0: 28 */
   int ranks_a_node;   /* 0: as they are; n: only so many share memory, the others talk by messages. For tests. */
 } steelyard_tasks_options_t;
 #define STEELYARD_TASKS_OPTIONS_DEFAULT {1, NULL, 0, 0, 0}
@@ -162,7 +163,7 @@ typedef struct steelyard_tasks_statistics {
   uint64_t results_sent; /* to other processes */
   uint64_t hops;         /* the transfers that these took */
   uint64_t messages;     /* to other nodes */
-  int connections;       /* processes of other nodes that it has talked to */
+  int connections;       /* processes of other nodes that it has talked to; with groups, all that rank 0 has told */
   int degree;            /* those that it may talk to */
   uint64_t runs, waves;  /* waves: rounds of looking whether all is over */
   double busy;           /* s in tasks, over all threads */

@@ -102,9 +102,15 @@ class CalledMeeting final : public Meeting {
   int size() const override { return by_.size; }
   int rank_in_communicator() const override { return by_.rank_in_communicator; }
   void broadcast(void* bytes, std::size_t size) override {
-    if (by_.size > 1) by_.broadcast(by_.self, bytes, size);
+    if (by_.size == 1) return;
+    const Waiting waiting(false);
+    by_.broadcast(by_.self, bytes, size);
   }
-  bool all_agree(bool mine) override { return by_.size > 1 ? by_.all_agree(by_.self, mine ? 1 : 0) != 0 : mine; }
+  bool all_agree(bool mine) override {
+    if (by_.size == 1) return mine;
+    const Waiting waiting(false);
+    return by_.all_agree(by_.self, mine ? 1 : 0) != 0;
+  }
 
  private:
   const steelyard_meeting_t& by_;

@@ -88,11 +88,14 @@ Status to_settings(const steelyard_tasks_options_t& options, Settings& settings)
     settings.shape = Overlay::Shape::complete;
   } else if (policy == "master") {
     settings.shape = Overlay::Shape::star;
+  } else if (policy == "groups") {
+    settings.shape = Overlay::Shape::complete;
+    settings.group = options.degree > 0 ? options.degree : kGroup;
   } else if (policy == "none") {
     settings.stealing = false;
   } else if (policy != "small-world") {
     return Status::failure(
-        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master or none", policy));
+        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none", policy));
   }
   settings.threads = options.threads;
   settings.fraction = options.fraction;

@@ -322,7 +322,7 @@ TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
 }
 
 TEST(Pool, EveryPolicyGivesTheSameResults) {
-  for (const char* policy : {"small-world", "random", "master", "none"}) {
+  for (const char* policy : {"small-world", "random", "master", "groups", "none"}) {
     steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
     options.policy = policy;
     options.ranks_a_node = 1;

@@ -1,6 +1,7 @@
 #include "base/counter_clock.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -12,10 +13,14 @@ namespace steelyard::base {
 namespace {
 
 constexpr std::int64_t kCompareEvery = 1'000'000;  // ns
-// How fast the counter runs is not known well enough over less; over more, the system may have been suspended in between.
-constexpr std::int64_t kBaseline = 5'000'000, kLongestBaseline = 1'000'000'000;  // ns
-constexpr std::uint64_t kUndisturbed =
-    4'000;  // ticks that two readings of the counter around one of the clock may take
+// How fast the counter runs is told by a stretch of time: the first two that agree. It is measured anew each second.
+constexpr std::int64_t kStretch = 5'000'000, kLongestStretch = 1'000'000'000;  // ns
+constexpr double kAgree = 1e-3;                // what the system itself may adjust, and more
+constexpr double kOff = 10'000;                // ns; more than that, and the system was suspended or moved
+constexpr std::uint64_t kUndisturbed = 4'000;  // ticks that two readings around one of the clock may take, at most
+constexpr int kGiveUp = 64;                    // in a row that took longer
+
+bool agree(double one, double other) { return std::abs(one - other) <= kAgree * one; }
 
 }  // namespace
 
@@ -34,9 +39,30 @@ bool CounterClock::kernel_uses_the_counter() {
 #endif
 }
 
-void CounterClock::begin_baseline(std::uint64_t ticks, std::int64_t ns) {
+void CounterClock::begin_stretch(std::uint64_t ticks, std::int64_t ns) {
   first_ticks_ = ticks;
   first_ns_ = ns;
+}
+
+void CounterClock::forget() {
+  rate_ = candidate_ = 0;
+  first_ns_ = 0;
+}
+
+// What the counter says against what the clock says.
+void CounterClock::learn(std::uint64_t ticks, std::int64_t ns) {
+  if (rate_ > 0) {
+    const double since = static_cast<double>(ns - ns_);
+    const double off = std::abs(static_cast<double>(ticks - ticks_) * rate_ - since);
+    if (ticks < ticks_ || off > kOff + kAgree * since) forget();
+  }
+  if (first_ns_ == 0) begin_stretch(ticks, ns);
+  const std::int64_t length = ns - first_ns_;
+  if (length < kStretch) return;
+  const double rate = static_cast<double>(length) / static_cast<double>(ticks - first_ticks_);
+  if (rate_ > 0 || agree(rate, candidate_)) rate_ = rate;
+  if (rate_ <= 0 || length > kLongestStretch) begin_stretch(ticks, ns);
+  candidate_ = rate;
 }
 
 std::int64_t CounterClock::compare() {
@@ -47,11 +73,13 @@ std::int64_t CounterClock::compare() {
   const std::uint64_t after = __rdtsc();
   last_ = std::max(last_, ns);
   valid_ = 0;
-  if (after - before > kUndisturbed) return last_;  // off the core in between
-  if (first_ns_ == 0 || after <= first_ticks_) begin_baseline(after, ns);
-  const std::int64_t length = ns - first_ns_;
-  if (length >= kBaseline) rate_ = static_cast<double>(length) / static_cast<double>(after - first_ticks_);
-  if (length > kLongestBaseline) begin_baseline(after, ns);
+  shortest_ = std::min(shortest_, after - before);
+  if (after - before > std::min(kUndisturbed, 3 * shortest_)) {  // off the core in between, or not fast here at all
+    if (++disturbed_ == kGiveUp) usable_ = false;
+    return last_;
+  }
+  disturbed_ = 0;
+  learn(after, ns);
   if (rate_ <= 0) return last_;
   ticks_ = after;
   ns_ = ns;

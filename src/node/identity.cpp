@@ -1,16 +1,17 @@
 #include "node/identity.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <functional>
-#include <string_view>
+#include <string>
 
 namespace steelyard::node {
-
 namespace {
 
-// A kernel makes a new one at each start. Names of hosts may be those of containers, and be alike.
+// A kernel makes a new number at each start; names of hosts may be those of containers, and be alike. Containers on one kernel
+// have memory of their own to share, or not.
 std::int32_t read_identity() {
   char text[256] = {};
   if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re"); file != nullptr) {
@@ -18,14 +19,16 @@ std::int32_t read_identity() {
     std::fclose(file);
   }
   if (text[0] == '\0') gethostname(text, sizeof(text) - 1);
-  return static_cast<std::int32_t>(std::hash<std::string_view>{}(text) & 0x7fffffff);
+  struct stat shared = {};
+  stat("/dev/shm", &shared);
+  return static_cast<std::int32_t>(std::hash<std::string>{}(text + std::to_string(shared.st_dev)) & 0x7fffffff);
 }
+
+// When the library is loaded: a program may have no file to spare later.
+const std::int32_t g_identity = read_identity();
 
 }  // namespace
 
-std::int32_t identity() {
-  static const std::int32_t number = read_identity();
-  return number;
-}
+std::int32_t identity() { return g_identity; }
 
 }  // namespace steelyard::node

@@ -57,7 +57,7 @@ class Activity {
   const Totals& totals() const { return totals_; }
   /// Up to now, the stretch that is under way included.
   Totals totals_at(std::int64_t now) const;
-  /// What of it a tick tells, but for its threads.
+  /// What of totals_at() a tick tells, but for its threads: at each collective, so nothing is copied.
   Tick tick_at(std::int64_t now) const;
   std::int64_t last_region_wall() const { return last_region_wall_; }
 

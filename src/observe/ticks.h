@@ -29,7 +29,7 @@ class TickBoard {
   static std::size_t footprint(int processes);
   TickBoard(node::Segment& segment, int processes, int me);
 
-  /// At each collective.
+  /// In the header: it is called at each collective.
   void publish(TickSource source, const Tick& tick) {
     Ring& mine = ring(me_, source);
     const std::int64_t index = mine.count.load(std::memory_order_relaxed);

@@ -119,6 +119,19 @@ void Pool::read(int from, std::vector<char> letter) {
       break;
     }
     case Kind::acknowledge: router_.acknowledged(from, header.further); break;
+    case Kind::load: {
+      double load = 0;
+      std::memcpy(&load, bytes, sizeof(load));
+      load_told(from, header.number, load);
+      break;
+    }
+    case Kind::groups:
+      if (header.number == run_) {  // that run may have been over before
+        std::vector<std::uint32_t> nodes(header.bytes / sizeof(std::uint32_t));
+        std::memcpy(nodes.data(), bytes, header.bytes);
+        join_group(nodes);
+      }
+      break;
     case Kind::report: {
       Waves::Counts counts;
       std::memcpy(&counts, bytes, sizeof(counts));
@@ -132,6 +145,51 @@ void Pool::read(int from, std::vector<char> letter) {
       break;
     }
   }
+}
+
+void Pool::tell_load() {
+  ask_of({});
+  const auto load = static_cast<double>(primary().queued());
+  if (rank() == 0) return load_told(0, run_, load);
+  std::vector<char> bytes(sizeof(load));
+  std::memcpy(bytes.data(), &load, sizeof(load));
+  mail(0, Kind::load, run_, bytes);
+}
+
+// Some are a run ahead of others; and a run may be over before the last load of it has come.
+void Pool::load_told(int from, std::uint64_t run, double load) {
+  const Places& places = routes_.places();
+  Loads& loads = loads_[run];
+  loads.by_node.resize(static_cast<std::size_t>(places.nodes()));
+  loads.by_node[static_cast<std::size_t>(places.node(from))] += load;
+  if (++loads.told < mail_->size()) return;
+  const std::vector<std::uint32_t> group_of =
+      deal_into_groups(loads.by_node, static_cast<std::size_t>(settings_.group));
+  loads_.erase(run);
+  if (run != run_) return;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
+  for (std::uint32_t node = 0; node < group_of.size(); ++node) groups[group_of[node]].push_back(node);
+  join_group(groups[group_of[static_cast<std::size_t>(places.node(0))]]);
+  for (int to = 1; to < mail_->size(); ++to) {
+    const std::vector<std::uint32_t>& nodes = groups[group_of[static_cast<std::size_t>(places.node(to))]];
+    std::vector<char> bytes(nodes.size() * sizeof(nodes[0]));
+    std::memcpy(bytes.data(), nodes.data(), bytes.size());
+    mail(to, Kind::groups, run, bytes);
+  }
+}
+
+void Pool::join_group(const std::vector<std::uint32_t>& nodes) {
+  std::vector<std::size_t> members;
+  for (std::size_t peer = 0; peer < duties_.peers.size(); ++peer) {
+    const auto node = static_cast<std::uint32_t>(routes_.places().node(duties_.peers[peer]));
+    if (std::ranges::binary_search(nodes, node)) members.push_back(peer);
+  }
+  ask_of(std::move(members));
+}
+
+void Pool::ask_of(std::vector<std::size_t> peers) {
+  askable_ = std::move(peers);
+  victims_.emplace(askable_.size(), static_cast<std::uint64_t>(rank()));
 }
 
 void Pool::mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
@@ -223,8 +281,8 @@ void Pool::ask_ahead() {
 
 void Pool::request(Asked how) {
   if (!settings_.stealing || leaving_) return;
-  for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
-    const std::size_t peer = victims_.next();
+  for (std::size_t tries = 0; tries < askable_.size(); ++tries) {
+    const std::size_t peer = askable_[victims_->next()];
     if (asked_[peer] >= how) continue;
     asked_[peer] = how;
     mail(duties_.peers[peer], how == Asked::early ? Kind::early_request : Kind::request, run_, {});
@@ -235,7 +293,8 @@ void Pool::request(Asked how) {
 // The others who were asked would send more than is needed, from which others then would have to steal.
 void Pool::answered(int rank) {
   const auto peer = std::ranges::find(duties_.peers, rank) - duties_.peers.begin();
-  victims_.gave(static_cast<std::size_t>(peer));
+  const auto victim = std::ranges::lower_bound(askable_, static_cast<std::size_t>(peer)) - askable_.begin();
+  victims_->gave(static_cast<std::size_t>(victim));
   asked_[static_cast<std::size_t>(peer)] = Asked::no;
   withdraw();
 }
@@ -269,7 +328,7 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
     here = std::max(here, amount_ahead(me.ns_per_task()) * static_cast<std::size_t>(arena_->workers()));
   const std::size_t available = me.in_reach();
   if (available <= here) return false;
-  std::size_t amount = amount_to_give(available - here, askers, settings_.fraction);
+  std::size_t amount = settings_.group > 0 ? 1 : amount_to_give(available - here, askers, settings_.fraction);
   std::vector<Deque::Entry> given;
   std::vector<char> bytes;
   std::size_t sent = 0;

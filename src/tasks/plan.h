@@ -44,6 +44,11 @@ class Victims {
   std::size_t asked_ = 0, place_ = 0;
 };
 
+/// Hierarchical sharing: who shares with whom. Dealt by load, there and back, into groups of at most `size`, so that all have
+/// about as much to do. By member, its group.
+std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
+inline constexpr int kGroup = 28;  // members, if nothing else is asked for
+
 /// Whether all is over, by the four-counter argument: what was finished by the end of one wave equals what was spawned as
 /// seen in the whole of the next. The numbers never shrink, so that in between nothing was under way anywhere.
 class Waves {

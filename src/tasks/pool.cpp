@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -44,20 +45,22 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
   struct Common {
     std::uint64_t names;
     double fraction;
-    std::int32_t degree, ranks_a_node, policy;
+    std::int32_t degree, ranks_a_node, policy, group;
     char text[240];
   } common{digest(names),
            settings.fraction,
            settings.degree,
            settings.ranks_a_node,
            settings.stealing ? static_cast<std::int32_t>(settings.shape) : -1,
+           settings.group,
            {}};
   names.copy(common.text, sizeof(common.text) - 1);
   const Common mine = common;
   mail->broadcast(&common, sizeof(common));
   const bool same_functions = mine.names == common.names;
-  const bool same_policy = mine.policy == common.policy;
+  const bool same_policy = mine.policy == common.policy && (mine.group > 0) == (common.group > 0);
   const bool same_options = mine.degree == common.degree && mine.ranks_a_node == common.ranks_a_node &&
+                            mine.group == common.group &&
                             (mine.fraction == common.fraction || std::isnan(mine.fraction));
   base::Status good = in_range(settings);
   if (!mail->all_agree(same_functions && same_policy && same_options && good)) {
@@ -106,9 +109,12 @@ Pool::Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Se
       duties_(routes_.duties(mail_->rank())),
       postbox_(*mail_),
       router_(mail_->rank(), *this, settings.parcel, settings.outstanding),
-      victims_(duties_.peers.size(), static_cast<std::uint64_t>(mail_->rank())),
       asked_(duties_.peers.size(), Asked::no),
-      team_(settings.threads - 1) {}
+      team_(settings.threads - 1) {
+  std::vector<std::size_t> all(duties_.peers.size());
+  std::iota(all.begin(), all.end(), 0);
+  ask_of(std::move(all));
+}
 
 Pool::~Pool() = default;
 
@@ -130,6 +136,7 @@ base::Status Pool::run(Consumer consumer) {
   complain_at_ = kFirstComplaint;
   team_.open();
   ++run_;
+  if (shares_in_groups() && !leaving_) tell_load();
   arena_->process(mail_->node_rank()).entered.store(run_, std::memory_order_release);
   const Waves::Verdict verdict = work();
   team_.close();
@@ -188,7 +195,7 @@ Waves::Verdict Pool::work() {
       idle_since = time;
       ask_again_ = 0;
       patience_ = kFirstPatience;
-      victims_.restart();
+      victims_->restart();
       node.asleep.fetch_add(1, std::memory_order_relaxed);
     }
     poll(time, true);
@@ -325,6 +332,8 @@ Statistics Pool::statistics() const {
   all.waves = ending_->waves();
   all.connections = static_cast<int>(connections_.size());
   all.degree = static_cast<int>(duties_.peers.size());
+  // Rank 0 hears from everybody, and tells everybody.
+  if (shares_in_groups()) all.degree = rank() == 0 ? mail_->size() - 1 : all.degree + (is_peer(0) ? 0 : 1);
   return all;
 }
 

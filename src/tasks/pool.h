@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -24,6 +25,9 @@ struct Settings {
   int ranks_a_node = 0;  ///< as asked for
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
+  /// Hierarchical sharing, for comparison: only those of a group give to each other, one task at a time. Groups of so many
+  /// nodes are formed anew by what all have to do at the start of a run. 0: whoever has gives to who asks.
+  int group = 0;
   double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
   std::size_t parcel = 3072;
@@ -117,9 +121,15 @@ class Pool final : Router::Carrier {
   void collect_blocks();
   void collect_mail();
   void read(int from, std::vector<char> letter);
+  bool shares_in_groups() const { return settings_.group > 0 && routes_.places().nodes() > 1; }
+  bool is_peer(int rank) const { return std::ranges::find(duties_.peers, rank) != duties_.peers.end(); }
+  void tell_load();
+  void load_told(int from, std::uint64_t run, double load);
+  void join_group(const std::vector<std::uint32_t>& nodes);
   void mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
+  void ask_of(std::vector<std::size_t> peers);
   void request(Asked how);
   void ask_ahead();
   void answered(int rank);
@@ -142,12 +152,18 @@ class Pool final : Router::Carrier {
   Router router_;
   Voice voice_{*this};
   std::unique_ptr<Ending> ending_;
-  Victims victims_;
 
   // Stealing between nodes.
   std::vector<Request> held_;  // thieves that wait here for tasks
   std::vector<Asked> asked_;   // by peer
   std::int64_t ask_again_ = 0, patience_ = 0;
+  std::vector<std::size_t> askable_;  // peers; of its own group, where there are groups
+  std::optional<Victims> victims_;    // among those
+  struct Loads {
+    std::vector<double> by_node;
+    int told = 0;
+  };
+  std::map<std::uint64_t, Loads> loads_;  // at rank 0, by run
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;

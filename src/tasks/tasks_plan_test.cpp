@@ -178,6 +178,25 @@ TEST(Victims, EverybodyIsAskedAndTheLastGiverFirst) {
   EXPECT_EQ(asked.size(), 10u);
 }
 
+TEST(Groups, HaveTheSameLoadAndAreNotLargerThanAsked) {
+  for (const std::size_t processes : {1U, 2U, 27U, 28U, 29U, 1000U}) {
+    std::vector<double> loads(processes);
+    for (std::size_t p = 0; p < processes; ++p) loads[p] = static_cast<double>(hash(p) % 100);
+    const std::vector<std::uint32_t> group_of = deal_into_groups(loads, 28);
+    const std::size_t groups = (processes + 27) / 28;
+    std::vector<double> sums(groups);
+    std::vector<std::size_t> members(groups);
+    for (std::size_t p = 0; p < processes; ++p) {
+      ASSERT_LT(group_of[p], groups);
+      sums[group_of[p]] += loads[p];
+      ++members[group_of[p]];
+    }
+    EXPECT_LE(std::ranges::max(members), 28U) << processes;
+    EXPECT_LE(std::ranges::max(members) - std::ranges::min(members), 1U) << processes;
+    EXPECT_LE(std::ranges::max(sums) - std::ranges::min(sums), 100) << processes;
+  }
+}
+
 // Processes that spawn, move and finish tasks at any moment, while each wave reads them one after the other.
 TEST(Waves, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
   std::mt19937_64 dice(11);

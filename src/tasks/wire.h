@@ -14,7 +14,9 @@ enum class Kind : std::uint16_t {
   results,        ///< on their way home
   acknowledge,    ///< results were handed on
   report,         ///< of a wave, towards the root
-  verdict         ///< on a wave, from the root
+  verdict,        ///< on a wave, from the root
+  load,           ///< to rank 0, where tasks are shared in groups
+  groups          ///< from rank 0
 };
 
 struct Header {
