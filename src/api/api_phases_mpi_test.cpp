@@ -193,6 +193,8 @@ TEST_F(Phases, MistakesAreSentencesAndHarmNobody) {
   steelyard_phase_free(nullptr);
   const steelyard_bounds_t bounds = {ranks + 1, 0, 0};
   says(steelyard_phase_create_graded(node, &bounds, &phase), "widen");
+  const steelyard_bounds_t negative = {1, 0, -1};
+  says(steelyard_phase_create_graded(node, &negative, &phase), "at most -1 threads");
 }
 
 TEST_F(Phases, AnIntercommunicatorIsRefused) {

@@ -49,7 +49,10 @@ std::uint32_t Comparison::gap(std::int64_t now) {
 }
 
 std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now) {
-  const std::int64_t affordable = kCostPart * won_lately_ * with_warm_ups() / each(now);
+  std::int64_t apart = each(now);
+  // So far the library had most of them; the board will be what it has won the faster.
+  if (step_ == Step::decide) apart = std::max(apart - won_lately_, apart / kGrowth + 1);
+  const std::int64_t affordable = kCostPart * won_lately_ * with_warm_ups() / apart;
   // One wait that something else has made long does not decide for long.
   const std::int64_t most = std::min<std::int64_t>(kLongest, kGrowth * std::max(stay_, least));
   const auto stay = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, least, most));
@@ -100,8 +103,8 @@ Comparison::Next Comparison::next(const Waits& library, const Waits& board, std:
       return {.by_board = false, .counted = false, .left = kLeast};
     case Step::decide:
       if (!board_wins({library, board})) return begin_library(Step::by_library, false);
-      step_ = Step::stay;
       stay_ = stay(kStay / 4 * run_, now);
+      step_ = Step::stay;
       stayed_ = 1;
       return {};
     case Step::by_library: return to_come_ > 0 ? one_by_library() : look_at_board(now);
