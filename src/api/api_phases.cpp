@@ -319,9 +319,9 @@ steelyard_status_t steelyard_phase_create_graded(steelyard_node_t* node, const s
     Bounds within;
     if (bounds != nullptr) within = {bounds->least_processes, bounds->most_processes, bounds->most_threads};
     if (std::min({within.least_processes, within.most_processes, within.most_threads}) < 0) {
-      return Status::failure(
-          fmt::format("a phase cannot have {} to {} processes of at most {} threads: use numbers from 1, or 0 for no bound",
-                      within.least_processes, within.most_processes, within.most_threads));
+      return Status::failure(fmt::format(
+          "a phase cannot have {} to {} processes of at most {} threads: use numbers from 1, or 0 for no bound",
+          within.least_processes, within.most_processes, within.most_threads));
     }
     std::vector<Grade> grades = grades_between(*node->context, within);
     if (grades.empty()) {

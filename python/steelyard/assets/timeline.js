@@ -31,6 +31,11 @@ async function inflate(bytes) {
 /** A signed number, zigzag, from planes of bytes; up to 33 bits. */
 function number(planes, k, count, bytes) {
   let z = planes[k];
+  if (bytes < 4) { // nearly always: a whole number of 32 bits
+    if (bytes > 1) z |= planes[count + k] << 8;
+    if (bytes > 2) z |= planes[2 * count + k] << 16;
+    return (z >>> 1) ^ -(z & 1);
+  }
   for (let p = 1, unit = 256; p < bytes; ++p, unit *= 256) z += planes[p * count + k] * unit;
   return z % 2 ? -(z + 1) / 2 : z / 2;
 }
@@ -247,7 +252,7 @@ class Chart {
     const {image} = this;
     const perPixel = ((view.t1 - view.t0) / image.width) * samples.levels[0].bins;
     const rowHeight = image.height / (view.r1 - view.r0);
-    if (perPixel >= 0.7) this.drawBins(perPixel); else this.drawSamples();
+    if (perPixel >= (draft ? 0.3 : 0.7)) this.drawBins(perPixel); else this.drawSamples(); // the latter takes longer
     if (rowHeight >= 4 * ratio) this.separate(rowHeight);
     this.behind.getContext("2d").putImageData(image, 0, 0);
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height);
