@@ -10,7 +10,7 @@
 !     call steelyard_phase_leave(wide)
 module steelyard_phases
   use, intrinsic :: iso_c_binding
-  use mpi_f08, only: MPI_Comm, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, MPI_INFO_NULL, MPI_INTEGER, MPI_BYTE, &
+  use mpi_f08, only: MPI_Comm, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, MPI_INFO_NULL, MPI_INT, MPI_BYTE, &
     MPI_MIN, MPI_Ibcast, MPI_Iallreduce, MPI_Test, MPI_Request, MPI_STATUS_IGNORE, MPI_Get_library_version, &
     MPI_MAX_LIBRARY_VERSION_STRING, MPI_Abort, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_split, MPI_Comm_split_type, &
     MPI_Comm_free, MPI_Comm_test_inter, MPI_Initialized, MPI_Finalized, MPI_Comm_create_keyval, MPI_Comm_set_attr, &
@@ -79,7 +79,8 @@ module steelyard_phases
 
   ! Where the processes of a node meet, and what they have agreed on.
   type :: place_type
-    integer :: handle, agreed
+    integer :: handle
+    integer(c_int) :: agreed
   end type
 
   interface
@@ -263,7 +264,7 @@ contains
     logical :: initialized, finalized, inter, by_number
 
     here = MPI_COMM_NULL
-    place = place_type(here%mpi_val, 1)
+    place = place_type(here%mpi_val, 1_c_int)
     by_number = .false.
     meeting = meeting_type(c_loc(place), 0, 1, 0, c_null_ptr, c_funloc(meet_broadcast), c_funloc(meet_all_agree), &
       c_funloc(meet_abort))
@@ -352,13 +353,13 @@ contains
     type(c_ptr), value :: self
     integer(c_int), value :: mine
     type(place_type), pointer :: place
-    integer, asynchronous :: one, all
+    integer(c_int), asynchronous :: one, all
     type(MPI_Comm) :: here
     type(MPI_Request) :: request
     call c_f_pointer(self, place)
     here%mpi_val = place%handle
     one = mine
-    call MPI_Iallreduce(one, all, 1, MPI_INTEGER, MPI_MIN, here, request)
+    call MPI_Iallreduce(one, all, 1, MPI_INT, MPI_MIN, here, request)  ! as in C
     call await(request)
     place%agreed = all
     meet_all_agree = all

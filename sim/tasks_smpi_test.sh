@@ -15,3 +15,7 @@ for ranks in 1 2 7 24; do
     done
   done
 done
+# That groups share at all: without stealing 16 ranks reach 16 %.
+found=$("$here/simulate.sh" 16 "$1" dlb seconds=0.5 tasks=50 bytes=1e4 node=1 policy=groups group=4)
+printf '%s\n' "$found" | awk '$1 == "efficiency" { reached = $2 } $1 == "lost" && $2 == 0 { complete = 1 }
+  END { exit !(complete && reached > 25) }' || { printf '%s\n' "groups:" "$found"; exit 1; }

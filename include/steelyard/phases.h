@@ -292,7 +292,7 @@ static inline void steelyard_mpi_broadcast(void* self, void* bytes, size_t size)
 static inline int steelyard_mpi_all_agree(void* self, int mine) {
   struct steelyard_mpi_place* place = (struct steelyard_mpi_place*)self;
   MPI_Request request;
-  MPI_Iallreduce(&mine, &place->agreed, 1, MPI_INT, MPI_LAND, place->here, &request);
+  MPI_Iallreduce(&mine, &place->agreed, 1, MPI_INT, MPI_MIN, place->here, &request); /* as Fortran does */
   steelyard_mpi_await(request);
   return place->agreed;
 }

@@ -75,7 +75,7 @@ typedef struct steelyard_tasks_options {
   const char* policy; /* NULL or "small-world"; for comparison "random" (victims among all processes), "master" (all ask
                          the first node), "groups" (hierarchical sharing: in each run, nodes give one task at a time to
                          those of their group, dealt by load), "none" (nothing is stolen) */
-  double fraction;    /* of a victim's tasks that a thief gets, up to 1; 0: adaptive. Not with groups */
+  double fraction;    /* of a victim's tasks that a thief gets, up to 1; 0: adaptive. With groups, inside a node only */
   int degree;         /* nodes that a node may talk to, at most; 0: 4 log2(nodes). Of groups: nodes in one; 0: 28 */
   int ranks_a_node;   /* 0: as they are; n: only so many share memory, the others talk by messages. For tests. */
 } steelyard_tasks_options_t;

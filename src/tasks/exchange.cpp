@@ -149,7 +149,8 @@ void Pool::read(int from, std::vector<char> letter) {
 
 void Pool::tell_load() {
   ask_of({});
-  const auto load = static_cast<double>(primary().queued());
+  // What others have taken of it in the meantime is a part of it.
+  const auto load = static_cast<double>(spawned_here() - told_);
   if (rank() == 0) return load_told(0, run_, load);
   std::vector<char> bytes(sizeof(load));
   std::memcpy(bytes.data(), &load, sizeof(load));

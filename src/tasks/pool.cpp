@@ -145,6 +145,7 @@ base::Status Pool::run(Consumer consumer) {
   std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
   std::ranges::fill(asked_, Asked::no);
   running_ = false;
+  told_ = spawned_here();
   totals_.inside += base::seconds(now() - start);
   if (verdict != Waves::Verdict::torn) return {};
   broken_ = true;
@@ -316,6 +317,15 @@ void Pool::yield(Worker& worker) {
   poll(now(), false);
 }
 
+std::uint64_t Pool::spawned_here() const {
+  const int first = arena_->first_worker(mail_->node_rank());
+  std::uint64_t spawned = 0;
+  for (int thread = 0; thread < settings_.threads; ++thread) {
+    spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
+  }
+  return spawned;
+}
+
 Statistics Pool::statistics() const {
   Statistics all = totals_;
   for (const auto& worker : workers_) {
@@ -323,10 +333,7 @@ Statistics Pool::statistics() const {
     all.stolen_here += worker->totals.stolen_here;
     all.busy += base::seconds(worker->totals.busy_ns);
   }
-  const int first = arena_->first_worker(mail_->node_rank());
-  for (int thread = 0; thread < settings_.threads; ++thread) {
-    all.spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
-  }
+  all.spawned = spawned_here();
   all.threads = settings_.threads;
   all.runs = run_ - (leaving_ ? 1 : 0);
   all.waves = ending_->waves();

@@ -123,6 +123,7 @@ class Pool final : Router::Carrier {
   void read(int from, std::vector<char> letter);
   bool shares_in_groups() const { return settings_.group > 0 && routes_.places().nodes() > 1; }
   bool is_peer(int rank) const { return std::ranges::find(duties_.peers, rank) != duties_.peers.end(); }
+  std::uint64_t spawned_here() const;
   void tell_load();
   void load_told(int from, std::uint64_t run, double load);
   void join_group(const std::vector<std::uint32_t>& nodes);
@@ -164,6 +165,7 @@ class Pool final : Router::Carrier {
     int told = 0;
   };
   std::map<std::uint64_t, Loads> loads_;  // at rank 0, by run
+  std::uint64_t told_ = 0;                // tasks spawned here up to the end of the last run
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;
