@@ -16,6 +16,11 @@ constexpr std::size_t kLetter =
     1 << 20;  // bytes of tasks in one message, more or less: the first can be begun with early
 constexpr std::size_t kGift = 8 << 20;  // of all that one request brings
 
+std::vector<char> bytes_of(const void* data, std::size_t size) {
+  const char* const first = static_cast<const char*>(data);
+  return {first, first + size};
+}
+
 bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
 
 }  // namespace
@@ -152,9 +157,7 @@ void Pool::tell_load() {
   // What others have taken of it in the meantime is a part of it.
   const auto load = static_cast<double>(spawned_here() - told_);
   if (rank() == 0) return load_told(0, run_, load);
-  std::vector<char> bytes(sizeof(load));
-  std::memcpy(bytes.data(), &load, sizeof(load));
-  mail(0, Kind::load, run_, bytes);
+  mail(0, Kind::load, run_, bytes_of(&load, sizeof(load)));
 }
 
 // Some are a run ahead of others; and a run may be over before the last load of it has come.
@@ -173,9 +176,7 @@ void Pool::load_told(int from, std::uint64_t run, double load) {
   join_group(groups[group_of[static_cast<std::size_t>(places.node(0))]]);
   for (int to = 1; to < mail_->size(); ++to) {
     const std::vector<std::uint32_t>& nodes = groups[group_of[static_cast<std::size_t>(places.node(to))]];
-    std::vector<char> bytes(nodes.size() * sizeof(nodes[0]));
-    std::memcpy(bytes.data(), nodes.data(), bytes.size());
-    mail(to, Kind::groups, run, bytes);
+    mail(to, Kind::groups, run, bytes_of(nodes.data(), nodes.size() * sizeof(nodes[0])));
   }
 }
 
@@ -252,15 +253,11 @@ bool Pool::deliver(const Record& record, const char* bytes) {
 }
 
 void Pool::Voice::report(int to, std::uint64_t wave, const Waves::Counts& counts) {
-  std::vector<char> bytes(sizeof(counts));
-  std::memcpy(bytes.data(), &counts, sizeof(counts));
-  pool.mail(to, Kind::report, wave, bytes);
+  pool.mail(to, Kind::report, wave, bytes_of(&counts, sizeof(counts)));
 }
 
 void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
-  std::vector<char> bytes(sizeof(verdict));
-  std::memcpy(bytes.data(), &verdict, sizeof(verdict));
-  pool.mail(to, Kind::verdict, wave, bytes);
+  pool.mail(to, Kind::verdict, wave, bytes_of(&verdict, sizeof(verdict)));
 }
 
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
