@@ -11,7 +11,7 @@
  *       persistent  each rank but the root its own, at random, always
  *       transient   each rank but the root another one each time
  *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes until
- *                   the time is down to within a quarter of what it settles to
+ *                   the time is down to what it settles to, or nearly, the time just after the move, and the settled one
  *   collectives waste OPERATION BYTES ROUNDS MICROSECONDS
  *     The library's own reduce, allreduce, gather, scatter or bcast of so many bytes a rank, with the load of `first`: prints
  *     the mean time in the call by rank (us), and how much of it no rank need have waited: for the last of those whose data it
@@ -24,7 +24,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { BLOCK = 50 };
+enum { BLOCK = 50, PERIOD = 4 };
 static int rank, size;
 static MPI_Comm own;
 
@@ -132,6 +132,25 @@ static double load(const char* pattern, int round, int rounds, double us) {
   return 0;
 }
 
+static double median_of(const double* values, int count) {
+  double* copy = malloc((size_t)count * sizeof *copy);
+  const double middle = median(memcpy(copy, values, (size_t)count * sizeof *copy), count);
+  free(copy);
+  return middle;
+}
+
+/* Rounds from the middle on until one takes no longer than what the time settles to, or nearly, as most of the next two
+   PERIODs do: on few cores, ranks that wait for a core disturb single ones at any time. */
+static void tell_adaptation(const double* spent, int rounds) {
+  const int middle = rounds / 2, end = rounds * 3 / 4;
+  const double moved = median_of(spent + middle, PERIOD), settled = median_of(spent + end, rounds - end);
+  const double slower = moved > settled ? moved - settled : 0;
+  const double limit = settled + slower / 4 + settled / 4;
+  int i = middle;
+  while (i < end && (spent[i] > limit || median_of(spent + i, 2 * PERIOD) > limit)) ++i;
+  printf("adapted %d\nmoved %.1f\nsettled %.1f\n", i - middle, moved, settled);
+}
+
 static void waits(const char* pattern, unsigned char* data, int bytes, int rounds, double us, int plain) {
   const int warm = strcmp(pattern, "moving") == 0 ? 0 : rounds / 2; /* what adapts may */
   double* spent = calloc((size_t)rounds, sizeof(double));
@@ -153,14 +172,7 @@ static void waits(const char* pattern, unsigned char* data, int bytes, int round
   for (int i = 0; i < rounds; ++i) spent[i] = mean_of_all(spent[i] * 1e6);
   const double mean = mean_of_all(sum / (rounds - warm) * 1e6);
   if (rank == 0) printf("wait %.1f\n", mean);
-  if (rank == 0 && warm == 0) {
-    const double settled = median(spent + rounds * 3 / 4, rounds - rounds * 3 / 4);
-    int last = rounds / 2;
-    for (int i = rounds / 2; i < rounds * 3 / 4; ++i) {
-      if (spent[i] > settled * 1.25 + 100 && (i + 1 == rounds || spent[i + 1] > settled * 1.25 + 100)) last = i + 1;
-    }
-    printf("adapted %d\n", last - rounds / 2);
-  }
+  if (rank == 0 && warm == 0) tell_adaptation(spent, rounds);
   free(spent);
 }
 

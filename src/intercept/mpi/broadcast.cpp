@@ -249,7 +249,7 @@ int Delivery::lead() {
   }
   if (claimed) board->put_up(path, head.bytes, base::now_ns(), head.total(), head.note);
   arrive_with_data();
-  tree.send(head, b_.root, row);
+  tree.send(head, b_.root, row, turns_);
   const int code = root() ? MPI_SUCCESS : hand_out(row, head.bytes);
   if (claimed && path == Path::message) {
     for (const int rank : tree.local()) {

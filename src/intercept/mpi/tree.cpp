@@ -28,7 +28,8 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
       optimiser_(1, settings),
       reporter_(settings),
       plan_at_(settings.every),
-      packet_(sizeof(Packet)) {
+      packet_(sizeof(Packet)),
+      outgoing_(kOnTheirWay) {
   PMPI_Comm_rank(comm, &rank_);
   int size = 0;
   PMPI_Comm_size(comm, &size);
@@ -61,6 +62,8 @@ Tree::~Tree() {
   PMPI_Reduce_scatter_block(reports_.data(), &sent, 1, MPI_INT, MPI_SUM, comm_);
   while (heard_ < sent) hear_report();
   PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
+  for (Outgoing& out : outgoing_)
+    PMPI_Waitall(static_cast<int>(out.sends.size()), out.sends.data(), MPI_STATUSES_IGNORE);
   PMPI_Comm_free(&comm_);
 }
 
@@ -133,24 +136,26 @@ void Tree::receive_row(const Head& head, int root, char* row, Turns& turns) {
 }
 
 // The table is that of before the note, at all ranks.
-void Tree::send(const Head& head, int root, const char* row) {
+void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
   const int root_node = node_of_[static_cast<std::size_t>(root)];
+  const std::vector<int> children = collectives::tree::children(table_.position(node_, root_node), table_.size());
+  if (children.empty()) return;
+  Outgoing& out = outgoing_[sent_++ % kOnTheirWay];
+  wait(out.sends, turns);
   const bool is_short = head.total() <= sizeof(Packet::row);
-  std::memcpy(packet_.data(), &head, sizeof head);
-  if (is_short) std::memcpy(packet_.data() + offsetof(Packet, row), row, head.total());
   const std::size_t bytes = offsetof(Packet, row) + (is_short ? head.total() : 0);
-  for (const int child : collectives::tree::children(table_.position(node_, root_node), table_.size())) {
+  out.packet.resize(bytes);
+  std::memcpy(out.packet.data(), &head, sizeof head);
+  if (is_short) std::memcpy(out.packet.data() + offsetof(Packet, row), row, head.total());
+  for (const int child : children) {
     const int to = leaders_[static_cast<std::size_t>(table_.rank(child, root_node))];
-    PMPI_Isend(packet_.data(), static_cast<int>(bytes), MPI_BYTE, to, kHead, comm_, &sends_.emplace_back());
+    PMPI_Isend(out.packet.data(), static_cast<int>(bytes), MPI_BYTE, to, kHead, comm_, &out.sends.emplace_back());
     if (is_short) continue;
     PMPI_Isend(row, static_cast<int>(head.total()), MPI_BYTE, to, kRow, comm_, &sends_.emplace_back());
   }
 }
 
-void Tree::finish(Turns& turns) {
-  for (MPI_Request& request : sends_) wait(request, turns);
-  sends_.clear();
-}
+void Tree::finish(Turns& turns) { wait(sends_, turns); }
 
 void Tree::learn(const char* note, std::size_t bytes) {
   if (bytes < 2 * sizeof(int)) return;
@@ -171,6 +176,11 @@ void Tree::be_handed(int leader, char* row, std::size_t bytes, Turns& turns) {
   MPI_Request request;
   PMPI_Irecv(row, static_cast<int>(bytes), MPI_BYTE, leader, kLocal, comm_, &request);
   wait(request, turns);
+}
+
+void Tree::wait(std::vector<MPI_Request>& requests, Turns& turns) {
+  for (MPI_Request& request : requests) wait(request, turns);
+  requests.clear();
 }
 
 void Tree::wait(MPI_Request& request, Turns& turns) {

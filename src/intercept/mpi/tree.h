@@ -55,8 +55,8 @@ class Tree {
   Head receive(int root, std::int64_t came, Turns& turns);
   /// Then the row of `head.total()` bytes, for all but the root.
   void receive_row(const Head& head, int root, char* row, Turns& turns);
-  void send(const Head& head, int root, const char* row);
-  /// Waits until `row` may be written again.
+  void send(const Head& head, int root, const char* row, Turns& turns);
+  /// Waits until `row` may be written again. A short row has been copied, and is on its way however late a receiver is.
   void finish(Turns& turns);
 
   /// Every rank, with the note of a broadcast, if it had one.
@@ -69,7 +69,15 @@ class Tree {
  private:
   // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
   static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
+  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end the
+  // sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends to it.
+  static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
+  struct Outgoing {
+    std::vector<char> packet;
+    std::vector<MPI_Request> sends;
+  };
+  void wait(std::vector<MPI_Request>& requests, Turns& turns);
   void wait(MPI_Request& request, Turns& turns);
   void compare_clocks();
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since);
@@ -96,8 +104,10 @@ class Tree {
   std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
   std::vector<std::int64_t> ahead_;    // by rank: how much later than its clock ours reads, at least
 
-  std::vector<char> packet_;
-  std::vector<MPI_Request> sends_;
+  std::vector<char> packet_;  // received
+  std::vector<Outgoing> outgoing_;
+  std::size_t sent_ = 0;            // packets so far
+  std::vector<MPI_Request> sends_;  // of a row
   std::int64_t report_[2] = {};
   std::vector<int> reports_;  // by rank: sent to it
   int heard_ = 0;
