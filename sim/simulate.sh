@@ -12,5 +12,5 @@ while [ $((node * 28)) -lt "$ranks" ]; do
   echo "node-$node:28"
   node=$((node + 1))
 done >"$hosts"
-smpirun -np "$ranks" -platform "$here/machine.xml" -hostfile "$hosts" --cfg=smpi/simulate-computation:no \
+smpirun -np "$ranks" -platform "${machine:-$here/machine.xml}" -hostfile "$hosts" --cfg=smpi/simulate-computation:no \
   --cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/os:0:1e-6:0 --cfg=smpi/or:0:1e-6:0 --log=root.thresh:warning "$@"

@@ -8,8 +8,10 @@ namespace {
 constexpr std::size_t kLine = 64 / sizeof(std::atomic<std::uint64_t>);  // words of a cache line
 
 // The words of a process's line: broadcasts that it has passed, then what it has waited in those over the board and in the
-// library's, each as a sum and a count.
+// library's, each as a sum and a count; then how long after the data it comes, smoothed.
 constexpr std::size_t kWaits[] = {3, 1};  // by whether it was over the board
+constexpr std::size_t kCame = 5;
+constexpr int kMemory = 4;  // a new arrival counts for one part in so many
 
 }  // namespace
 
@@ -19,7 +21,11 @@ struct Board::Shared {
 };
 
 Board::Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me)
-    : shared_(&shared), cells_(cells), passed_(passed), members_(std::move(members)), me_(me) {}
+    : shared_(&shared), cells_(cells), passed_(passed), members_(std::move(members)), me_(me) {
+  for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+    if (member(rank) >= 0) here_.push_back(rank);
+  }
+}
 
 Notice& Board::slot() const { return shared_->notices[number_ % kNotices]; }
 
@@ -33,9 +39,9 @@ bool Board::has_passed(int node_rank) const {
 bool Board::all_passed(std::uint64_t number) {
   if (number <= seen_passed_) return true;
   std::uint64_t least = number_;
-  for (const int member : members_) {
-    if (member == me_ || member < 0) continue;
-    least = std::min(least, passed_[static_cast<std::size_t>(member) * kLine].load(std::memory_order_acquire));
+  for (const int rank : here_) {
+    if (member(rank) == me_) continue;
+    least = std::min(least, passed_[static_cast<std::size_t>(member(rank)) * kLine].load(std::memory_order_acquire));
   }
   seen_passed_ = least;
   return number <= seen_passed_;
@@ -104,14 +110,35 @@ void Board::waited(bool by_board, std::int64_t ns) {
 
 Waits Board::waits(bool by_board) const {
   Waits all;
-  for (const int member : members_) {
-    if (member < 0) continue;
+  for (const int rank : here_) {
     const std::atomic<std::uint64_t>* const words =
-        passed_ + static_cast<std::size_t>(member) * kLine + kWaits[by_board ? 1 : 0];
+        passed_ + static_cast<std::size_t>(member(rank)) * kLine + kWaits[by_board ? 1 : 0];
     all.ns += static_cast<std::int64_t>(words[0].load(std::memory_order_relaxed));
     all.count += static_cast<std::int64_t>(words[1].load(std::memory_order_relaxed));
   }
   return all;
+}
+
+void Board::came(std::int64_t after_ns) {
+  std::atomic<std::uint64_t>& mine = passed_[static_cast<std::size_t>(me_) * kLine + kCame];
+  const auto before = static_cast<std::int64_t>(mine.load(std::memory_order_relaxed));
+  mine.store(static_cast<std::uint64_t>(before + (after_ns - before) / kMemory), std::memory_order_relaxed);
+}
+
+Board::Arrivals Board::arrivals() const {
+  const auto came = [&](int member) {
+    const std::size_t word = static_cast<std::size_t>(member) * kLine + kCame;
+    return static_cast<std::int64_t>(passed_[word].load(std::memory_order_relaxed));
+  };
+  Arrivals found;
+  for (const int rank : here_) {
+    const std::int64_t after = came(member(rank)), early = came(me_) - after;
+    found.late = std::max(found.late, after);
+    if (found.first >= 0 && early <= found.early) continue;
+    found.first = rank;
+    found.early = early;
+  }
+  return found;
 }
 
 Comparison::Next Board::compare(std::int64_t now) {

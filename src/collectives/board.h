@@ -81,6 +81,18 @@ class Board {
   /// Everybody: the time in a broadcast since both this rank and the root had come.
   void waited(bool by_board, std::int64_t ns);
 
+  // Between nodes: who leads this one had better be here early.
+
+  /// This rank came so long after the data were put up; negative where it came before.
+  void came(std::int64_t after_ns);
+  /// Lately, of the members on this node, this rank included.
+  struct Arrivals {
+    int first = -1;          ///< rank in the communicator
+    std::int64_t early = 0;  ///< so many ns before this rank
+    std::int64_t late = 0;   ///< the last one: ns after the data
+  };
+  Arrivals arrivals() const;
+
   // The others.
 
   /// The notice of this broadcast; nullptr while there is none.
@@ -101,6 +113,7 @@ class Board {
   char* cells_;
   std::atomic<std::uint64_t>* passed_;  // by node rank, a cache line each, with what it has waited
   std::vector<int> members_;
+  std::vector<int> here_;  // ranks of the communicator that are on this node
   int me_;
   std::uint64_t number_ = 0;
   std::uint64_t seen_passed_ = 0;        // by every member, when last looked

@@ -28,7 +28,9 @@ struct Node {
 
   std::vector<std::unique_ptr<Board>> open(int slot, const std::vector<int>& members) {
     std::vector<std::unique_ptr<Board>> result;
-    for (const int member : members) result.push_back(boards[static_cast<std::size_t>(member)]->open(slot, members));
+    for (const int member : members) {
+      result.push_back(member < 0 ? nullptr : boards[static_cast<std::size_t>(member)]->open(slot, members));
+    }
     return result;
   }
 
@@ -155,6 +157,25 @@ TEST(Board, ASlotThatWasClearedStartsAgain) {
 }
 
 // Roots, lengths and delays at random; every process checks all that it takes.
+TEST(Board, KnowsWhoComesFirstAndWhetherSomebodyIsLate) {
+  Node node(3);
+  const auto boards = node.open(0, {-1, 2, -1, 0, 1});
+  Board& led = *boards[1];
+  EXPECT_EQ(led.arrivals().late, 0);
+  for (int i = 0; i < 40; ++i) {
+    boards[1]->came(-1000);      // rank 1
+    boards[3]->came(-9000);      // rank 3, the first
+    boards[4]->came(1'000'000);  // rank 4, late
+  }
+  const Board::Arrivals seen = led.arrivals();
+  EXPECT_EQ(seen.first, 3);
+  EXPECT_NEAR(static_cast<double>(seen.early), 8000, 100);
+  EXPECT_NEAR(static_cast<double>(seen.late), 1e6, 1e4);
+  EXPECT_EQ(boards[3]->arrivals().early, 0) << "nobody is before the first";
+  for (int i = 0; i < 40; ++i) boards[4]->came(-2000);
+  EXPECT_EQ(led.arrivals().late, 0);
+}
+
 TEST(Board, EachGetsEachBroadcastOnceInOrder) {
   constexpr int kRounds = 4000;
   for (const int count : {1, 2, 3, 5}) {

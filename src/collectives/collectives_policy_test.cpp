@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "collectives/clock_offset.h"
+
 namespace steelyard::collectives {
 namespace {
 
@@ -122,20 +124,65 @@ TEST(Optimiser, SwapExchangesTheLongestWaiterForTheShortestOncePerPlan) {
   EXPECT_FALSE(optimiser.plan(table, 0).changed) << "the longest waiter already stands higher";
 }
 
+/// As who has somebody to tell.
+bool tells(Reporter& reporter, const Measured& measured) {
+  const bool tells = reporter.measured(measured);
+  if (tells) reporter.told();
+  return tells;
+}
+
 TEST(Reporter, TellsChangesAboveTheThreshold) {
   Reporter swap(with(Policy::swap));
-  EXPECT_FALSE(swap.tells({900, 0}));
-  EXPECT_TRUE(swap.tells({5000, 0}));
-  EXPECT_FALSE(swap.tells({5900, 0}));
-  EXPECT_TRUE(swap.tells({0, 0}));
+  EXPECT_FALSE(tells(swap, {900, 0}));
+  EXPECT_TRUE(tells(swap, {5000, 0}));
+  EXPECT_FALSE(tells(swap, {5900, 0}));
+  EXPECT_TRUE(tells(swap, {0, 0}));
   Reporter sort(with(Policy::sort));
-  for (int i = 0; i < 10; ++i) EXPECT_FALSE(sort.tells({1'000'000, -1'000'000})) << "early is not late";
-  EXPECT_TRUE(sort.tells({0, 10'000}));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(tells(sort, {1'000'000, -1'000'000})) << "early is not late";
+  EXPECT_TRUE(tells(sort, {0, 10'000}));
   bool told_back = false;
-  for (int i = 0; i < 20; ++i) told_back |= sort.tells({0, 0});
+  for (int i = 0; i < 20; ++i) told_back |= tells(sort, {0, 0});
   EXPECT_TRUE(told_back);
   EXPECT_LT(sort.value(), 1000);
-  EXPECT_FALSE(Reporter(with(Policy::binomial)).tells({1'000'000, 1'000'000}));
+  Reporter binomial(with(Policy::binomial));
+  EXPECT_FALSE(tells(binomial, {1'000'000, 1'000'000}));
+}
+
+TEST(Reporter, GoesOnUntilItIsTold) {
+  Reporter reporter(with(Policy::sort));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(reporter.measured({0, 10'000}));
+  reporter.told();
+  for (int i = 0; i < 30; ++i) {
+    if (reporter.measured({0, 10'000})) reporter.told();
+  }
+  EXPECT_FALSE(reporter.measured({0, 10'000}));
+}
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+/// A rank whose clock gains `drift` of each ns, in broadcasts of each second, which come `transit` ns after they were sent.
+/// How late the last one was by its clock, where it came `late` ns after the data could have been there.
+std::int64_t lateness(double drift, std::int64_t late, int seconds, std::int64_t first_late) {
+  constexpr std::int64_t transit = 3000;
+  ClockOffset offset(transit);
+  std::int64_t seen = 0;
+  for (int second = 1; second <= seconds; ++second) {
+    const std::int64_t ahead = static_cast<std::int64_t>(static_cast<double>(second) * kSecond * drift);
+    const std::int64_t sent = second * kSecond, there = sent + transit;
+    const std::int64_t came = second >= first_late ? there + late : there - 20'000;
+    const std::int64_t got = std::max(there, came);
+    offset.heard(sent, got + ahead, got > came);
+    seen = came + ahead - sent - offset.ns();
+  }
+  return seen;
+}
+
+TEST(ClockOffset, FollowsClocksThatDriftApartAndIsNotTakenInByWhoIsLate) {
+  for (const double drift : {0.0, 1e-6, -1e-6, 1e-5, -1e-5}) {
+    EXPECT_LT(lateness(drift, 0, 1000, 1001), 0) << drift << ": came in time";
+    EXPECT_NEAR(lateness(drift, 10'000'000, 400, 390), 10'000'000, 200'000) << drift;
+  }
+  EXPECT_NEAR(lateness(0, 10'000'000, 100'000, 1), 10'000'000, 1) << "late from the first one on";
 }
 
 }  // namespace

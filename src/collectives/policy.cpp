@@ -11,7 +11,7 @@ constexpr int kMemory = 4;        // a new lateness counts for one part in so ma
 
 }  // namespace
 
-bool Reporter::tells(const Measured& measured) {
+bool Reporter::measured(const Measured& measured) {
   if (settings_.policy == Policy::binomial) return false;
   if (settings_.policy == Policy::swap) {
     value_ = measured.wait;
@@ -19,9 +19,7 @@ bool Reporter::tells(const Measured& measured) {
     // Who comes early is in nobody's way, however early.
     value_ += (std::max<std::int64_t>(0, measured.late) - value_) / kMemory;
   }
-  if (std::abs(value_ - told_) <= settings_.threshold) return false;
-  told_ = value_;
-  return true;
+  return std::abs(value_ - told_) > settings_.threshold;
 }
 
 Optimiser::Optimiser(int size, const Settings& settings)

@@ -26,8 +26,10 @@ class Reporter {
  public:
   explicit Reporter(const Settings& settings) : settings_(settings) {}
   /// Takes one broadcast in. True where what counts for the policy has changed by more than the threshold since it was last
-  /// told: `value()` is to be told now.
-  bool tells(const Measured& measured);
+  /// told: `value()` is to be told.
+  bool measured(const Measured& measured);
+  /// `value()` has been.
+  void told() { told_ = value_; }
   /// `swap`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
   std::int64_t value() const { return value_; }
 

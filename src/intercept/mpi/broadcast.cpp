@@ -199,6 +199,7 @@ std::optional<int> Delivery::take(int from) {
     return std::nullopt;
   }
   late_ = came - notice->since;
+  if (communicator_.tree != nullptr) board.came(late_);
   const std::size_t bytes = notice->bytes;
   if (notice->path == Path::message) {
     std::vector<char> row(bytes + notice->note);
@@ -228,7 +229,10 @@ int Delivery::lead() {
   Board* const board = communicator_.board.get();
   const std::int64_t came = began(call_);
   std::vector<int> note;
-  const Tree::Head head = root() ? tree.begin(layout_.bytes(), came, note) : tree.receive(b_.root, came, turns_);
+  const Board::Arrivals arrivals = board != nullptr ? board->arrivals() : Board::Arrivals{};
+  const Tree::Head head =
+      root() ? tree.begin(layout_.bytes(), came, arrivals, note) : tree.receive(b_.root, came, arrivals, turns_);
+  if (!root()) late_ = tree.late();
   const bool claimed = board != nullptr && board->claim();
   if (claimed) {
     while (!board->vacant(head.total())) turns_.next();
@@ -247,7 +251,11 @@ int Delivery::lead() {
   } else {
     return refused(MPI_ERR_TYPE);
   }
-  if (claimed) board->put_up(path, head.bytes, base::now_ns(), head.total(), head.note);
+  if (claimed) {
+    const std::int64_t now = base::now_ns();
+    board->put_up(path, head.bytes, now, head.total(), head.note);
+    board->came(came - now);
+  }
   arrive_with_data();
   tree.send(head, b_.root, row, turns_);
   const int code = root() ? MPI_SUCCESS : hand_out(row, head.bytes);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -11,6 +12,8 @@ namespace steelyard::intercept {
 namespace {
 
 enum Tag { kHead = 1, kRow, kReport, kLocal };
+
+constexpr std::int64_t kWaited = 5000;  // ns: less is what it takes to look
 
 }  // namespace
 
@@ -26,7 +29,6 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
       settings_(settings),
       table_(1),
       optimiser_(1, settings),
-      reporter_(settings),
       plan_at_(settings.every),
       packet_(sizeof(Packet)),
       outgoing_(kOnTheirWay) {
@@ -52,6 +54,8 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
   const int nodes = static_cast<int>(leaders_.size());
   table_ = collectives::VirtualRanks(nodes);
   optimiser_ = collectives::Optimiser(nodes, settings);
+  successors_.assign(leaders_.size(), -1);
+  others_.assign(leaders_.size(), false);
   reports_.assign(node_of_.size(), 0);
   compare_clocks();
 }
@@ -69,14 +73,15 @@ Tree::~Tree() {
 
 // All leave a barrier at nearly the same time. What is estimated too high is put right by the first message that is faster.
 void Tree::compare_clocks() {
-  ahead_.assign(node_of_.size(), std::numeric_limits<std::int64_t>::max());
+  std::vector<std::int64_t> ahead(node_of_.size(), std::numeric_limits<std::int64_t>::max());
   std::vector<std::int64_t> clocks(node_of_.size());
   for (int round = 0; round < 3; ++round) {
     PMPI_Barrier(comm_);
     const std::int64_t now = base::now_ns();
     PMPI_Allgather(&now, 1, MPI_INT64_T, clocks.data(), 1, MPI_INT64_T, comm_);
-    for (std::size_t rank = 0; rank < clocks.size(); ++rank) ahead_[rank] = std::min(ahead_[rank], now - clocks[rank]);
+    for (std::size_t rank = 0; rank < clocks.size(); ++rank) ahead[rank] = std::min(ahead[rank], now - clocks[rank]);
   }
+  for (const std::int64_t ns : ahead) clocks_.emplace_back(ns);
 }
 
 bool Tree::next(std::size_t bytes) {
@@ -102,26 +107,35 @@ int Tree::parent(int root) const {
   return node == root_node ? root : leaders_[static_cast<std::size_t>(node)];
 }
 
-Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, std::vector<int>& note) {
+Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals,
+                       std::vector<int>& note) {
   note.clear();
+  others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
+  hear_reports();
   if (number_ >= plan_at_) {
-    hear_reports();
+    const std::vector<int> leaders = next_leaders();
     const collectives::Plan plan = optimiser_.plan(table_, node_);
-    const bool idle = may_leave_to_library_ && !optimiser_.anybody_late();
+    const bool anybody_late =
+        optimiser_.anybody_late() || leaders != leaders_ || std::ranges::count(others_, true) != 0;
+    const bool idle = may_leave_to_library_ && !anybody_late;
     note = {idle ? 1 : plan.next, idle ? static_cast<int>(share_) : 0};
     share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
-    note.insert(note.end(), plan.ranks.begin(), plan.ranks.end());
+    if (plan.changed || leaders != leaders_) {
+      const std::vector<int>& table = plan.changed ? plan.ranks : table_.ranks();
+      note.insert(note.end(), table.begin(), table.end());
+      note.insert(note.end(), leaders.begin(), leaders.end());
+    }
   }
   return {bytes, static_cast<std::uint32_t>(note.size() * sizeof(int)), now};
 }
 
-Tree::Head Tree::receive(int root, std::int64_t came, Turns& turns) {
+Tree::Head Tree::receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns) {
   MPI_Request request;
   PMPI_Irecv(packet_.data(), static_cast<int>(sizeof(Packet)), MPI_BYTE, parent(root), kHead, comm_, &request);
   wait(request, turns);
   Head head;
   std::memcpy(&head, packet_.data(), sizeof head);
-  measure(root, came, base::now_ns(), head.since);
+  measure(root, came, base::now_ns(), head.since, arrivals);
   return head;
 }
 
@@ -163,7 +177,14 @@ void Tree::learn(const char* note, std::size_t bytes) {
   std::memcpy(words.data(), note, words.size() * sizeof(int));
   plan_at_ = number_ + words[0];
   left_to_library_ = static_cast<std::uint32_t>(words[1]);
-  if (words.size() > 2) table_.assign({words.begin() + 2, words.end()});
+  if (words.size() == 2) return;
+  const auto leaders = words.begin() + 2 + table_.size();
+  table_.assign({words.begin() + 2, leaders});
+  const int led_by = leaders_[static_cast<std::size_t>(node_)];
+  leaders_.assign(leaders, words.end());
+  if (leaders_[static_cast<std::size_t>(node_)] == led_by) return;
+  told_.clear();  // what is known of a new one: that somebody else is late
+  follows_ = true;
 }
 
 void Tree::hand_over(int rank, const char* row, std::size_t bytes, Turns& turns) {
@@ -192,18 +213,30 @@ void Tree::wait(MPI_Request& request, Turns& turns) {
 }
 
 // The data could have been here when the root had sent them: that is when it came, by our clock.
-void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since) {
-  std::int64_t& ahead = ahead_[static_cast<std::size_t>(root)];
-  ahead = std::min(ahead, got - since);
-  if (!reporter_.tells({got - came, came - since - ahead})) return;
+void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
+                   const collectives::Board::Arrivals& arrivals) {
+  collectives::ClockOffset& clock = clocks_[static_cast<std::size_t>(root)];
+  clock.heard(since, got, got - came > kWaited);
+  late_ = came - since - clock.ns();
+  Told& told = told_.try_emplace(root, settings_, follows_).first->second;
+  const bool news = told.reporter.measured({got - came, late_});
+  const std::int64_t value = told.reporter.value();
+  const bool has_successor = settings_.policy == collectives::Policy::sort && value > settings_.threshold &&
+                             arrivals.early > std::max(settings_.threshold, value / 4);
+  const bool others = is_late(arrivals);
+  if (!news && others == told.others && (told.successor || !has_successor)) return;
   int done = 1;
   if (reporting_ != MPI_REQUEST_NULL) PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
   if (done == 0) return;  // the next will be told
-  report_[0] = node_;
-  report_[1] = reporter_.value();
+  told.reporter.told();
+  told.successor = has_successor;
+  told.others = others;
+  report_ = {rank_, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
   ++reports_[static_cast<std::size_t>(root)];
-  PMPI_Isend(report_, 2, MPI_INT64_T, root, kReport, comm_, &reporting_);
+  PMPI_Isend(&report_, sizeof report_, MPI_BYTE, root, kReport, comm_, &reporting_);
 }
+
+bool Tree::is_late(const collectives::Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
 
 void Tree::hear_reports() {
   for (;;) {
@@ -215,10 +248,26 @@ void Tree::hear_reports() {
 }
 
 void Tree::hear_report() {
-  std::int64_t report[2];
-  PMPI_Recv(report, 2, MPI_INT64_T, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
-  optimiser_.told(static_cast<int>(report[0]), report[1]);
+  Report report;
+  PMPI_Recv(&report, sizeof report, MPI_BYTE, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
   ++heard_;
+  const auto node = static_cast<std::size_t>(node_of_[static_cast<std::size_t>(report.leader)]);
+  if (leaders_[node] != report.leader) return;  // it leads no longer
+  optimiser_.told(static_cast<int>(node), report.value);
+  successors_[node] = static_cast<int>(report.successor);
+  others_[node] = report.others != 0;
+}
+
+// A late leader holds its whole node up, and need not: whoever follows it is taken to come in time until it says otherwise.
+std::vector<int> Tree::next_leaders() {
+  std::vector<int> leaders = leaders_;
+  for (std::size_t node = 0; node < leaders.size(); ++node) {
+    if (successors_[node] < 0) continue;
+    leaders[node] = std::exchange(successors_[node], -1);
+    optimiser_.told(static_cast<int>(node), 0);
+    others_[node] = true;
+  }
+  return leaders;
 }
 
 }  // namespace steelyard::intercept

@@ -3,16 +3,20 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
+#include "collectives/board.h"
+#include "collectives/clock_offset.h"
 #include "collectives/policy.h"
 #include "intercept/mpi/turns.h"
 
 namespace steelyard::intercept {
 
 /// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
-/// virtual rank table says who stands where. The root leads its own node. What changes, changes by a note that travels
-/// behind the data, so that all ranks of the communicator change at the same broadcast.
+/// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until that
+/// one is late and a neighbour is not. What changes, changes by a note that travels behind the data, so that all ranks of the
+/// communicator change at the same broadcast.
 class Tree {
  public:
   /// Longer messages are left to the MPI library.
@@ -49,10 +53,12 @@ class Tree {
 
   // Leaders, in this order.
 
-  /// The root's head, and the note that is to travel with it.
-  Head begin(std::size_t bytes, std::int64_t now, std::vector<int>& note);
+  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one.
+  Head begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals, std::vector<int>& note);
   /// The others': waits for it. `came`: when this rank did.
-  Head receive(int root, std::int64_t came, Turns& turns);
+  Head receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns);
+  /// How late it was: its call after the data could have been here, ns.
+  std::int64_t late() const { return late_; }
   /// Then the row of `head.total()` bytes, for all but the root.
   void receive_row(const Head& head, int root, char* row, Turns& turns);
   void send(const Head& head, int root, const char* row, Turns& turns);
@@ -73,6 +79,19 @@ class Tree {
   // sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
+  /// To a root: what is new of a node.
+  struct Report {
+    std::int64_t leader = 0;
+    std::int64_t value = 0;       // see Reporter
+    std::int64_t successor = -1;  // a rank of its node that comes earlier
+    std::int64_t others = 0;      // whether another of its node is late, who holds up nobody here, but would elsewhere
+  };
+  struct Told {
+    Told(const collectives::Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
+    collectives::Reporter reporter;
+    bool successor = false;
+    bool others;
+  };
   struct Outgoing {
     std::vector<char> packet;
     std::vector<MPI_Request> sends;
@@ -80,7 +99,10 @@ class Tree {
   void wait(std::vector<MPI_Request>& requests, Turns& turns);
   void wait(MPI_Request& request, Turns& turns);
   void compare_clocks();
-  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since);
+  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
+               const collectives::Board::Arrivals& arrivals);
+  bool is_late(const collectives::Board::Arrivals& arrivals) const;
+  std::vector<int> next_leaders();
   void hear_reports();
   void hear_report();
   int parent(int root) const;
@@ -89,7 +111,7 @@ class Tree {
   int rank_ = 0;
   int node_ = 0;              // among the communicator's
   std::vector<int> node_of_;  // by rank
-  std::vector<int> leaders_;  // by node: its lowest rank
+  std::vector<int> leaders_;  // by node
   std::vector<int> local_;
   bool usable_ = false;
   bool may_leave_to_library_;
@@ -97,20 +119,24 @@ class Tree {
   collectives::Settings settings_;
   collectives::VirtualRanks table_;
   collectives::Optimiser optimiser_;
-  collectives::Reporter reporter_;
-  std::int64_t number_ = 0;  // broadcasts over the tree so far
-  std::int64_t plan_at_;     // number at which the root plans
+  std::map<int, Told> told_;     // by root: each is told of its own broadcasts
+  std::vector<int> successors_;  // by node: who is said to come earlier than its leader; or -1
+  std::vector<bool> others_;     // by node: see Report
+  std::int64_t number_ = 0;      // broadcasts over the tree so far
+  std::int64_t plan_at_;         // number at which the root plans
   std::uint32_t left_to_library_ = 0;
-  std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
-  std::vector<std::int64_t> ahead_;    // by rank: how much later than its clock ours reads, at least
+  std::uint32_t share_ = kLeastShare;             // at a root: the next to be left to the library, while nobody is late
+  std::vector<collectives::ClockOffset> clocks_;  // by rank
 
-  std::vector<char> packet_;  // received
+  std::vector<char> packet_;  // received last
   std::vector<Outgoing> outgoing_;
   std::size_t sent_ = 0;            // packets so far
   std::vector<MPI_Request> sends_;  // of a row
-  std::int64_t report_[2] = {};
+  Report report_;
   std::vector<int> reports_;  // by rank: sent to it
+  bool follows_ = false;      // this node had another leader before
   int heard_ = 0;
+  std::int64_t late_ = 0;
   MPI_Request reporting_ = MPI_REQUEST_NULL;
 };
 

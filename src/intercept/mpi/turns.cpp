@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "intercept/mpi/call.h"
 #include "node/sleep.h"
 
 namespace steelyard::intercept {

@@ -1,7 +1,8 @@
 #pragma once
-#include "intercept/mpi/call.h"
 
 namespace steelyard::intercept {
+
+class Call;
 
 /// Between two looks at what a broadcast waits for. Leaves the core to others, as its call is told to. The MPI library is let
 /// go on with what is under way: others may wait for that.
