@@ -67,6 +67,17 @@ def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
     assert set(re.findall(r'"([a-z0-9]+)', declared)) == set(entry.DEBIAN), "what the package says it needs"
 
 
+@pytest.mark.parametrize("virtual", [False, True])
+def test_a_virtual_environment_gets_its_packages_from_pip(virtual, monkeypatch):
+    """Though its interpreter is the system's, which apt serves."""
+    monkeypatch.setattr(sys, "executable", "/usr/bin/env")
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    monkeypatch.setattr(sys, "prefix", "/home/user/venv" if virtual else "/usr")
+    monkeypatch.setattr(entry.shutil, "which", lambda _: "/usr/bin/apt-get")
+    told = entry.explain("jinja2")
+    assert ("/usr/bin/env -m pip install jinja2" in told) == virtual and ("apt-get install" in told) != virtual
+
+
 @pytest.mark.parametrize("compared", [False, True])
 def test_progress_on_a_terminal_only(tmp_path, compared):
     pytest.importorskip("rich")
