@@ -1,6 +1,7 @@
 """The page in Chromium: what is clicked, zoomed and sorted does what it should, in silence and without network."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -161,7 +162,9 @@ def test_system_colours_and_paper(opened, tmp_path):
     dark = opened.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(map(int, dark[4:-1].split(","))) < 150
     opened.pdf(tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    paper = (tmp_path / "page.pdf").read_bytes()
+    pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    assert paper.startswith(b"%PDF") and 4 <= pages <= 20, f"{pages} pages for {RANKS} ranks in tables and charts"
     opened.wait("document.documentElement.dataset.theme === 'auto'")
 
 
