@@ -2,7 +2,7 @@
 // src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes of the
 // same node from shared memory, and divides the links of its node among them; the other policies know no nodes. Messages
 // are answered between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for
-// the first time costs a connection. Prints one line a policy.
+// the first time costs a connection. Prints one line a policy; says on stderr how far it is.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -33,24 +33,49 @@ using steelyard::tasks::Places;
 using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
 
+/// Says every few seconds how far a long run is, and how long it will take.
+class Progress {
+ public:
+  explicit Progress(const char* name) : name_(name) {}
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void look(std::uint64_t done, std::uint64_t of) {
+    if (++looks_ % kEventsALook != 0 || seconds() < next_) return;
+    next_ = seconds() + kEvery;
+    const double part = static_cast<double>(done) / static_cast<double>(of);
+    std::fprintf(stderr, "tasks_model: %s: %.0f %% of the results are home after %.0f s", name_, 100 * part, seconds());
+    if (part > kEnoughToGuess) std::fprintf(stderr, ", about %.0f s left", seconds() * (1 / part - 1));
+    std::fputc('\n', stderr);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double kEvery = 5;  // s
+  static constexpr std::uint64_t kEventsALook = 1 << 16;
+  static constexpr double kEnoughToGuess = 0.01;
+  const char* name_;
+  Clock::time_point start_ = Clock::now();
+  double next_ = kEvery;
+  std::uint64_t looks_ = 0;
+};
+
 enum class Policy { small_world, random, master, groups, none };
 
 struct Setting {
   std::uint32_t processes = 3584;
-  std::uint32_t tasks = 100;  // a process, on average
-  double seconds = 1;         // of work a process
-  double bytes = 6e6;         // of inputs a process; results have a quarter of it
-  double spread = 0.2;        // task durations: uniform within 1 -+ this
-  double latency = 2e-6;      // of a message
-  double bandwidth = 4.5e8;   // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
-  double overhead = 1e-6;     // CPU time that a message costs its sender and its receiver
-  double connection = 1e-3;   // to talk to somebody for the first time
-  double misjudged = 0.3;     // groups: by how much the load of a process is misjudged, at most
-  double letter = 1 << 20;    // bytes of tasks in one message
-  double gift = 8 << 20;      // bytes of tasks that one request brings, at most
-  double take = 1e-6;         // to take tasks from another process of the node
-  std::uint32_t node = 28;    // processes of a node
-  std::uint32_t group = kGroup;   // groups: processes that share
+  std::uint32_t tasks = 100;     // a process, on average
+  double seconds = 1;            // of work a process
+  double bytes = 6e6;            // of inputs a process; results have a quarter of it
+  double spread = 0.2;           // task durations: uniform within 1 -+ this
+  double latency = 2e-6;         // of a message
+  double bandwidth = 4.5e8;      // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
+  double overhead = 1e-6;        // CPU time that a message costs its sender and its receiver
+  double connection = 1e-3;      // to talk to somebody for the first time
+  double misjudged = 0.3;        // groups: by how much the load of a process is misjudged, at most
+  double letter = 1 << 20;       // bytes of tasks in one message
+  double gift = 8 << 20;         // bytes of tasks that one request brings, at most
+  double take = 1e-6;            // to take tasks from another process of the node
+  std::uint32_t node = 28;       // processes of a node
+  std::uint32_t group = kGroup;  // groups: processes that share
   bool results = true;
 };
 
@@ -107,7 +132,7 @@ class Model {
     if (policy == Policy::small_world) link();
   }
 
-  void run() {
+  void run(Progress& progress) {
     for (std::uint32_t p = 0; p < s_.processes; ++p) {
       double time = 0;
       // The master, who does nothing else, gets all tasks first.
@@ -119,6 +144,7 @@ class Model {
       next(p, time);
     }
     while (!events_.empty() && home_ < total_) {
+      progress.look(home_, total_);
       const Event event = events_.top();
       events_.pop();
       ++handled_;
@@ -534,10 +560,10 @@ int main(int argc, char** argv) {
                                                 {"none", Policy::none}};
   for (const auto& [name, policy] : all) {
     if (("," + policies + ",").find("," + std::string(name) + ",") == std::string::npos) continue;
-    const auto start = std::chrono::steady_clock::now();
+    Progress progress(name);
     Model model(setting, policy);
-    model.run();
-    model.print(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    model.run(progress);
+    model.print(name, progress.seconds());
   }
   return 0;
 }

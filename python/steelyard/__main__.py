@@ -19,10 +19,12 @@ def explain(module: str) -> str:
     """What to do about a module that cannot be imported."""
     module = module.partition(".")[0]
     systems = os.path.realpath(sys.executable).startswith("/usr/bin/")
-    if systems and module in DEBIAN and shutil.which("apt-get"):
+    packages = " ".join(sorted({*DEBIAN, module}))
+    if sys.prefix != sys.base_prefix:  # a virtual environment, which does not see the system's packages
+        how = f"    {sys.executable} -m pip install {packages}"
+    elif systems and module in DEBIAN and shutil.which("apt-get"):
         how = f"    sudo apt-get install -y {' '.join(sorted(DEBIAN.values()))}"
     else:
-        packages = " ".join(sorted({*DEBIAN, module}))
         install = f"~/.steelyard/bin/pip install {packages}"
         how = f"    python3 -m venv ~/.steelyard && {install}\n    export PATH=~/.steelyard/bin:$PATH"
     return f"the Python package {module} is missing in {sys.executable}; this installs it:\n{how}"

@@ -24,8 +24,11 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def examine(record: Any) -> tuple[list[str], list[Union[samples.Samples, samples.Packed]]]:
-    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is."""
+def examine(
+    record: Any, checked: Callable[[], None] = lambda: None
+) -> tuple[list[str], list[Union[samples.Samples, samples.Packed]]]:
+    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. `checked()` is called after each
+    timeline."""
     timelines: list[Union[samples.Samples, samples.Packed]] = []
     wrong: list[str] = []
     if not _compiled()(record):
@@ -35,6 +38,7 @@ def examine(record: Any) -> tuple[list[str], list[Union[samples.Samples, samples
             timelines.append(samples.read(rank["timeline"]))
         except (ValueError, LookupError, OverflowError) as problem:
             wrong.append(f"ranks[{index}].timeline: {problem}")
+        checked()
     return (_explained(record) or wrong, []) if wrong else ([], timelines)
 
 

@@ -39,7 +39,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
 def _one(given: argparse.Namespace) -> int:
     record = given.record[0]
     run = _load(record)
-    large = record.stat().st_size > LARGE
+    large = _large(record)
     if given.html:
         from . import page
 
@@ -76,16 +76,25 @@ def _compare(given: argparse.Namespace) -> int:
 
     a, b = (_load(record) for record in given.record)
     names = (str(given.record[0]), str(given.record[1]))
+    with bar("comparing", any(_large(record) for record in given.record)) as progress:
+        if given.html:
+            text = compare_page.html(a, b, names, progress)
+        else:
+            text = compare.table(compare.compare(a, b, progress), names)
     if given.html:
-        _write(given.html, compare_page.html(a, b, names))
+        _write(given.html, text)
     else:
-        sys.stdout.write(compare.table(compare.compare(a, b), names))
+        sys.stdout.write(text)
     return 0
 
 
 def _load(record: Path) -> Run:
-    with bar(f"reading {record}", record.stat().st_size > LARGE) as progress:
+    with bar(f"reading {record}", _large(record)) as progress:
         return load(record, progress)
+
+
+def _large(record: Path) -> bool:
+    return record.stat().st_size > LARGE
 
 
 def _write(path: Path, text: str) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Callable, Optional
+from typing import Callable, Iterator, Optional
 
 import numpy as np
 import numpy.typing as npt
 
-from .record import Run
+from .record import Progress, Run
+from .samples import Samples
 from .words import duration, percent
 
 WINDOWS, FEWEST = 20, 4
@@ -99,10 +100,11 @@ class Comparison:
     ranks_alike: int
 
 
-def compare(a: Run, b: Run) -> Comparison:
-    """From a to b."""
-    windows = min(WINDOWS, *(_samples_after(run, _last_move(run)) // 2 for run in (a, b)))
-    wa, wb = (_shares(run, max(1, windows)) for run in (a, b))
+def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
+    """From a to b. `progress(done, of)` is told each time that a rank's samples have been gone through."""
+    samples = _Watched(3 * (len(a.ranks) + len(b.ranks)), progress)
+    windows = min(WINDOWS, *(_samples_after(run, samples) // 2 for run in (a, b)))
+    wa, wb = (_shares(run, max(1, windows), samples) for run in (a, b))
     settled = [Difference("length of a phase", _phase(a), _phase(b), duration, relative=True)]
     for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi")):
         settled.append(_paired(name, kind, _all(wa), _all(wb), CONFIDENCE))
@@ -146,18 +148,33 @@ def _last_move(run: Run) -> float:
     return float(taken["time"].max()) if len(taken) else 0.0
 
 
-def _samples_after(run: Run, begin: float) -> int:
-    """Of the rank that has fewest."""
-    return min((int((samples.start >= begin).sum()) for _, samples in run.samples() if len(samples)), default=0)
+class _Watched:
+    """The samples of runs, and how many ranks of all that will be asked for have been."""
+
+    def __init__(self, of: int, progress: Optional[Progress]) -> None:
+        self.done, self.of, self.progress = 0, of, progress
+
+    def __call__(self, run: Run) -> Iterator[tuple[int, Samples]]:
+        for rank, samples in run.samples():
+            yield rank, samples
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.of)
 
 
-def _shares(run: Run, windows: int) -> dict[int, Parts]:
+def _samples_after(run: Run, watched: _Watched) -> int:
+    """Those after the last move, of the rank that has fewest."""
+    begin = _last_move(run)
+    return min((int((samples.start >= begin).sum()) for _, samples in watched(run) if len(samples)), default=0)
+
+
+def _shares(run: Run, windows: int, watched: _Watched) -> dict[int, Parts]:
     """By rank: its core time in equal stretches after the last move, in all and by what it did."""
     begin = _last_move(run)
-    end = max((float(samples.end[-1]) for _, samples in run.samples() if len(samples)), default=0.0)
+    end = max((float(samples.end[-1]) for _, samples in watched(run) if len(samples)), default=0.0)
     edges = np.linspace(begin, max(begin, end), windows + 1)
     found = {}
-    for rank, samples in run.samples():
+    for rank, samples in watched(run):
         late = samples.start >= begin
         window = np.clip(np.searchsorted(edges, (samples.start + samples.end)[late] / 2) - 1, 0, windows - 1)
         weight = ((samples.end - samples.start) * np.maximum(1, samples.threads))[late]

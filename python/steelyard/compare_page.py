@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Optional, Sequence
 
 from .charts import Bar, bars
 from .compare import Comparison, Difference, compare
 from .page import render
-from .record import Run
+from .record import Progress, Run
 from .section import Section
 from .table import Cell, Column, Table, text
 from .verdict import instrument
@@ -16,8 +16,8 @@ from .words import duration, percent
 ROWS = 12
 
 
-def html(a: Run, b: Run, names: tuple[str, str]) -> str:
-    found = compare(a, b)
+def html(a: Run, b: Run, names: tuple[str, str], progress: Optional[Progress] = None) -> str:
+    found = compare(a, b, progress)
     answers = [("First", _run(a, names[0])), ("Second", _run(b, names[1]))]
     answers += [("Note", warning[:1].upper() + warning[1:] + ".") for warning in found.warnings]
     command = " ".join(b.record["command"])

@@ -203,11 +203,11 @@ def decisions(run: Run) -> Optional[Section]:
     frame = run.decisions
     if not len(frame):
         return None
-    shown = (
-        frame
-        if len(frame) <= MOST
-        else frame.sort_values("forecast_gain", ascending=False).head(MOST).sort_values("time")
-    )
+    shown = frame
+    if len(frame) > MOST:  # what was done comes before what was only thought of
+        order = frame.assign(declined=frame["outcome"] == "declined")
+        order = order.sort_values(["declined", "forecast_gain"], ascending=[True, False])
+        shown = order.head(MOST).sort_values("time")
     several = len(run.nodes) > 1
     table = Table(
         [
@@ -239,7 +239,7 @@ def decisions(run: Run) -> Optional[Section]:
         )
     caption = "Gains are of the time of a phase, with the band of noise. Declined plans are pale."
     if len(shown) < len(frame):
-        caption += f" Shown are the {len(shown)} of {len(frame)} decisions with the largest forecast."
+        caption += f" Shown are the {len(shown)} of {len(frame)} decisions: moves before declined plans, and of each those with the largest forecast."
     return Section("decisions", "What was decided, why, and what came of it?", table=table, caption=caption)
 
 

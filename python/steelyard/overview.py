@@ -7,7 +7,7 @@ from typing import Optional
 from .charts import Bar, bars
 from .record import Run
 from .samples import most_threads
-from .section import ACTIVITY, ROWS, Section, core_shares, has_samples, timeline_legend
+from .section import ACTIVITY, LINES, ROWS, Section, core_shares, has_samples, timeline_legend
 from .table import meaning
 from .verdict import gains, shares
 from .words import band, duration, number, percent, plural
@@ -55,8 +55,11 @@ def activity(run: Run) -> Optional[Section]:
         "sample computes first and waits in MPI then. Drag to move; the wheel zooms time once the picture was clicked, with Shift "
         "ranks; double-click, arrow keys, + and − work, too."
     )
-    if len(run.decisions[run.decisions["outcome"] != "declined"]):
+    if moves := int((run.decisions["outcome"] != "declined").sum()):
         caption += " Dashed lines: cores moved."
+        if moves > LINES:
+            caption += f" They are drawn where no more than {LINES} of the {number(moves)} are in the picture: zoom in."
+    caption += _merged(run)
     return Section(
         "timeline",
         "Who computes, who waits, and when?",
@@ -64,6 +67,20 @@ def activity(run: Run) -> Optional[Section]:
         canvas="activity",
         height=_height(run),
         caption=caption,
+    )
+
+
+def _merged(run: Run) -> str:
+    """How much a sample is, where it is more than one phase of the program."""
+    lists = [(rank["node"], rank["timeline"]) for rank in run.record["ranks"]]
+    counts = [(node, timeline["samples"] if isinstance(timeline, dict) else len(timeline)) for node, timeline in lists]
+    phases = run.nodes["phases"].to_dict()
+    length, kept = max(((phases.get(node, 0) / count, count) for node, count in counts if count), default=(0.0, 0))
+    if length < 1.5:
+        return ""
+    return (
+        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. With --timeline=N, "
+        "the next run keeps up to N, none shorter than 2 ms."
     )
 
 

@@ -9,7 +9,7 @@ import jinja2
 
 from .canvas import canvas
 from .record import Progress, Run
-from .section import Section
+from .section import LINES, Section
 from .sections import sections
 from .verdict import instrument, verdict
 from .words import duration, plural
@@ -24,7 +24,7 @@ def html(run: Run, progress: Optional[Progress] = None) -> str:
     answers += [("Note", note) for note in found.notes]
     command = " ".join(run.record["command"])
     timeline = canvas(run, progress) if any(section.canvas for section in shown) else None
-    head = {"samples": timeline.head, "moves": _moves(run)} if timeline else None
+    head = {"samples": timeline.head, "moves": _moves(run), "lines": LINES} if timeline else None
     return render(
         title=f"Steelyard: {command}",
         run=f"{command} · {_size(run)} · {run.record['started'].replace('T', ' ').replace('Z', ' UTC')}",

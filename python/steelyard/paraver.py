@@ -1,8 +1,7 @@
 """A trace for Paraver: trace.prv with states and events, trace.pcf with what they mean, trace.row with the names of
 rows.
 
-A rank is a task of one thread, which stands for its whole team. Each sample of the record computes first, then waits
-in OpenMP, then in MPI: the parts are measured, their order inside of a sample is not.
+A rank is a task of one thread, which stands for its whole team. What it does is cut as in stretches.py.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from typing import Any, Iterator, Optional, TextIO
 
 from .record import Progress, Run
 from .samples import Samples, merge
+from .stretches import ACTIVITIES, ns, stretches
 
-STATES = {
-    1: ("computing", (47, 127, 193)),
-    2: ("waiting in OpenMP", (223, 156, 16)),
-    3: ("waiting in MPI", (239, 196, 180)),
-}
+COLOURS = ((47, 127, 193), (223, 156, 16), (239, 196, 180), (185, 166, 217), (120, 120, 72))
+STATES = dict(enumerate(zip(ACTIVITIES, COLOURS), 1))
 THREADS, DECISION = 92000001, 92000002  # event types; those of the common tracers are others
 OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4}
 MOST = 2_000_000  # samples
@@ -39,7 +36,7 @@ def _trace(run: Run, file: TextIO, progress: Optional[Progress]) -> None:
     ranks = run.record["ranks"]
     keep = max(2, MOST // max(1, len(ranks)))
     columns = [merge(samples, keep) for _, samples in run.samples()]
-    end = max([round(run.record["wall"] * 1e9), *(_ns(samples.end[-1]) for samples in columns if len(samples))])
+    end = max([round(run.record["wall"] * 1e9), *(ns(samples.end[-1]) for samples in columns if len(samples))])
     file.write(_header(run, end))
     lines = [_states(cpu, task, samples) for task, (cpu, samples) in enumerate(zip(_cpus(run), columns), 1)]
     lines.append(_decisions(run))
@@ -76,14 +73,11 @@ def _cpus(run: Run) -> Iterator[int]:
 def _states(cpu: int, task: int, samples: Samples) -> Iterator[tuple[int, str, int]]:
     """Time, line, and 1 at each first line of a sample."""
     who = f"{cpu}:1:{task}:1"
-    mpi, omp = samples.mpi_share, samples.omp_share
     before = -1
-    for i in range(len(samples)):
-        begin, end, threads = _ns(samples.start[i]), _ns(samples.end[i]), int(samples.threads[i])
-        in_mpi, in_omp = round((end - begin) * mpi[i]), round((end - begin) * omp[i])
+    for begin, parts, threads in stretches(samples):
         yield begin, f"2:{who}:{begin}:{THREADS}:{threads}\n" if threads != before else "", 1
         before = threads
-        for state, length in ((1, end - begin - in_omp - in_mpi), (2, in_omp), (3, in_mpi)):
+        for state, length in enumerate(parts, 1):
             if length > 0:
                 yield begin, f"1:{who}:{begin}:{begin + length}:{state}\n", 0
                 begin += length
@@ -97,7 +91,7 @@ def _decisions(run: Run) -> Iterator[tuple[int, str, int]]:
     for decision in sorted(run.record["decisions"], key=lambda d: float(d["time"])):
         if decision["node"] in tasks:
             cpu, task = tasks[decision["node"]]
-            time = _ns(decision["time"])
+            time = ns(decision["time"])
             yield time, f"2:{cpu}:1:{task}:1:{time}:{DECISION}:{OUTCOMES[decision['outcome']]}\n", 0
 
 
@@ -133,7 +127,3 @@ def _rows(run: Run) -> str:
 
 def _plain(host: str) -> str:
     return "".join(character if character.isprintable() else "_" for character in host) or "_"
-
-
-def _ns(seconds: float) -> int:
-    return round(seconds * 1e9)

@@ -1,22 +1,21 @@
 """A trace for the Perfetto UI (https://ui.perfetto.dev), in its protobuf format.
 
-A rank is a process with one track of what it does and a counter of its threads. Each sample of the record computes
-first, then waits in OpenMP, then in MPI: the parts are measured, their order inside of a sample is not. Decisions
-are instants of their own.
+A rank is a process with one track of what it does (stretches.py) and a counter of its threads. Decisions are instants of
+their own.
 """
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, Iterator, Optional
+from typing import Any, BinaryIO, Optional
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackEvent
 from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
 from .record import Progress, Run
 from .samples import Samples, merge
+from .stretches import ACTIVITIES, ns, stretches
 from .words import band
 
-ACTIVITIES = ("computing", "waiting in OpenMP", "waiting in MPI")
 MOST = 1_000_000  # samples; more than the UI opens in good time
 SEQUENCE = 1
 NEW_SEQUENCE = 1  # TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
@@ -51,7 +50,7 @@ class _Trace:
         self._track(process + 1, process, "what it does")
         self._track(process + 2, process, "threads", counter=True)
         threads = -1
-        for begin, parts, now in _stretches(samples):
+        for begin, parts, now in stretches(samples):
             if now != threads:
                 self._count(process + 2, begin, threads := now)
             for number, length in enumerate(parts, 1):
@@ -65,7 +64,7 @@ class _Trace:
         self._process(1, 0, "Steelyard")
         self._track(2, 1, "decisions")
         for _, row in run.decisions.iterrows():
-            event = self._event(2, _ns(row["time"]), TrackEvent.TYPE_INSTANT)
+            event = self._event(2, ns(row["time"]), TrackEvent.TYPE_INSTANT)
             event.track_event.name = f"{row['outcome']}: {row['what']}" if row["what"] else str(row["outcome"])
             told = {"why": row["why"], "node": str(row["node"]), "forecast": band(row["forecast_gain"], row["noise"])}
             if row["outcome"] in ("confirmed", "undone"):
@@ -111,16 +110,3 @@ class _Trace:
         packet = self.builder.create_packet()
         packet.timestamp, packet.trusted_packet_sequence_id = time, SEQUENCE
         return packet
-
-
-def _stretches(samples: Samples) -> Iterator[tuple[int, tuple[int, int, int], int]]:
-    """Begin, what each activity took, in ns, and the threads of each sample. A sample ends where the next begins."""
-    mpi, omp = samples.mpi_share, samples.omp_share
-    for i in range(len(samples)):
-        begin, end = _ns(samples.start[i]), _ns(samples.end[i])
-        in_mpi, in_omp = round((end - begin) * mpi[i]), round((end - begin) * omp[i])
-        yield begin, (max(0, end - begin - in_mpi - in_omp), in_omp, in_mpi), int(samples.threads[i])
-
-
-def _ns(seconds: float) -> int:
-    return round(seconds * 1e9)

@@ -140,7 +140,7 @@ class Run:
 def load(path: PathLike, progress: Optional[Progress] = None) -> Run:
     """Reads a run record of any schema version up to this one. Raises OSError, or InvalidRecord with what is wrong.
 
-    `progress(done, of)` is told how many of the ranks have been read, while they are.
+    `progress(done, of)` is told how far it is, at each rank that has been read, and at each that has been checked.
     """
     return Run(*_read(path, progress))
 
@@ -153,33 +153,35 @@ def validate(path: PathLike) -> None:
 def _read(
     path: PathLike, progress: Optional[Progress] = None
 ) -> tuple[dict[str, Any], list[Union[Samples, Packed]]]:
+    counted = _Counted(progress or (lambda done, of: None))
     try:
-        record = parse(Path(path), _counted(progress) if progress else _not_counted)
+        record = parse(Path(path), counted.read)
     except (ValueError, RecursionError) as error:
         raise InvalidRecord(path, [f"not JSON, or cut off: {error}"]) from error
-    problems, timelines = examine(record)
+    problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
     return record, timelines
 
 
-def _counted(progress: Progress) -> Callable[[dict[str, Any]], None]:
-    """Counts the ranks as they are read. Nodes, which tell how many there will be, stand in front of them."""
-    done = expected = 0
+class _Counted:
+    """Counts the ranks as they are read, and then as they are checked. Nodes, which tell how many there will be, stand in
+    front of them."""
 
-    def look(member: dict[str, Any]) -> None:
-        nonlocal done, expected
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.done = self.expected = 0
+
+    def read(self, member: dict[str, Any]) -> None:
         if "phase_source" in member and isinstance(member.get("ranks"), int):
-            expected += member["ranks"]
+            self.expected += member["ranks"]
         elif "totals_ns" in member:
-            done += 1
-            progress(done, max(done, expected))
+            self.expected = max(self.expected, self.done + 1)
+            self.checked()
 
-    return look
-
-
-def _not_counted(_: dict[str, Any]) -> None:
-    pass
+    def checked(self) -> None:
+        self.done += 1
+        self.progress(self.done, 2 * self.expected)
 
 
 def _properties(name: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from .words import number
 
 ROWS = 24  # of a chart
 MOST = 256  # rows of a table, so that the page stays small
+LINES = 200  # of moves in a picture; more would hide it
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
 RARE = (("lent", "waiting, its cores offered to others"), ("quiesced", "asleep while others work in a phase"))

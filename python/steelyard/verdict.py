@@ -15,6 +15,7 @@ from .words import band, core_time, counts, duration, number, numbered, percent,
 WORTH_A_LINE = 0.05  # of a rank's time in MPI
 FAR_BELOW = 0.75  # of its useful time on a core
 PREEMPTED, OFTEN_PREEMPTED = 10, 100  # times a second a rank: at the least; whatever the CPU time
+MUCH_BORROWED = 0.05  # cores, in all: their owners' looks explain what is seen
 PRINTED = 5e-3  # s; less would be printed as nothing
 
 
@@ -265,7 +266,9 @@ def _busy(run: Run) -> Optional[str]:
     on_core = float(ranks["cpu"].sum() / ranks["useful"].sum()) if ranks["useful"].sum() > 0 else 1.0
     a_second = float(ranks["preempted"].sum()) / (wall * len(ranks))
     starved = on_core < FAR_BELOW and a_second > PREEMPTED
-    if not starved and a_second <= OFTEN_PREEMPTED:
+    # Who borrows a core is put off it whenever its owner looks at what it waits for.
+    lends = float(ranks["borrowed"].sum()) > MUCH_BORROWED * wall
+    if not starved and (lends or a_second <= OFTEN_PREEMPTED):
         return None
     found = f"Threads were put off their cores {a_second:.0f} times a second a rank"
     if starved:

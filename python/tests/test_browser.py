@@ -1,6 +1,7 @@
 """The page in Chromium: what is clicked, zoomed and sorted does what it should, in silence and without network."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -106,6 +107,23 @@ def test_buttons_zoom(opened):
     opened.wait("steelyard.view.t1 === 1 && steelyard.view.t0 === 0")
 
 
+def test_moves_are_drawn_where_they_are_few(opened):
+    """However many there are in the whole run: those of the stretch and the ranks that are seen."""
+    opened.evaluate(
+        "(c => { c.moves = Array.from({length: 300}, (_, i) => ({time: (i + 0.5) / 300 * c.samples.head.end, first: i % 2, last: i % 2})); })"
+        "(steelyard.charts[0])"
+    )
+
+    def drawn(*stretch):
+        opened.evaluate(f"steelyard.view.set({', '.join(map(str, stretch))})")
+        return opened.evaluate("(steelyard.draw(), steelyard.charts[0].movesInView().map(move => Math.floor(move.time / steelyard.samples.head.end * 300)))")
+
+    assert drawn(0, 1, 0, RANKS) == []
+    assert drawn(0.5, 1, 0, RANKS) == list(range(150, 300))
+    assert drawn(0, 1, 1, 2) == list(range(1, 300, 2))
+    assert drawn(0, 1, 2, RANKS) == []
+
+
 def test_wheel_drag_keys_and_tip(opened):
     opened.wheel("canvas", -200)  # scrolls the page: nobody clicked the picture
     assert view(opened)[:2] == [0, 1]
@@ -144,7 +162,9 @@ def test_system_colours_and_paper(opened, tmp_path):
     dark = opened.evaluate("getComputedStyle(document.body).backgroundColor")
     assert sum(map(int, dark[4:-1].split(","))) < 150
     opened.pdf(tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    paper = (tmp_path / "page.pdf").read_bytes()
+    pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    assert paper.startswith(b"%PDF") and 4 <= pages <= 20, f"{pages} pages for {RANKS} ranks in tables and charts"
     opened.wait("document.documentElement.dataset.theme === 'auto'")
 
 

@@ -67,12 +67,24 @@ def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
     assert set(re.findall(r'"([a-z0-9]+)', declared)) == set(entry.DEBIAN), "what the package says it needs"
 
 
-def test_progress_on_a_terminal_only(tmp_path):
+@pytest.mark.parametrize("virtual", [False, True])
+def test_a_virtual_environment_gets_its_packages_from_pip(virtual, monkeypatch):
+    """Though its interpreter is the system's, which apt serves."""
+    monkeypatch.setattr(sys, "executable", "/usr/bin/env")
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    monkeypatch.setattr(sys, "prefix", "/home/user/venv" if virtual else "/usr")
+    monkeypatch.setattr(entry.shutil, "which", lambda _: "/usr/bin/apt-get")
+    told = entry.explain("jinja2")
+    assert ("/usr/bin/env -m pip install jinja2" in told) == virtual and ("apt-get install" in told) != virtual
+
+
+@pytest.mark.parametrize("compared", [False, True])
+def test_progress_on_a_terminal_only(tmp_path, compared):
     pytest.importorskip("rich")
     record = tmp_path / "run.json"
     record.write_text(json.dumps(synthetic.record(64, 20)))
     script = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from steelyard import cli; cli.LARGE = 1000; sys.exit(cli.main())"
-    command = [sys.executable, "-c", script, str(record), "--html", str(tmp_path / "a.html")]
+    command = [sys.executable, "-c", script, *[str(record)] * (1 + compared), "--html", str(tmp_path / "a.html")]
     quiet = subprocess.run(command, capture_output=True, text=True)
     assert quiet.returncode == 0 and quiet.stderr == ""
 
@@ -92,4 +104,4 @@ def test_progress_on_a_terminal_only(tmp_path):
         said += part
     os.close(terminal)
     assert process.wait() == 0
-    assert "reading" in said.decode() and "drawing" in said.decode() and "left" in said.decode()
+    assert "reading" in said.decode() and ("comparing" if compared else "drawing") in said.decode() and "left" in said.decode()

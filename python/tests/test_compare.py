@@ -118,3 +118,9 @@ def test_band_holds_the_mean_as_often_as_it_says():
 @pytest.mark.parametrize("freedom, quantile", [(3, 3.182), (5, 2.571), (10, 2.228), (19, 2.093), (1000, 1.962)])
 def test_student(freedom, quantile):
     assert compare.student(0.95, freedom) == pytest.approx(quantile, rel=0.02)
+
+
+def test_progress_is_told(example, older):
+    told = []
+    compare.compare(steelyard.load(example), steelyard.load(older), lambda done, of: told.append((done, of)))
+    assert told == [(done, 48) for done in range(1, 49)]

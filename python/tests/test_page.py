@@ -77,6 +77,60 @@ def test_page_of_every_kind_of_section(large):
         assert words in found.text, words
 
 
+def with_decisions(run, count, **members):
+    """The run, with its last decision `count` times."""
+    record = json.loads(json.dumps(run.record))
+    last = {**record["decisions"][-1], **members}
+    record["decisions"] = [{**last, "time": (i + 1) * 1e-3, "forecast_gain": 0.3 - i * 1e-4} for i in range(count)]
+    return record
+
+
+def test_declined_plans_push_no_move_out(example, tmp_path):
+    record = with_decisions(steelyard.load(example), 300, outcome="declined", why="declined plan")
+    last = {**record["decisions"][-1], "forecast_gain": 0.01}
+    record["decisions"] += [
+        {**last, "time": 9.0, "outcome": "confirmed", "why": "small move"},
+        {**last, "time": 9.5, "outcome": "undone", "why": "small undo"},
+    ]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record))
+    text = Strict(page.html(steelyard.load(path))).text
+    assert text.count("declined plan") == 254 + 1 and "small move" in text and "small undo" in text
+    assert "Shown are the 256 of 302 decisions: moves before declined plans" in text
+
+
+@pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines: cores moved."), (201, "no more than 200 of the 201 are")])
+def test_dashed_lines_are_promised_where_they_are_drawn(example, tmp_path, moves, said):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(with_decisions(steelyard.load(example), moves)))
+    text = Strict(page.html(steelyard.load(path))).text
+    assert said in text and ("Dashed lines" in text) == (moves > 0) and ("zoom in." in text) == (moves > 200)
+
+
+def test_trees_are_told_where_they_changed(large, tmp_path):
+    record = json.loads(json.dumps(large.record))
+    late = [0, *range(2, 40), 1]
+    record["trees"] = [
+        {"first": [0, 1, 2, 3], "last": [0, 2, 3, 1]},
+        {"first": [0, 4, 8], "last": [0, 4, 8]},
+        {"first": list(range(40)), "last": late},
+    ]
+    path = tmp_path / "trees.json"
+    path.write_text(json.dumps(record))
+    text = Strict(page.html(steelyard.load(path))).text
+    assert "A tree of 4 nodes began in the order of ranks 0, 1, 2, 3 and ended as 0, 2, 3, 1." in text
+    assert "A tree of 40 nodes" in text and "22, 23, … and ended as 0, 2, 3" in text and "39" not in text.split("A tree of 40")[1][:300]
+    assert "A tree of 3 nodes" not in text, "its order is what it was"
+
+
+@pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 phases of the program: 30 were"), (8, "about 8 phases of the program: 8 were")])
+def test_what_a_sample_is(tmp_path, kept, said):
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(synthetic.record(2, 60, kept)))
+    text = Strict(page.html(steelyard.load(path))).text
+    assert said in text and ("--timeline=N" in text) == bool(said)
+
+
 def test_what_a_record_says_cannot_break_out(example, tmp_path):
     evil = "</script><script>alert(1)</script><b>&amp;\"'"
     record = json.loads(example.read_text())

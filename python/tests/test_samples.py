@@ -77,7 +77,7 @@ def test_tasks_and_collectives_as_frames(written):
 def test_ranks_are_told_while_they_are_read(example):
     told = []
     steelyard.load(example, lambda done, of: told.append((done, of)))
-    assert told == [(done, 8) for done in range(1, 9)]
+    assert told == [(done, 16) for done in range(1, 17)], "each is read, and then checked"
 
 
 def test_long_columns_are_cut_out_and_put_back(tmp_path):

@@ -1,6 +1,7 @@
 """What is written is read back: Perfetto's by its own protobuf classes, Paraver's after the description of its
 format."""
 
+import dataclasses
 import io
 import json
 import re
@@ -10,7 +11,7 @@ import pytest
 
 import steelyard
 import synthetic
-from steelyard import paraver, talp
+from steelyard import paraver, samples, talp
 
 RANKS, STEPS = 5, 30
 
@@ -18,16 +19,21 @@ RANKS, STEPS = 5, 30
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("traces") / "run.json"
-    path.write_text(json.dumps(synthetic.record(RANKS, STEPS, packed=False)))
+    record = synthetic.record(RANKS, STEPS, packed=False)
+    kept = samples.unpack(record["ranks"][1]["timeline"])
+    rare = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4)
+    record["ranks"][1]["timeline"] = samples.pack(rare)
+    path.write_text(json.dumps(record))
     return steelyard.load(path)
 
 
 def spent(run):
-    """By rank: seconds of computing, of OpenMP waits and of MPI waits."""
-    for rank, samples in run.samples():
-        length = samples.end - samples.start
-        mpi, omp = (length * samples.mpi_share).sum(), (length * samples.omp_share).sum()
-        yield rank, [length.sum() - mpi - omp, omp, mpi]
+    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it slept."""
+    for rank, kept in run.samples():
+        length = kept.end - kept.start
+        mpi, omp = (length * kept.mpi_share).sum(), (length * kept.omp_share).sum()
+        lent, asleep = (mpi / 2, mpi / 4) if rank == 1 else (0, 0)
+        yield rank, [length.sum() - mpi - omp, omp, mpi - lent - asleep, lent, asleep]
 
 
 def test_perfetto(run):
@@ -95,7 +101,7 @@ def test_paraver(run, tmp_path):
         map(int, re.findall(r"^(\d+)    \S", meanings.split("STATES\n")[1].split("STATES_COLOR")[0], re.MULTILINE))
     )
     types = set(map(int, re.findall(r"^0    (\d+)    ", meanings, re.MULTILINE)))
-    last, busy, seconds = 0, defaultdict(int), defaultdict(lambda: [0, 0, 0])
+    last, busy, seconds = 0, defaultdict(int), defaultdict(lambda: [0] * 5)
     for line in lines:
         kind, cpu, application, task, thread, begin, *rest = map(int, line.split(":"))
         assert 1 <= cpu <= sum(cores) and application == thread == 1 and 1 <= task <= RANKS

@@ -32,18 +32,35 @@ def test_example(example):
     assert found.notes == ["rank 6: the program sets num_threads(4): its threads were left alone"]
 
 
-def test_who_had_the_cores(example, tmp_path):
-    def busy(record):
+def busy(on_core, preempted, borrowed=0.0, cores=48):
+    """Makes a real run of the example: how much of their time its threads had a core, how often a rank was put off one, and
+    how many core seconds each borrowed."""
+
+    def change(record):
         record["instrument"] = "real"
-        record["nodes"][0]["emulated"] = False
+        record["nodes"][0].update(emulated=False, cores=cores)
         for rank in record["ranks"]:
             totals = rank["totals_ns"]
-            rank.update(cpu=0.4e-9 * (totals["serial"] + totals["region_useful"]), preempted=1000)
+            totals["borrowed"] = round(borrowed * 1e9)
+            rank.update(cpu=on_core * 1e-9 * (totals["serial"] + totals["region_useful"]), preempted=preempted)
 
-    notes = verdict(run_of(example, tmp_path, busy)).notes
+    return change
+
+
+def test_who_had_the_cores(example, tmp_path):
+    notes = verdict(run_of(example, tmp_path, busy(0.4, 1000))).notes
     assert notes[0] == "Threads that computed had a core 40 % of the time: other programs ran there. Weigh again without them."
-    crowded = run_of(example, tmp_path, lambda r: (busy(r), r["nodes"][0].update(cores=16)))
+    crowded = run_of(example, tmp_path, busy(0.4, 1000, cores=16))
     assert "node 0 has 48 threads for 16 cores" in verdict(crowded).notes[0]
+
+
+def test_who_borrows_a_core_is_put_off_it(example, tmp_path):
+    """Its owner looks at what it waits for: no other program ran there."""
+    often = verdict(run_of(example, tmp_path, busy(1.0, 3000))).notes
+    assert often[0].startswith("Threads were put off their cores 244 times a second a rank: other programs ran there.")
+    assert len(verdict(run_of(example, tmp_path, busy(1.0, 3000, borrowed=1.0))).notes) == len(often) - 1
+    starved = verdict(run_of(example, tmp_path, busy(0.4, 3000, borrowed=1.0))).notes
+    assert starved[0].startswith("Threads that computed had a core 40 % of the time")
 
 
 def test_shares_add_up(example):
@@ -86,17 +103,53 @@ def test_nothing_at_all(example, tmp_path):
     assert "nothing was weighed" in verdict(run_of(example, tmp_path, empty)).headline
 
 
-def test_figures_are_those_of_the_terminal(example):
-    """Each number in the C++ verdict's `gained`, `moved` and `waited` lines is in the sentences, too."""
+@pytest.fixture
+def terminal():
+    """What the C++ verdict says of a record, a paragraph a line."""
     program = Path(os.environ.get("STEELYARD_BUILD", "/nowhere")) / "bin/steelyard"
     if not program.exists():
         pytest.skip("STEELYARD_BUILD does not name a build with the command steelyard")
-    said = subprocess.run([program, "report", example], capture_output=True, text=True, check=True).stdout
+
+    def said(record):
+        text = subprocess.run([program, "report", record], capture_output=True, text=True, check=True).stdout
+        return re.sub(r"\n {11}", " ", text)
+
+    return said
+
+
+def test_figures_are_those_of_the_terminal(example, terminal):
+    """Each number in the C++ verdict's `gained`, `moved` and `waited` lines is in the sentences, too."""
+    said = terminal(example)
     found = verdict(steelyard.load(example))
     ours = set(re.findall(r"\d+(?:\.\d+)?", f"{found.waiting} {found.moved} {found.helped}"))
     for label in ("waited", "gained", "lent"):
         (line,) = re.findall(rf"^  {label} (.*)$", said, re.MULTILINE)
         assert set(re.findall(r"\d+(?:\.\d+)?", line)) <= ours, line
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: None,
+        lambda record: record.update(remarks=["the first", "the second"]),
+        lambda record: [rank.update(fixed_reason="alone") for rank in record["ranks"][1:4]],
+        busy(1.0, 0),
+        busy(0.4, 1000),
+        busy(0.4, 1000, cores=16),
+        busy(0.4, 100),
+        busy(0.7, 1000, borrowed=1.0),
+        busy(0.8, 1000),
+        busy(1.0, 3000),
+        busy(1.0, 3000, cores=16),
+        busy(1.0, 3000, borrowed=0.07),
+        busy(1.0, 3000, borrowed=0.08),
+    ],
+)
+def test_notes_are_those_of_the_terminal(change, example, terminal, tmp_path):
+    run = run_of(example, tmp_path, change)
+    said = re.findall(r"^  (?:WARNING|note) +(.*)$", terminal(tmp_path / "changed.json"), re.MULTILINE)
+    as_there = [note.replace(". Weigh", "; weigh").replace(". Start", "; start").replace("–", "-") for note in verdict(run).notes]
+    assert [note[:1].lower() + note[1:].rstrip(".") for note in as_there] == said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ A block says how it is tested by a comment in front of it, which no reader sees:
     <!-- syntax: reason -->    a command that cannot be run here: looked at by bash -n, and its options by the option table
     <!-- file: NAME -->        is written to NAME, for the commands that follow
     <!-- output -->            what the block before it prints: the same kinds of lines
+
+A block stands between fences at the margin. One that is only indented would be seen by no test.
 """
 
 from __future__ import annotations
@@ -46,6 +48,12 @@ def blocks(page: Path) -> list[Block]:
             note = ""
         at += 1
     return found
+
+
+def indented(text: str) -> list[str]:
+    """Lines of what Markdown takes for a block, though it is none of those above."""
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
+    return re.findall(r"^(?: {4}|\t| *```| *~~~).*$", outside, re.M)
 
 
 def all_blocks() -> list[Block]:

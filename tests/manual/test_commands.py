@@ -137,11 +137,39 @@ def options_known() -> set[str]:
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "hint", "jobid", "overlap", "shm-size",
-              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "full", "html", "json", "once", "input", "man", "help"}
+              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "full", "html", "json", "once", "input", "man", "help", "no-badge"}
     known = options_known() | others
     for page in PAGES:
         for option in re.findall(r"`[^`\n]*?--([a-z][a-z0-9-]+)[^`\n]*`", page.read_text()):
             assert option in known, f"{page.relative_to(ROOT)}: --{option}"
+
+
+def benchmarks() -> list[tuple[str, str]]:
+    """Script and figure of each command in running text, and in the tables whose last column is headed by a script."""
+    found = set()
+    for page in PAGES:
+        script = ""
+        for line in page.read_text().split("\n"):
+            if not line.startswith("|"):
+                script = ""
+            elif heading := re.search(r"`bench/(\w+)\.py[^`]*` \|$", line):
+                script = heading.group(1)
+            for code in re.findall(r"`([^`]+)`", line):
+                named = re.match(r"bench/(\w+)\.py", code)
+                if of := named.group(1) if named else script:
+                    found |= {(of, figure) for figure in re.findall(r"--only ([\w-]+)", code) if figure != "NAME"}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("script", sorted({script for script, _ in benchmarks()}))
+def test_benchmarks_are_there(script):
+    listed = subprocess.run([os.sys.executable, ROOT / "bench" / f"{script}.py", "--list", "--build", BUILD], capture_output=True, text=True, check=True)
+    for of, figure in benchmarks():
+        assert of != script or figure in listed.stdout, f"bench/{script}.py has no figure {figure}"
+
+
+def test_benchmarks_are_found():
+    assert {("cores", "minife"), ("phases", "barrier-8"), ("tasks", "model-1000000-10s"), ("collectives", "first-32")} <= set(benchmarks())
 
 
 def test_there_is_enough_to_run():

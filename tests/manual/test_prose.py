@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from manual import PAGES, ROOT, blocks, headings
+from manual import PAGES, ROOT, blocks, headings, indented
 
 WORDS = "tests/manual/words.txt"  # right, though codespell doubts them
 
@@ -40,5 +40,12 @@ def test_links_are_found():
 
 def test_every_block_says_what_it_is():
     for page in PAGES:
+        assert not indented(page.read_text()), f"{page.relative_to(ROOT)}: a block without fences"
         for block in blocks(page):
             assert re.fullmatch(r"sh|text|c|cpp|fortran|python|cmake|\{\w+\}", block.language), f"{block}: {block.language!r}"
+
+
+@pytest.mark.parametrize("block", ["    steelyard report", "\tsteelyard report", "  ```sh\n  steelyard report\n  ```", "~~~sh\nsteelyard report\n~~~"])
+def test_a_block_without_fences_is_noticed(block):
+    fenced = "```sh\n    steelyard run ./app\n```\n"
+    assert not indented(f"- a list\n  goes on\n\n{fenced}") and indented(f"{fenced}\n{block}\n")

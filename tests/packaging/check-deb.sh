@@ -15,6 +15,13 @@ package=$(find "$scratch" -maxdepth 1 -name 'steelyard_*.deb')
 dpkg-deb --info "$package"
 version=$(sed -n 's/^project(steelyard VERSION \([0-9.]*\).*/\1/p' "$here/../../CMakeLists.txt")
 [ "$(dpkg-deb --field "$package" Version)" = "$version" ] || { echo "the package is not of version $version"; exit 1; }
+needs=$(dpkg-deb --field "$package" Depends)
+case $needs in
+*mpi*) echo "it needs an MPI, and would do with another: $needs"; exit 1 ;;
+*"libc6 (>= "*) ;;
+*) ! command -v dpkg-shlibdeps >/dev/null || { echo "it does not say which libc6 it needs: $needs"; exit 1; } ;;
+esac
+dpkg-deb --field "$package" Suggests | grep -q python3 || { echo "nothing says that pages need Python"; exit 1; }
 dpkg-deb -x "$package" "$scratch/root"
 usr=$scratch/root/usr
 

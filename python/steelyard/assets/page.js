@@ -29,8 +29,8 @@ function sortTable(button) {
 function startTimeline() {
   const head = document.getElementById("timeline-head");
   if (!head) return;
-  const {samples, moves} = JSON.parse(head.textContent);
-  const timeline = new Timeline(samples, moves, [...document.querySelectorAll("canvas[data-chart]")]);
+  const {samples, moves, lines} = JSON.parse(head.textContent);
+  const timeline = new Timeline(samples, moves, lines, [...document.querySelectorAll("canvas[data-chart]")]);
   window.steelyard = timeline;
   const status = document.getElementById("loading");
   let shown = 0;

@@ -195,11 +195,12 @@ const MARGIN = {left: 76, right: 12, top: 6, bottom: 26}; // CSS pixels
 
 /** One canvas: pixels by shares ("activity") or by threads ("cores"). */
 class Chart {
-  constructor(canvas, samples, view, moves) {
+  constructor(canvas, samples, view, moves, lines) {
     this.canvas = canvas;
     this.samples = samples;
     this.view = view;
     this.moves = moves;
+    this.lines = lines; // of moves that may be seen at once
     this.kind = canvas.dataset.chart;
     this.context = canvas.getContext("2d");
     this.behind = document.createElement("canvas"); // the plot, before it is brought to its size
@@ -418,13 +419,20 @@ class Chart {
       if (y > plot.y && y < plot.y + plot.h) c.fillText(`rank ${samples.head.ranks[r]}`, plot.x - 8, y);
     }
     c.strokeStyle = this.ink; c.setLineDash([3, 3]);
-    if (this.moves.length <= 200) for (const move of this.moves) {
+    for (const move of this.movesInView()) {
       const x = plot.x + ((move.time - start) / span) * plot.w;
-      if (x < plot.x || x > plot.x + plot.w) continue;
       const top = (move.first - view.r0) * rowHeight, bottom = (move.last + 1 - view.r0) * rowHeight;
-      if (bottom > 0 && top < plot.h) line(c, x, plot.y + Math.max(0, top), x, plot.y + Math.min(plot.h, bottom));
+      line(c, x, plot.y + Math.max(0, top), x, plot.y + Math.min(plot.h, bottom));
     }
     c.restore();
+  }
+
+  /** Those of the stretch and the ranks that are seen; none where they would hide the picture. */
+  movesInView() {
+    const {view} = this, end = this.samples.head.end;
+    const seen = this.moves.filter(move => move.time >= view.t0 * end && move.time <= view.t1 * end &&
+      move.last + 1 > view.r0 && move.first < view.r1);
+    return seen.length <= this.lines ? seen : [];
   }
 
   /** What lies under a point of the canvas, in words; "" outside. */
@@ -462,11 +470,11 @@ function duration(s) {
 
 /** Ties samples, view and charts to the pointer, the keys and the buttons. */
 class Timeline {
-  constructor(head, moves, canvases) {
+  constructor(head, moves, lines, canvases) {
     this.samples = new Samples(head);
     const most = head.samples.reduce((a, b) => Math.max(a, b), 1);
     this.view = new View(this.samples.ranks, Math.max(0.2 / most, 8 * this.samples.unit));
-    this.charts = canvases.map(canvas => new Chart(canvas, this.samples, this.view, moves));
+    this.charts = canvases.map(canvas => new Chart(canvas, this.samples, this.view, moves, lines));
     this.tip = document.getElementById("tip");
     this.spent = 0; // ms that drawing all of it took last
     for (const chart of this.charts) this.listen(chart);
