@@ -1,17 +1,20 @@
 #!/bin/bash
 # try-slurm.sh [BUILD]: a Slurm of its own on this machine (Debian: slurmctld slurmd slurm-client, as root), on which
-# `srun steelyard run` is tried with both MPIs. By hand, not in CI. Everything it starts ends with it; files in a new folder.
+# `srun steelyard run` and the job scripts of examples/slurm are tried. Everything it starts ends with it; files in a new
+# folder. Ends with 77 (skipped) where it cannot be tried.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "${1:-build}" && pwd)
 for command in slurmctld slurmd srun sbatch; do
-  command -v "$command" >/dev/null || { echo "try-slurm: $command is missing: apt-get install slurmctld slurmd slurm-client"; exit 1; }
+  command -v "$command" >/dev/null || { echo "try-slurm: skipped: $command is missing: apt-get install slurmctld slurmd slurm-client"; exit 77; }
 done
-[ "$(id -u)" -eq 0 ] || { echo "try-slurm: slurmd wants to be root"; exit 1; }
+[ "$(id -u)" -eq 0 ] || { echo "try-slurm: skipped: slurmd wants to be root"; exit 77; }
+cpus=$(nproc)
+[ "$cpus" -ge 2 ] || { echo "try-slurm: skipped: two tasks need two CPUs"; exit 77; }
 
 here=$(mktemp -d "${TMPDIR:-/tmp}/try-slurm.XXXXXX")
 host=$(hostname -s)
-cpus=$(nproc)
+port=$((20000 + $$ % 10000 * 2))
 mkdir "$here/state" "$here/spool"
 # Nobody else talks to it: no munge. Ports of its own, on the loopback.
 cat >"$here/slurm.conf" <<END
@@ -20,8 +23,8 @@ SlurmctldHost=$host(127.0.0.1)
 SlurmUser=root
 AuthType=auth/none
 CredType=cred/none
-SlurmctldPort=26817
-SlurmdPort=26818
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
 SlurmctldPidFile=$here/slurmctld.pid
 SlurmdPidFile=$here/slurmd.pid
 SlurmctldLogFile=$here/slurmctld.log
@@ -37,6 +40,7 @@ ReturnToService=2
 NodeName=$host NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE
 END
+unset "${!SLURM_@}" # of a job that this may run in
 export SLURM_CONF=$here/slurm.conf
 set -a
 . tools/mpi.env
@@ -84,18 +88,37 @@ for pair in openmpi:pmix mpich:pmi2; do
   timeout 60 srun --mpi="$mpi" -n 1 -c 1 --cpu-bind=map_cpu:0 steelyard doctor "$program" >"$here/$flavour.doctor" 2>&1 || true
   grep -E 'launcher|Slurm' "$here/$flavour.doctor" || true
   check "the doctor on one CPU for two threads" "$here/$flavour.doctor" 'note +Slurm: this task has 1 CPU .*--cpus-per-task=2'
+  OMP_NUM_THREADS=$cpus timeout 60 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard doctor "$program" >"$here/$flavour.shared" 2>&1 || true
+  check "the doctor on tasks that share too few CPUs" "$here/$flavour.shared" \
+    "note +Slurm: 2 tasks of this node share $cpus CPUs .* for $((2 * cpus)) threads"
   timeout 60 srun --mpi=none -n 2 --overcommit --cpu-bind=none steelyard doctor "$program" >"$here/$flavour.alone" 2>&1 || true
   check "the doctor on tasks that will not meet" "$here/$flavour.alone" "note +Slurm: .*srun --mpi=$mpi"
 done
 
-echo "== a job script of examples/slurm"
-program=$(find "$build/examples" -name 'unbalanced.openmpi.gcc' | head -n 1)
-if [ -n "$program" ]; then
-  # Hardware threads count here: there may be too few cores.
-  sed 's/--hint=nomultithread/--hint=multithread/' examples/slurm/observe.sh >"$here/observe.sh"
-  (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node=1 --cpus-per-task="$cpus" --output="$here/script.out" \
-    observe.sh "$program" || true)
-  check "observe.sh ends with a report" "$here/script.out" 'parallel efficiency'
-fi
+flavour=openmpi
+[ -x "$build/examples/unbalanced.$flavour.gcc" ] || { flavour=mpich && export SLURM_MPI_TYPE=pmi2; }
+# Hardware threads count here: there may be too few cores.
+for script in examples/slurm/*.sh; do
+  sed 's/--hint=nomultithread/--hint=multithread/' "$script" >"$here/${script##*/}"
+done
+try() { # try SCRIPT TASKS CPUS PROGRAM ARGUMENTS: one node instead of the script's
+  local script=$1 tasks=$2 each=$3 program=$build/examples/$4.$flavour.gcc
+  shift 4
+  echo "== examples/slurm/$script.sh, $tasks x $each"
+  (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node="$tasks" --cpus-per-task="$each" \
+    --output="$here/$script.out" "$script.sh" "$program" "$@") || { echo "  FAILED: exit status $?"; failed=1; }
+  check "$tasks ranks weighed" "$here/$script.out" "^steelyard: $tasks ranks? on 1 node"
+  check "a record of the job" "$here/$script.out" 'record +.*steelyard-[0-9]+\.json'
+}
+work=(--steps=6 --work=6)
+try observe 2 $((cpus / 2)) unbalanced "${work[@]}"
+check "the full report" "$here/observe.out" '^  Slurm +job [0-9]+, step 0 on '
+try cores 2 $((cpus / 2)) unbalanced "${work[@]}"
+check "the doctor in the job" "$here/cores.out" '^ok +launcher: Slurm'
+try loops 1 "$cpus" unbalanced "${work[@]}"
+check "what was learnt" "$here/loops.json" '"executions"'
+try collectives 2 $((cpus / 2)) late
+try phases 2 1 coupled
+try tasks 2 1 reactive
 [ "$failed" -eq 0 ] && echo "try-slurm: all well"
 exit "$failed"

@@ -17,6 +17,9 @@ namespace {
 using base::OpenMp;
 using base::Options;
 
+/// What LLVM's OpenMP runtime calls itself: as Debian builds it, and as everybody else does.
+const std::string llvm_runtimes[] = {"libomp.so.5", "libomp.so"};
+
 constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
 
 Decision refuse(std::string sentence, int status = refused) {
@@ -196,7 +199,7 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
   if (!binary.gnu_openmp() || options.openmp == OpenMp::keep) return {};
   // With both runtimes in the program, LLVM's in front serves the calls to GNU's as well: one set of threads, not two.
   if (const auto* own = binary.llvm_openmp(); own && !own->path.empty()) return own->path;
-  return site.libraries().find("libomp.so.5", binary.machine, llvm_directories());
+  return site.libraries().find(llvm_runtimes, binary.machine, llvm_directories());
 }
 
 namespace {
@@ -254,12 +257,12 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
     decision.preload.push_back(runtime);
   } else if (options.openmp == OpenMp::llvm) {
     return refuse(
-        fmt::format("--openmp=llvm needs libomp.so.5, which was not found: install LLVM's OpenMP runtime (Debian: "
-                    "libomp5) or add its directory to LD_LIBRARY_PATH"));
+        "--openmp=llvm needs libomp.so.5 or libomp.so, and neither was found: install LLVM's OpenMP runtime (Debian: "
+        "libomp5, Fedora: libomp) or add its directory to LD_LIBRARY_PATH");
   } else if (binary.openmp() == OpenMpRuntime::gnu) {
     decision.remarks.push_back(
         fmt::format("{} keeps GNU's OpenMP runtime{}, which shows nothing of its threads: only MPI is weighed", shown,
-                    options.openmp == OpenMp::keep ? "" : " as LLVM's (libomp.so.5) was not found"));
+                    options.openmp == OpenMp::keep ? "" : " as LLVM's (libomp.so.5 or libomp.so) was not found"));
   }
   return decision;
 }

@@ -158,11 +158,45 @@ TEST_F(DecisionTest, PutsLlvmOpenMpInThePlaceOfGnus) {
   EXPECT_EQ(exchanged_openmp(binary, options_, site_), "");
   EXPECT_THAT(decide_on(binary).remarks, ElementsAre(HasSubstr("only MPI is weighed")));
   options_.openmp = OpenMp::llvm;
-  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5"));
+  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5 or libomp.so"));
   options_.openmp = OpenMp::keep;
   const auto kept = decide_on(binary);
   EXPECT_EQ(kept.preload.size(), 1u);
   EXPECT_THAT(kept.remarks, ElementsAre(HasSubstr("keeps GNU's OpenMP runtime")));
+}
+
+/// Debian's runtime is libomp.so.5, with a link for the linker beside it; everybody else's is libomp.so.
+TEST_F(DecisionTest, FindsLlvmOpenMpByEitherName) {
+  install("openmpi");
+  for (const char* name : {"upstream/libomp.so", "debian/libomp.so.5"}) {
+    const auto soname = std::filesystem::path(name).filename().string();
+    ASSERT_NE(compile(scratch_, name, "int runtime;\n", "-shared -fPIC -Wl,-soname," + soname), "");
+  }
+  std::filesystem::create_symlink("libomp.so.5", scratch_ / "debian/libomp.so");
+  scratch_.write("script/libomp.so", "INPUT(libomp.so.5)\n");
+  ElfImage runtime;
+  ASSERT_TRUE(read_elf(scratch_ / "upstream/libomp.so", runtime));
+  auto binary = program({"libmpi.so.40", "libgomp.so.1"});
+  binary.machine = runtime.machine;
+  const auto taken = [&](std::initializer_list<std::string> folders) {
+    auto& path = site_.environment["LD_LIBRARY_PATH"];
+    path.clear();
+    for (const auto& folder : folders) path += (scratch_ / folder) + ":";
+    const auto decision = decide_on(binary);
+    EXPECT_THAT(decision.remarks, IsEmpty());
+    return decision.preload.size() == 2 ? decision.preload[1] : "";
+  };
+  EXPECT_EQ(taken({"upstream"}), scratch_ / "upstream/libomp.so");
+  EXPECT_EQ(taken({"debian"}), scratch_ / "debian/libomp.so.5") << "the library before the link to it";
+  EXPECT_EQ(taken({"upstream", "debian"}), scratch_ / "upstream/libomp.so") << "the first folder, whatever the name";
+  EXPECT_EQ(taken({"debian", "upstream"}), scratch_ / "debian/libomp.so.5");
+  EXPECT_EQ(taken({"script", "upstream"}), scratch_ / "upstream/libomp.so") << "no library, and so no runtime";
+
+  binary = program({"libmpi.so.40", "libomp.so"});
+  EXPECT_EQ(binary.openmp(), OpenMpRuntime::llvm);
+  EXPECT_EQ(taken({"upstream"}), "") << "already in its place";
+  binary = program({"libmpi.so.40", "libgomp.so.1", "libomp.so"});
+  EXPECT_EQ(taken({"debian"}), "/lib/libomp.so") << "the program's own first";
 }
 
 TEST_F(DecisionTest, SaysNothingOfAProgramWithoutOpenMp) {

@@ -89,8 +89,9 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
         gnu->name);
   } else {
     findings.note(
-        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved, and no libomp.so.5 to take its place; "
-        "install LLVM's OpenMP runtime (Debian: libomp5) or add its directory to LD_LIBRARY_PATH",
+        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved, and neither libomp.so.5 nor libomp.so to "
+        "take its place; install LLVM's OpenMP runtime (Debian: libomp5, Fedora: libomp) or add its directory to "
+        "LD_LIBRARY_PATH",
         gnu->name);
   }
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";

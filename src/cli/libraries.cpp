@@ -39,10 +39,14 @@ bool begins_regions(const ElfImage& image) {
   });
 }
 
-std::string first_fit(const std::vector<std::string>& candidates, const std::string& name, std::uint16_t machine) {
+/// An earlier directory goes before an earlier name.
+std::string first_fit(const std::vector<std::string>& candidates, std::span<const std::string> names,
+                      std::uint16_t machine) {
   for (const auto& directory : candidates) {
-    const auto path = directory + "/" + name;
-    if (fits(path, machine)) return path;
+    for (const auto& name : names) {
+      const auto path = directory + "/" + name;
+      if (fits(path, machine)) return path;
+    }
   }
   return {};
 }
@@ -95,24 +99,25 @@ std::multimap<std::string, std::string, std::less<>> read_linker_cache(const std
 LibrarySearch::LibrarySearch(std::string_view library_path, const std::string& cache_file)
     : library_path_(directories(library_path, "")), cache_(read_linker_cache(cache_file)) {}
 
-std::string LibrarySearch::find_for(const std::string& name, std::uint16_t machine,
+std::string LibrarySearch::find_for(std::span<const std::string> names, std::uint16_t machine,
                                     const std::vector<std::string>& rpath,
                                     const std::vector<std::string>& runpath) const {
-  if (name.find('/') != std::string::npos) return fits(name, machine) ? name : "";
   for (const auto* paths : {&rpath, &library_path_, &runpath}) {
-    if (auto path = first_fit(*paths, name, machine); !path.empty()) return path;
+    if (auto path = first_fit(*paths, names, machine); !path.empty()) return path;
   }
-  const auto [first, last] = cache_.equal_range(name);
-  for (auto entry = first; entry != last; ++entry) {
-    if (fits(entry->second, machine)) return entry->second;
+  for (const auto& name : names) {
+    const auto [first, last] = cache_.equal_range(name);
+    for (auto entry = first; entry != last; ++entry) {
+      if (fits(entry->second, machine)) return entry->second;
+    }
   }
-  return first_fit({std::begin(usual_directories), std::end(usual_directories)}, name, machine);
+  return first_fit({std::begin(usual_directories), std::end(usual_directories)}, names, machine);
 }
 
-std::string LibrarySearch::find(const std::string& name, std::uint16_t machine,
+std::string LibrarySearch::find(std::span<const std::string> names, std::uint16_t machine,
                                 const std::vector<std::string>& at_last) const {
-  const auto path = find_for(name, machine, {}, {});
-  return path.empty() ? first_fit(at_last, name, machine) : path;
+  const auto path = find_for(names, machine, {}, {});
+  return path.empty() ? first_fit(at_last, names, machine) : path;
 }
 
 std::vector<Library> LibrarySearch::closure(const std::string& executable, const ElfImage& image) const {
@@ -136,7 +141,12 @@ std::vector<Library> LibrarySearch::closure(const std::string& executable, const
     const auto& current = open.front();
     for (const auto& name : current.image.needed) {
       if (name.empty() || !seen.insert(name).second) continue;
-      const auto path = find_for(name, image.machine, current.rpath, current.runpath);
+      std::string path;
+      if (name.find('/') == std::string::npos) {
+        path = find_for({&name, 1}, image.machine, current.rpath, current.runpath);
+      } else if (fits(name, image.machine)) {
+        path = name;
+      }
       found.push_back({name, path});
       ElfImage library;
       if (path.empty() || !read_elf(path, library)) continue;

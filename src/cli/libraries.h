@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,13 @@ class LibrarySearch {
   /// Everything that an executable loads, breadth first as the linker does; each library once.
   std::vector<Library> closure(const std::string& executable, const ElfImage& image) const;
 
-  /// A library by name for no program in particular; at last in directories that the linker does not know. "" where
-  /// there is none for this machine.
-  std::string find(const std::string& name, std::uint16_t machine, const std::vector<std::string>& at_last) const;
+  /// A library by any of its names for no program in particular; at last in directories that the linker does not know.
+  /// An earlier directory of LD_LIBRARY_PATH goes before an earlier name. "" where there is none for this machine.
+  std::string find(std::span<const std::string> names, std::uint16_t machine,
+                   const std::vector<std::string>& at_last) const;
 
  private:
-  std::string find_for(const std::string& name, std::uint16_t machine, const std::vector<std::string>& rpath,
+  std::string find_for(std::span<const std::string> names, std::uint16_t machine, const std::vector<std::string>& rpath,
                        const std::vector<std::string>& runpath) const;
 
   std::vector<std::string> library_path_;

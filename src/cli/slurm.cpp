@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <charconv>
 #include <initializer_list>
+#include <string_view>
 
 #include "cli/launcher.h"
 
@@ -42,15 +44,102 @@ std::string cpu_bind(const Environment& environment) {
 
 std::string how_bound(const std::string& bind) { return bind.empty() ? "" : fmt::format(" (--cpu-bind={})", bind); }
 
+/// Up to a separator, which goes as well.
+std::string_view next_of(std::string_view& rest, char separator) {
+  const auto end = std::min(rest.find(separator), rest.size());
+  const auto item = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return item;
+}
+
+/// Tasks of this step on this node; 0 where that is not known.
+int tasks_here(const Environment& environment) {
+  const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
+  int further = number(environment, "SLURM_NODEID");
+  for (std::string_view rest = nodes; !rest.empty();) {
+    const auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
+    int tasks = 0, times = 1;
+    const auto* const end = item.data() + item.size();
+    const auto* const behind = std::from_chars(item.data(), end, tasks).ptr;
+    if (end - behind > 2) std::from_chars(behind + 2, end, times);
+    if (further < times) return tasks;
+    further -= times;
+  }
+  return number(environment, "SLURM_NTASKS_PER_NODE");
+}
+
+using Mask = std::bitset<1024>;
+
+/// Of the tasks of a node in turn, beginning again at its end: "sockets,mask_cpu:0x3,0xc". Empty for another binding.
+std::vector<Mask> masks_of(std::string_view bind) {
+  constexpr std::string_view kList = "mask_cpu:";
+  const auto at = bind.find(kList);
+  if (at == std::string_view::npos) return {};
+  std::vector<Mask> masks;
+  for (auto rest = bind.substr(at + kList.size()); !rest.empty();) {
+    auto digits = next_of(rest, ',');
+    if (digits.starts_with("0x")) digits.remove_prefix(2);
+    Mask mask;
+    for (const char digit : digits) {
+      unsigned value = 0;
+      if (std::from_chars(&digit, &digit + 1, value, 16).ec != std::errc{}) return {};
+      mask = mask << 4 | Mask(value);
+    }
+    masks.push_back(mask);
+  }
+  return masks;
+}
+
+/// Some tasks of a node, and the CPUs that they have among them.
+struct Sharers {
+  int tasks = 0, cpus = 0;
+};
+
+/// Those with the least CPUs for each; `cpus` are this task's.
+Sharers tightest(const Environment& environment, const std::string& bind, int cpus) {
+  const int tasks = std::max(1, tasks_here(environment));
+  if (bind == "none") return {tasks, cpus};
+  Sharers found{1, cpus};
+  const auto consider = [&](const Sharers& others) {
+    if (others.cpus * found.tasks < found.cpus * others.tasks) found = others;
+  };
+  const auto masks = masks_of(bind);
+  for (const Mask& mask : masks) {
+    Sharers sharers{0, static_cast<int>(mask.count())};
+    for (int task = 0; task < tasks; ++task) {
+      if ((masks[static_cast<std::size_t>(task) % masks.size()] & ~mask).none()) ++sharers.tasks;
+    }
+    consider(sharers);
+  }
+  const int of_step = number(environment, "SLURM_CPUS_ON_NODE");
+  if (masks.empty() && of_step > 0) consider({tasks, std::max(of_step, cpus)});
+  return found;
+}
+
+/// Several tasks with too few CPUs among them; fits with an empty text where they have enough.
+SlurmFinding examine_sharing(const Environment& environment, const std::string& bind, int cpus, int cores) {
+  const int threads = std::max(1, number(environment, "OMP_NUM_THREADS"));
+  const Sharers sharers = tightest(environment, bind, cpus);
+  const int shared_cores = cores > 0 ? sharers.cpus * cores / cpus : sharers.cpus;
+  if (sharers.tasks < 2 || sharers.tasks * threads <= shared_cores) return {true, ""};
+  const std::string found =
+      fmt::format("Slurm: {} tasks of this node share {} CPU{}{} for {} threads", sharers.tasks, sharers.cpus,
+                  sharers.cpus == 1 ? "" : "s", how_bound(bind), sharers.tasks * threads);
+  if (sharers.tasks * threads > sharers.cpus) {
+    return {false, fmt::format("{}, so they take turns and no core can move; say srun --cpus-per-task={}, and start "
+                               "fewer tasks on a node where it has not as many CPUs",
+                               found, threads)};
+  }
+  return {false,
+          fmt::format("{}, on {} core{}, so hardware threads of a core are taken, too; for a core a thread start "
+                      "fewer tasks on a node, or set OMP_NUM_THREADS={}",
+                      found, shared_cores, shared_cores == 1 ? "" : "s", std::max(1, shared_cores / sharers.tasks))};
+}
+
 SlurmFinding examine_binding(const Environment& environment, int cpus, int cores) {
   const int threads = number(environment, "OMP_NUM_THREADS");
   const int asked = number(environment, "SLURM_CPUS_PER_TASK");
   const auto bind = cpu_bind(environment);
-  if (bind == "none") {
-    return {true,
-            fmt::format("Slurm: --cpu-bind=none: the tasks of a node share its {} CPU{}, and Steelyard shares them out",
-                        cpus, cpus == 1 ? "" : "s")};
-  }
   if (threads > cpus) {
     return {false,
             fmt::format(
@@ -59,6 +148,7 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
                 cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
                 asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
   }
+  if (auto sharing = examine_sharing(environment, bind, cpus, cores); !sharing.fits) return sharing;
   if (threads > cores && cores > 0) {
     return {false,
             fmt::format(
@@ -67,10 +157,15 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
                 threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
   }
   if (cpus == 1) {
+    const std::string unbound = bind == "none" ? "" : ", or --cpu-bind=none";
     return {false,
-            fmt::format("Slurm: this task has one CPU{}, so there is none to give away; say srun --cpus-per-task=N, or "
-                        "--cpu-bind=none",
-                        how_bound(bind))};
+            fmt::format("Slurm: this task has one CPU{}, so there is none to give away; say srun --cpus-per-task=N{}",
+                        how_bound(bind), unbound)};
+  }
+  if (bind == "none") {
+    return {true,
+            fmt::format("Slurm: --cpu-bind=none: the tasks of a node share its {} CPUs, and Steelyard shares them out",
+                        cpus)};
   }
   return {true, fmt::format("Slurm: {} CPUs for this task{}", cpus, how_bound(bind))};
 }

@@ -64,7 +64,7 @@ TEST(ExamineSlurm, FindsThreadsThatShareACore) {
   EXPECT_THAT(shared.text, AllOf(HasSubstr("6 threads (OMP_NUM_THREADS) on 3 cores (6 CPUs)"),
                                  HasSubstr("srun --hint=nomultithread --cpus-per-task=6")));
   EXPECT_TRUE(binding({{"OMP_NUM_THREADS", "6"}}, 12, 6).fits);
-  EXPECT_TRUE(binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 6, 3).fits) << "shared with others";
+  EXPECT_FALSE(binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 6, 3).fits) << "whoever binds";
 }
 
 TEST(ExamineSlurm, LeavesGoodOnesAlone) {
@@ -76,6 +76,73 @@ TEST(ExamineSlurm, LeavesGoodOnesAlone) {
   const auto none = binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 48);
   EXPECT_TRUE(none.fits);
   EXPECT_THAT(none.text, HasSubstr("share its 48 CPUs"));
+}
+
+/// A step's own numbers: so many tasks on its nodes.
+Environment step(const std::string& tasks, const std::string& bind, const std::string& threads) {
+  return {{"SLURM_STEP_TASKS_PER_NODE", tasks}, {"SLURM_CPU_BIND", bind}, {"OMP_NUM_THREADS", threads}};
+}
+
+TEST(ExamineSlurm, FindsTooManyTasksOnUnboundCpus) {
+  const auto crowded = binding(step("8", "quiet,none", "12"), 48);
+  EXPECT_FALSE(crowded.fits);
+  EXPECT_THAT(crowded.text, AllOf(HasSubstr("8 tasks of this node share 48 CPUs (--cpu-bind=none) for 96 threads"),
+                                  HasSubstr("--cpus-per-task=12"), HasSubstr("fewer tasks on a node")));
+  EXPECT_TRUE(binding(step("4", "quiet,none", "12"), 48).fits);
+  EXPECT_FALSE(binding(step("5", "quiet,none", "12"), 48).fits);
+  EXPECT_TRUE(binding(step("1", "quiet,none", "12"), 48).fits);
+  const auto halves = binding(step("4", "none", "12"), 48, 24);
+  EXPECT_FALSE(halves.fits);
+  EXPECT_THAT(halves.text,
+              AllOf(HasSubstr("4 tasks of this node share 48 CPUs"), HasSubstr("on 24 cores"), HasSubstr("=6")));
+  EXPECT_TRUE(binding(step("2", "none", "12"), 48, 24).fits);
+  EXPECT_FALSE(binding({{"SLURM_STEP_TASKS_PER_NODE", "3"}, {"SLURM_CPU_BIND", "none"}}, 2).fits)
+      << "each has a thread, whatever nobody has said";
+  const auto one = binding(step("1", "none", "1"), 1);
+  EXPECT_FALSE(one.fits);
+  EXPECT_THAT(one.text, Not(HasSubstr("or --cpu-bind"))) << "which it has";
+}
+
+TEST(ExamineSlurm, FindsTasksThatShareAMask) {
+  // Of a node with two sockets of 24 CPUs.
+  const std::string one = "0xFFFFFF", other = "0xFFFFFF000000";
+  const auto crowded = binding(step("4", "quiet,mask_cpu:" + one + "," + one + "," + one + "," + one, "12"), 24);
+  EXPECT_FALSE(crowded.fits);
+  EXPECT_THAT(crowded.text, AllOf(HasSubstr("4 tasks of this node share 24 CPUs"), HasSubstr("for 48 threads")));
+  EXPECT_FALSE(binding(step("4", "quiet,sockets,mask_cpu:" + one, "12"), 24).fits) << "one mask for all";
+  EXPECT_TRUE(binding(step("4", "mask_cpu:" + one + "," + other, "12"), 24).fits) << "by turns";
+  EXPECT_TRUE(binding(step("4", "mask_cpu:" + one + "," + one + "," + other + "," + other, "12"), 24).fits);
+  EXPECT_FALSE(binding(step("4", "mask_cpu:" + one + "," + one + "," + one + "," + other, "12"), 24).fits);
+  EXPECT_FALSE(binding(step("3", "mask_cpu:" + one + ",0xFFF,0xFFF", "12"), 24).fits) << "one in the other";
+  EXPECT_TRUE(binding(step("3", "mask_cpu:" + one + ",0xzz,0xFFF", "12"), 24).fits) << "not understood";
+}
+
+TEST(ExamineSlurm, FindsMoreThreadsThanCpusOfTheStepWhereItNamesNoMasks) {
+  auto sockets = step("4", "quiet,sockets", "12");
+  EXPECT_TRUE(binding(sockets, 24).fits) << "not known how many have it";
+  sockets["SLURM_CPUS_ON_NODE"] = "48";
+  EXPECT_TRUE(binding(sockets, 24).fits);
+  sockets["SLURM_CPUS_ON_NODE"] = "24";
+  EXPECT_FALSE(binding(sockets, 24).fits);
+}
+
+TEST(ExamineSlurm, CountsTheTasksOfItsOwnNode) {
+  auto uneven = step("2(x3),8,1", "none", "12");
+  for (const char* roomy : {"0", "2", "4"}) {
+    uneven["SLURM_NODEID"] = roomy;
+    EXPECT_TRUE(binding(uneven, 48).fits) << roomy;
+  }
+  uneven["SLURM_NODEID"] = "3";
+  EXPECT_THAT(binding(uneven, 48).text, HasSubstr("8 tasks of this node"));
+  Environment others = {{"SLURM_NTASKS_PER_NODE", "8"}, {"SLURM_CPU_BIND", "none"}, {"OMP_NUM_THREADS", "12"}};
+  EXPECT_FALSE(binding(others, 48).fits) << "nothing better is known";
+  others["SLURM_TASKS_PER_NODE"] = "2";
+  EXPECT_TRUE(binding(others, 48).fits);
+  others["SLURM_STEP_TASKS_PER_NODE"] = "8";
+  EXPECT_FALSE(binding(others, 48).fits);
+  for (const char* odd : {"", ",", "(x3)", "many", "2(x", "9999999999"}) {
+    EXPECT_TRUE(binding(step(odd, "none", "12"), 48).fits) << odd;
+  }
 }
 
 TEST(ExamineSlurm, FindsTasksThatWillNotMeet) {

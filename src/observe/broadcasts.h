@@ -18,6 +18,24 @@ struct Broadcasts {
   long library_looks = 0;   ///< the same of the MPI library's own
   double library_wait = 0;
   double library_noise = 0;
+  // Why some of `library` were left to it.
+  long left_threads = 0;  ///< MPI_THREAD_MULTIPLE, and another communicator than MPI_COMM_WORLD
+  long left_boards = 0;   ///< the node had no board left for their communicator
+  long left_first = 0;    ///< their communicator had no tree between nodes yet
+  long left_length = 0;   ///< longer than a board or a tree takes
+  long left_choice = 0;   ///< nobody was seen to wait less without the library
+  long left_memory = 0;   ///< the node had no shared memory left for the data
+};
+
+struct LeftField {
+  const char* name;
+  long Broadcasts::* count;
+};
+/// The reasons by their names in the run record.
+inline constexpr LeftField kLeftFields[] = {
+    {"left_threads", &Broadcasts::left_threads}, {"left_boards", &Broadcasts::left_boards},
+    {"left_first", &Broadcasts::left_first},     {"left_length", &Broadcasts::left_length},
+    {"left_choice", &Broadcasts::left_choice},   {"left_memory", &Broadcasts::left_memory},
 };
 
 /// The order of a tree's ranks between nodes, by position, the root first: at its beginning and at its end.

@@ -76,6 +76,7 @@ void fields(auto& io, Is<Broadcasts> auto& b) {
   io.optional("library_looks", b.library_looks, compared);
   io.optional("library_wait", b.library_wait, compared);
   io.optional("library_noise", b.library_noise, compared);
+  for (const LeftField& field : kLeftFields) io.optional(field.name, b.*field.count, b.*field.count != 0);
 }
 
 void fields(auto& io, Is<Tree> auto& t) {

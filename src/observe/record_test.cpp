@@ -51,6 +51,7 @@ TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
   EXPECT_EQ(to_json(back), to_json(record));
   EXPECT_EQ(back.ranks[1].broadcasts.tree, 2);
   EXPECT_EQ(back.ranks[1].broadcasts.behind, 0.5);
+  EXPECT_EQ(to_json(record).find("left_"), std::string::npos);
   EXPECT_EQ(back.ranks[0].broadcasts.calls, 0);
 }
 
@@ -267,6 +268,7 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 1, 5e-3, 5e-3};
+  for (const LeftField& field : kLeftFields) rich.ranks[2].broadcasts.*field.count = 3;
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}};
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].preempted = 12;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "observe/left_broadcasts.h"
 #include "observe/text.h"
 #include "observe/verdict.h"
 
@@ -68,6 +69,12 @@ std::string ranks(const RunRecord& record) {
   return "\nRanks\n" + counts.text() + "\nTime of the ranks\n" + times.text();
 }
 
+std::string broadcasts(const RunRecord& record) {
+  std::string out;
+  for (const std::string& left : left_broadcasts(record)) out += paragraph("  ", left);
+  return out.empty() ? out : "\nBroadcasts\n" + out;
+}
+
 std::string loops(const RunRecord& record) {
   Table table({"loop", "ranks", "executions", "iterations each", "threads", "time", "idle", "moved", "divided by",
                "gain", "over"});
@@ -124,6 +131,7 @@ std::string full_report(const RunRecord& record) {
   out += facts(record);
   if (!record.nodes.empty()) out += nodes(record);
   if (!record.ranks.empty()) out += ranks(record);
+  out += broadcasts(record);
   if (!record.loops.empty()) out += loops(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";

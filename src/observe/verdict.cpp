@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "observe/left_broadcasts.h"
 #include "observe/text.h"
 
 namespace steelyard::observe {
@@ -272,6 +273,13 @@ void say_broadcasts(const RunRecord& record, Page& page) {
   page.say("", won_in_broadcasts(record), 2);
 }
 
+/// The main reason, to whom expected otherwise.
+void say_left_broadcasts(const RunRecord& record, Page& page) {
+  if (!asked_for_broadcasts(record)) return;
+  const std::vector<std::string> left = left_broadcasts(record);
+  if (!left.empty()) page.say("bcast", left.front(), 2);
+}
+
 struct Moves {
   const NodeRecord* node = nullptr;
   std::vector<const DecisionRecord*> list;
@@ -524,6 +532,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     say_busy(record, page);
     say_waits(record, page);
     say_broadcasts(record, page);
+    say_left_broadcasts(record, page);
     if (!moves.empty()) {
       say_moves(record, moves, page);
       say_gain(moves, page);

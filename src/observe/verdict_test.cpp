@@ -413,6 +413,9 @@ RunRecord any_record(std::mt19937_64& random) {
     rank.waited_for = {{any_int(), number()}, {any_int(), number()}};
     rank.fixed_reason = random() % 3 == 0 ? words() : "";
     rank.broadcasts = {any_int(), any_int(), any_int(), any_int(), any_int(), number()};
+    for (const LeftField& field : kLeftFields) {
+      if (random() % 3 == 0) rank.broadcasts.*field.count = any_int();
+    }
     for (const TotalsField& field : kTotalsFields) {
       if (random() % 9 == 0) rank.totals.*field.value = any_int();
     }

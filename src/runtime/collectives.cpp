@@ -60,6 +60,17 @@ void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
   noted.behind += base::seconds(late);
 }
 
+void note_left(long observe::Broadcasts::* why, bool noted) {
+  if (g_state == nullptr || g_state->boards == nullptr) return;
+  if (!noted) note_broadcast(true, false, 0);
+  ++(g_state->broadcasts.*why);
+}
+
+void note_left_to_threads() {
+  if (g_state != nullptr && g_state->boards != nullptr)
+    g_state->left_to_threads.fetch_add(1, std::memory_order_relaxed);
+}
+
 void note_wait_in_broadcast(bool by_library, std::int64_t ns) {
   if (g_state == nullptr) return;
   const double wait = base::seconds(ns);
@@ -76,6 +87,9 @@ void note_tree(const std::vector<int>& first, const std::vector<int>& last) {
 
 observe::Broadcasts broadcasts_of(const State& state) {
   observe::Broadcasts noted = state.broadcasts;
+  noted.left_threads = state.left_to_threads.load();
+  noted.calls += noted.left_threads;
+  noted.library += noted.left_threads;
   const auto sum_up = [](const BroadcastWaits& waits, long& looks, double& wait, double& noise) {
     looks = waits.count;
     if (waits.count == 0) return;

@@ -112,6 +112,10 @@ bool takes_every_broadcast();
 void broadcast_called();
 /// For the record. `late`: ns from when the root had come to when this rank did; negative where it came first.
 void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
+/// For the record: why one that was to be taken over is left to the MPI library. `noted`: by note_broadcast().
+void note_left(long observe::Broadcasts::* why, bool noted);
+/// The same, from any thread, where several may call MPI.
+void note_left_to_threads();
 /// For the record: time in a broadcast since this rank and the root had come.
 void note_wait_in_broadcast(bool by_library, std::int64_t ns);
 /// The same, once a tree has ended: its world ranks by position, at first and at last.

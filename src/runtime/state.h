@@ -68,6 +68,7 @@ struct State {
   bool plants_trees = false;         // for broadcasts between nodes
   bool called_broadcasts = false;    // some by Steelyard's name
   observe::Broadcasts broadcasts;
+  std::atomic<long> left_to_threads = 0;  // broadcasts, under MPI_THREAD_MULTIPLE
   BroadcastWaits shared_waits, library_waits;
   std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;

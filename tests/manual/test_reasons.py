@@ -22,6 +22,7 @@ SOURCES = [
     ("src/observe/verdict.cpp", r"std::string silent ="),
     ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING|undone)\","),
     ("src/observe/verdict.cpp", r"return (?=\"what that won)"),
+    ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
     ("src/runtime/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/runtime/runtime.cpp", r"return base::options\(\)\.observe"),
     ("src/runtime/runtime.cpp", r"list\.emplace_back\("),
@@ -46,7 +47,7 @@ NOT_REASONS = [
     r"^(s|is|are|openmpi|mpich)?$",
     r"^no MPI at all$",
     r"^, $",
-    r"^ as LLVM's \(libomp\.so\.5\) was not found$",
+    r"^ as LLVM's \(libomp\.so\.5 or libomp\.so\) was not found$",
 ]
 
 

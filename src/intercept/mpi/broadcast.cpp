@@ -31,6 +31,7 @@ class Delivery {
  private:
   bool root() const { return communicator_.rank == b_.root; }
   std::optional<int> by_library(bool after_root);
+  void note_why_library() const;
   void pass_over();
   std::optional<int> give();
   std::optional<int> take(int from);
@@ -91,6 +92,16 @@ std::optional<int> Delivery::by_library(bool after_root) {
   return std::nullopt;
 }
 
+void Delivery::note_why_library() const {
+  using observe::Broadcasts;
+  if (layout_.bytes() == 0) return;
+  const std::size_t most = communicator_.tree != nullptr ? Tree::kMostBytes : Board::kCellBytes;
+  runtime::note_left(layout_.bytes() > most   ? &Broadcasts::left_length
+                     : communicator_.compares ? &Broadcasts::left_choice
+                                              : &Broadcasts::left_memory,
+                     true);
+}
+
 int Delivery::measured(std::int64_t since, bool counted, int code) {
   if (!communicator_.compares || !counted) return code;
   const std::int64_t waited = ended(call_) - since;
@@ -127,6 +138,7 @@ std::optional<int> Delivery::run() {
   }
   if (board != nullptr && communicator_.untold < 0) board->pass();
   runtime::note_broadcast(!code, tree != nullptr, late_);
+  if (!code) note_why_library();
   return code;
 }
 
@@ -306,7 +318,7 @@ bool takes_over(const Broadcast& b, Communicator& communicator) {
   if (communicator.untold >= 0) catch_up(communicator);
   if (communicator.left > 0) {
     --communicator.left;
-    runtime::note_broadcast(true, false, 0);
+    runtime::note_left(&observe::Broadcasts::left_choice, false);
     return false;
   }
   if (!communicator.between_nodes) return communicator.board != nullptr;

@@ -47,6 +47,7 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
   Communicator* communicator = at_collective(b.comm);
   const bool asked = called || runtime::takes_every_broadcast() || std::exchange(t_next_is_called, false);
   if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
+    if (asked) note_left(b.comm, communicator);
     return collective(site, communicator, root_to_all(b.root, b.count, b.type), native);
   }
   if (!weighs()) {

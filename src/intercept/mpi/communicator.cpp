@@ -65,6 +65,9 @@ Communicator* remember(MPI_Comm handle) {
   return communicator;
 }
 
+/// Threads may call collectives on two communicators at once, in an order of their own.
+bool several_orders(MPI_Comm handle) { return g_several_threads && handle != MPI_COMM_WORLD; }
+
 }  // namespace
 
 void remember_communicators(bool several_threads) {
@@ -115,8 +118,7 @@ Communicator* remembered(MPI_Comm handle) {
 }
 
 Communicator* at_collective(MPI_Comm handle) {
-  // Threads may call collectives on two communicators at once, in an order of their own.
-  if (g_several_threads && handle != MPI_COMM_WORLD) return nullptr;
+  if (several_orders(handle)) return nullptr;
   Communicator* communicator = remembered(handle);
   if (communicator == nullptr || communicator->asked) return communicator;
   communicator->asked = true;
@@ -135,6 +137,21 @@ Communicator* at_collective(MPI_Comm handle) {
     communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
   }
   return communicator;
+}
+
+void note_left(MPI_Comm handle, const Communicator* communicator) {
+  using observe::Broadcasts;
+  if (communicator == nullptr) {
+    if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::note_left_to_threads();
+    return;
+  }
+  if (communicator->between_nodes) {
+    if (communicator->tree == nullptr) return runtime::note_left(&Broadcasts::left_first, false);
+    if (!communicator->tree->usable()) runtime::note_left(&Broadcasts::left_boards, false);
+  } else if (communicator->board == nullptr && communicator->size > 1 &&
+             communicator->local_members == communicator->size) {
+    runtime::note_left(&Broadcasts::left_boards, false);
+  }
 }
 
 int world_rank(MPI_Comm handle, int rank) {

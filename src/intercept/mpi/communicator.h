@@ -46,6 +46,9 @@ Communicator* remembered(MPI_Comm communicator);
 /// At each collective on it, in whatever thread. nullptr where its collectives mean nothing to the runtime.
 Communicator* at_collective(MPI_Comm communicator);
 
+/// A broadcast on it that was to be taken over is not: for the record, why. `communicator`: as at_collective() gave it.
+void note_left(MPI_Comm handle, const Communicator* communicator);
+
 /// -1 where it has none.
 int world_rank(MPI_Comm communicator, int rank);
 

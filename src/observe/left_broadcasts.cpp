@@ -1,0 +1,53 @@
+#include "observe/left_broadcasts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+// In the order of kLeftFields.
+constexpr const char* kReasons[] = {
+    "the program has MPI_THREAD_MULTIPLE, and then MPI_COMM_WORLD's alone are taken over",
+    "the node had no board left for their communicator: it has 16",
+    "their communicator had no tree between nodes yet: the third makes it, with --collectives=auto the 64th",
+    "they were longer than 2 MiB on a node, or than 1 MiB between nodes",
+    "nobody was seen to wait less without it",
+    "the node had no shared memory left for their data"};
+static_assert(std::size(kReasons) == std::size(kLeftFields));
+
+}  // namespace
+
+std::vector<std::string> left_broadcasts(const RunRecord& record) {
+  struct Left {
+    long count;
+    const char* reason;
+  };
+  std::vector<Left> all;
+  long calls = 0;
+  for (const RankRecord& rank : record.ranks) calls = std::max(calls, rank.broadcasts.calls);
+  for (std::size_t i = 0; i < std::size(kLeftFields); ++i) {
+    Left left{0, kReasons[i]};
+    for (const RankRecord& rank : record.ranks)
+      left.count = std::max(left.count, rank.broadcasts.*kLeftFields[i].count);
+    if (left.count > 0) all.push_back(left);
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Left::count);
+  std::vector<std::string> sentences;
+  for (const Left& left : all) {
+    sentences.push_back(
+        fmt::format("left to the MPI library: {} of {}, as {}", left.count, plural(calls, "broadcast"), left.reason));
+  }
+  return sentences;
+}
+
+bool asked_for_broadcasts(const RunRecord& record) {
+  const auto asked = record.options.find("collectives");
+  return asked != record.options.end() && (asked->second == "on" || asked->second == "called");
+}
+
+}  // namespace steelyard::observe

@@ -1,0 +1,49 @@
+"""LLVM's OpenMP runtime as Debian names it, libomp.so.5, and as everybody else does, libomp.so."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import COMMAND, check_weighed, steelyard_command
+
+SHORT = ("--steps=3", "--work=4")
+DEBIANS, UPSTREAMS = b"libomp.so.5\0", b"libomp.so\0\0\0"
+
+
+def renamed(original: Path, copy: Path) -> Path:
+    """A copy with upstream's name in the place of Debian's: what the library calls itself, or what the program asks for."""
+    content = original.read_bytes()
+    assert DEBIANS in content
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(content.replace(DEBIANS, UPSTREAMS))
+    copy.chmod(0o755)
+    return copy
+
+
+@pytest.fixture
+def upstream(mpi, tmp_path):
+    """The runtime of this machine under upstream's name, in a folder of its own."""
+    for line in steelyard_command("doctor", str(mpi.program("unbalanced.gcc"))).out.splitlines():
+        if line.startswith("ok") and "OpenMP:" in line and "in the place of GNU's" in line:
+            found = Path(line.split("OpenMP: ")[1].split(" in the place")[0])
+            break
+    else:
+        pytest.skip("LLVM's OpenMP runtime is not here")
+    if found.name != "libomp.so.5":
+        pytest.skip("this machine's has upstream's name")
+    return renamed(found, tmp_path / "upstream" / "libomp.so")
+
+
+def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
+    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--verbose",), LD_LIBRARY_PATH=str(upstream.parent))
+    check_weighed(result)
+    assert any("LD_PRELOAD=" in line and f":{upstream}" in line for line in result.said), result.explain()
+    assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
+
+
+def test_a_program_that_asks_for_upstream_s_name(mpi, upstream, tmp_path):
+    program = renamed(mpi.program("unbalanced.clang"), tmp_path / "app")
+    words = ["-n", "2", str(COMMAND), "run", f"--record={mpi.record_file}", str(program), *SHORT]
+    result = mpi.launch(words, LD_LIBRARY_PATH=str(upstream.parent))
+    check_weighed(result)
+    assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
