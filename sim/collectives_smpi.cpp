@@ -6,6 +6,9 @@
 #include <mpi.h>
 #include <time.h>
 
+#include <simgrid/s4u/ConditionVariable.hpp>
+#include <simgrid/s4u/Mutex.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -42,6 +45,8 @@ struct Board {
   std::int64_t number = 0;     // of the broadcast that lies in it
   std::int64_t since = 0;      // when it was put up
   std::map<int, double> came;  // by rank: after that, smoothed
+  simgrid::s4u::MutexPtr mutex = simgrid::s4u::Mutex::create();
+  simgrid::s4u::ConditionVariablePtr is_there = simgrid::s4u::ConditionVariable::create();
   intercept::Tree::Head head;
   std::vector<char> row;
 };
@@ -72,7 +77,7 @@ class Steelyard {
     if (tree_.leader(root) == g_rank) {
       lead(data, root, came, turns);
     } else {
-      while (board_->number < number_) turns.next();
+      wait_for_notice();
       note_arrival(came);
       take(data);
       tree_.learn(board_->row.data() + board_->head.bytes, board_->head.note);
@@ -84,6 +89,17 @@ class Steelyard {
   void take(std::vector<char>& data) const {
     std::copy_n(board_->row.begin(), data.size(), data.begin());
     pass(static_cast<double>(data.size()) / kBytesPerNs);
+  }
+
+  // Real ranks look again and again, within a microsecond. Simulated ones are woken up.
+  void wait_for_notice() {
+    const std::unique_lock<simgrid::s4u::Mutex> lock(*board_->mutex);
+    board_->is_there->wait(lock, [&] { return board_->number >= number_; });
+  }
+
+  void put_up_notice() {
+    board_->number = number_;
+    board_->is_there->notify_all();
   }
 
   void note_arrival(std::int64_t came) {
@@ -117,7 +133,7 @@ class Steelyard {
       tree_.receive_row(board.head, root, board.row.data(), turns);
     }
     board.since = base::now_ns();
-    board.number = number_;
+    put_up_notice();
     note_arrival(came);
     tree_.send(board.head, root, board.row.data(), turns);
     if (root != g_rank) take(data);
