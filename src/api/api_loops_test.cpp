@@ -128,6 +128,69 @@ TEST(LoopsInC, NestedTeamsMeetEachOtherOnly) {
   EXPECT_TRUE(runs.each(3)) << "each of three teams all iterations";
 }
 
+/// A place in the program for each number, which the compiler must not make one.
+template <int number>
+[[gnu::noinline]] steelyard_status_t begin_at(steelyard_loop_t* loop, steelyard_iterations_t* mine) {
+  const steelyard_status_t status = steelyard_loop_begin(loop, 0, 100, 1, mine);
+  asm volatile("" ::"i"(number));
+  return status;
+}
+
+TEST(LoopsInC, ThreadsOfOneTeamAtDifferentCallsAreRefused) {
+  for (const bool handles : {false, true}) {
+    steelyard_loop_t *odd = nullptr, *even = nullptr;
+    if (handles) {
+      ASSERT_EQ(steelyard_loop_create("odd", nullptr, &odd), STEELYARD_SUCCESS);
+      ASSERT_EQ(steelyard_loop_create("even", nullptr, &even), STEELYARD_SUCCESS);
+    }
+    for (int times = 0; times < 10; ++times) {
+      Runs runs(100), together(100);
+      std::atomic<int> refused = 0, sentences = 0, errors = 0;
+#pragma omp parallel num_threads(2)
+      {
+        const auto run = [](steelyard_iterations_t& mine, Runs& its) {
+          while (steelyard_loop_next(&mine))
+            for (std::int64_t i = mine.first; i < mine.last; ++i) its.at(static_cast<std::size_t>(i));
+        };
+        steelyard_iterations_t mine;
+        const steelyard_status_t begun =
+            omp_get_thread_num() % 2 != 0 ? begin_at<1>(odd, &mine) : begin_at<0>(even, &mine);
+        if (begun != STEELYARD_SUCCESS) {
+          ++refused;
+          sentences += says("have begun loop");
+        }
+        run(mine, runs);
+        steelyard_loop_end(&mine);
+#pragma omp barrier
+        errors += steelyard_loop_begin(nullptr, 0, 100, 1, &mine) != STEELYARD_SUCCESS;
+        run(mine, together);
+        steelyard_loop_end(&mine);
+      }
+      EXPECT_EQ(refused, 1);
+      EXPECT_EQ(sentences, refused);
+      EXPECT_LE(runs.sum(), 100) << "no iteration twice";
+      EXPECT_EQ(errors, 0);
+      EXPECT_TRUE(together.each(1));
+    }
+    steelyard_loop_free(odd);
+    steelyard_loop_free(even);
+  }
+  // One handle at several calls is one loop.
+  steelyard_loop_t* both = nullptr;
+  ASSERT_EQ(steelyard_loop_create("both", nullptr, &both), STEELYARD_SUCCESS);
+  Runs runs(100);
+#pragma omp parallel num_threads(2)
+  {
+    steelyard_iterations_t mine;
+    omp_get_thread_num() % 2 != 0 ? begin_at<1>(both, &mine) : begin_at<0>(both, &mine);
+    while (steelyard_loop_next(&mine))
+      for (std::int64_t i = mine.first; i < mine.last; ++i) runs.at(static_cast<std::size_t>(i));
+    steelyard_loop_end(&mine);
+  }
+  EXPECT_TRUE(runs.each(1));
+  steelyard_loop_free(both);
+}
+
 TEST(LoopsInC, MistakesAreSentences) {
   steelyard_loop_t* loop = nullptr;
   steelyard_loop_options_t options = STEELYARD_LOOP_OPTIONS_DEFAULT;
