@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -151,11 +152,9 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
   struct alignas(128) Part {
     std::optional<Value> value;
   };
-#ifdef _OPENMP
-  std::vector<Part> parts(static_cast<std::size_t>(omp_get_max_threads()));
-#else
-  std::vector<Part> parts(1);
-#endif
+  // How many threads there are is known in the region only: it may have more than omp_get_max_threads() has said.
+  std::vector<Part> parts;
+  std::once_flag sized;
   struct Mine {
     Part* part;
     std::optional<Value> value;
@@ -166,7 +165,10 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
   };
   execute(
       loop, file, line, span_of(first, last),
-      [&](int thread, int) { return Mine(parts[static_cast<std::size_t>(thread)]); },
+      [&](int thread, int threads) {
+        std::call_once(sized, [&] { parts = std::vector<Part>(static_cast<std::size_t>(threads)); });
+        return Mine(parts[static_cast<std::size_t>(thread)]);
+      },
       [&](Mine& mine, std::uint64_t begin, std::uint64_t end) {
         if (begin == end) return;
         Index index = index_at(first, begin);

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <unistd.h>
@@ -16,6 +17,16 @@ void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, st
                             const std::int64_t* stride, steelyard_loop_t* const* loop, int* status);
 bool steelyard_loop_next_f(steelyard_iterations_t* mine);
 void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status);
+}
+
+namespace {
+int told_threads = 0;  ///< what omp_get_max_threads() answers, where it is not 0
+}  // namespace
+
+// Under `steelyard run` a region may have more threads than the program is told.
+extern "C" int omp_get_max_threads() noexcept {
+  static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
+  return told_threads != 0 ? told_threads : real();
 }
 
 namespace {
@@ -391,6 +402,15 @@ TEST(Reduce, AddsUp) {
         [](int i) { return std::string(static_cast<std::size_t>(i % 77), 'x'); });
     EXPECT_EQ(longest.size(), static_cast<std::size_t>(std::max(0, std::min(count, 77) - 1)));
   }
+}
+
+TEST(Reduce, ARegionMayHaveMoreThreadsThanTheProgramIsTold) {
+  omp_set_num_threads(4);
+  told_threads = 1;
+  steelyard::Loop loop("many", {"static"});
+  for (int times = 0; times < 10; ++times)
+    EXPECT_EQ(steelyard::reduce(loop, 0, 1000, 0L, std::plus<>(), [](int i) { return long{i}; }), 499500);
+  told_threads = 0;
 }
 
 }  // namespace
