@@ -5,10 +5,12 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <thread>
 
 #include "steelyard/loops.hpp"
 
@@ -360,6 +362,33 @@ TEST(ForEach, ThrowsTheFirstExceptionAndStartsNoMore) {
   Runs after(1000);
   steelyard::for_each(loop, 0, 1000, [&](int i) { after.at(static_cast<std::size_t>(i)); });
   EXPECT_TRUE(after.each(1)) << "the loop is as good as new";
+}
+
+TEST(ForEach, AnExceptionStopsTheOthersInTheMidstOfTheirParts) {
+  omp_set_num_threads(3);
+  for (const char* strategy : {"static", "hybrid", "tuned"}) {
+    steelyard::Loop loop("stops", {strategy, 0.9});
+    constexpr int kCount = 30000;
+    Runs runs(kCount);
+    std::atomic<bool> thrown = false;
+    const auto body = [&](int i) {
+      runs.at(static_cast<std::size_t>(i));
+      if (i == 0) {
+        thrown = true;
+        throw std::runtime_error("first");
+      }
+      while (!thrown) std::this_thread::yield();
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      return i;
+    };
+    EXPECT_THROW(steelyard::for_each(loop, 0, kCount, body), std::runtime_error);
+    EXPECT_LT(runs.sum(), kCount / 3) << strategy;
+    thrown = false;
+    EXPECT_THROW(steelyard::reduce(loop, 0, kCount, 0, std::plus<>(), body), std::runtime_error);
+    EXPECT_LT(runs.sum(), 2 * kCount / 3) << strategy;
+  }
 }
 
 TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
