@@ -241,6 +241,14 @@ void Loop::restore(Regime regime) {
   regimes_.push_back(std::move(regime));
 }
 
+void Loop::remember(const Assignment& assignment) {
+  const std::lock_guard lock(mutex_);
+  const bool known = std::ranges::any_of(recorded_, [&](const Assignment& kept) {
+    return kept.count == assignment.count && kept.threads.size() == assignment.threads.size();
+  });
+  if (!known) recorded_.push_back(assignment);
+}
+
 std::vector<Assignment> Loop::assignments() const {
   const std::lock_guard lock(mutex_);
   return recorded_;

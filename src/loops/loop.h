@@ -70,7 +70,9 @@ class Loop {
   /// The same of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
+  /// What an earlier run knew, where this one does not know better.
   void restore(Regime regime);
+  void remember(const Assignment& assignment);
   std::vector<Assignment> assignments() const;
 
  private:
