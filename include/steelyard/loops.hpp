@@ -160,7 +160,11 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
   };
 #ifdef _OPENMP
 #pragma omp parallel
-  run(omp_get_thread_num(), omp_get_num_threads());
+  {
+    int threads = 0;
+    const int thread = steelyard_loop_thread(&threads);
+    threads != 0 ? run(thread, threads) : run(omp_get_thread_num(), omp_get_num_threads());
+  }
 #else
   run(0, 1);
 #endif

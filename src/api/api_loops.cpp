@@ -263,6 +263,12 @@ steelyard_status_t steelyard_loops_load(const char* path) {
   return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(ready_registry().load(path)); });
 }
 
+int steelyard_loop_thread(int* threads) {
+  const openmp::Position here = openmp::position();
+  if (threads != nullptr) *threads = openmp::known() ? here.threads : 0;
+  return here.thread;
+}
+
 steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,
                                         steelyard_execution_t* execution) {
   return guarded("steelyard_loop_enter", execution == nullptr || (loop == nullptr && file == nullptr), [&] {
