@@ -71,6 +71,11 @@ Gathering& at_line(const char* file, int line) {
   });
 }
 
+Status apply(const Settings& settings, Loop& loop) {
+  if (compose(settings.strategy).slack) registry().want_slack();
+  return loop.set(settings);
+}
+
 Status settings_of(const steelyard_loop_options_t* options, Settings& settings) {
   settings = ready_registry().defaults();
   if (options == nullptr) return {};
@@ -135,7 +140,7 @@ steelyard_status_t create(const std::string& name, const steelyard_loop_options_
   Settings settings;
   if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
   Loop& named = ready_registry().named(name);
-  if (const Status status = named.set(settings); !status) return refuse(status.sentence());
+  if (const Status status = apply(settings, named); !status) return refuse(status.sentence());
   *loop = new steelyard_loop{Gathering(named, true)};
   return STEELYARD_SUCCESS;
 }
@@ -167,7 +172,7 @@ steelyard_status_t steelyard_loop_set(steelyard_loop_t* loop, const steelyard_lo
   return guarded("steelyard_loop_set", loop == nullptr, [&] {
     Settings settings;
     if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
-    return answer(loop->gathering.loop().set(settings));
+    return answer(apply(settings, loop->gathering.loop()));
   });
 }
 

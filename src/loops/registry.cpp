@@ -22,6 +22,7 @@ struct Registry::State {
   std::map<std::string, Stored, std::less<>> learnt, replayed;
   bool record = false;
   std::atomic<Loop*> latest = nullptr;
+  std::atomic<bool> slack = false;
 
   // With the mutex held.
   Loop& named(std::string_view key) {
@@ -56,9 +57,14 @@ std::string site_name(std::uint64_t address) {
 Registry::Registry() : state_(std::make_unique<State>()) {}
 
 void Registry::set_defaults(const Settings& settings) {
+  if (compose(settings.strategy).slack) want_slack();
   const std::lock_guard lock(state_->mutex);
   state_->defaults = settings;
 }
+
+void Registry::want_slack() { state_->slack.store(true, std::memory_order_relaxed); }
+
+bool Registry::wants_slack() const { return state_->slack.load(std::memory_order_relaxed); }
 
 Settings Registry::defaults() const {
   const std::lock_guard lock(state_->mutex);

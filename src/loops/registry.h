@@ -39,6 +39,9 @@ class Registry {
   /// that it executed last.
   void executed(Loop& loop);
   void waited(std::int64_t ns);
+  /// There are loops that want to know it.
+  void want_slack();
+  bool wants_slack() const;
 
  private:
   struct State;

@@ -182,6 +182,15 @@ TEST(Registry, FilesThatCannotBeUsedAreSentences) {
   EXPECT_NE(unwritable.sentence().find("cannot be written"), std::string::npos);
 }
 
+TEST(Registry, SlackIsWantedFromTheFirstLoopOnThatAsksForIt) {
+  const Settings before = registry().defaults();
+  registry().set_defaults({Strategy::automatic, 0.9, 0});
+  EXPECT_FALSE(registry().wants_slack());
+  registry().set_defaults({Strategy::combined, 0.9, 0});
+  EXPECT_TRUE(registry().wants_slack());
+  registry().set_defaults(before);
+}
+
 TEST(Registry, SlackGoesToTheLoopThatWasExecutedLast) {
   Loop& loop = registry().named("before the collective");
   practise(loop, 10, 2, 1);

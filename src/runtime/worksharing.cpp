@@ -35,7 +35,6 @@ struct LoopSite {
 namespace {
 
 std::atomic<bool> g_on = false;
-bool g_slack = false;  ///< a strategy wants to know what is waited for in collectives
 
 /// Never destroyed: threads may be in regions while the process exits.
 struct Shared {
@@ -93,7 +92,6 @@ bool takes_loops() { return g_on.load(std::memory_order_relaxed); }
 void take_loops() {
   const base::Options& options = base::options();
   if (options.observe || options.loops == base::Loops::off) return;
-  g_slack = options.loops == base::Loops::slack || options.loops == base::Loops::combined;
   g_on.store(true, std::memory_order_relaxed);
   reweigh_static_loops();
 }
@@ -189,7 +187,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   if (here->thread == 0) {
     site.executions.fetch_add(1, std::memory_order_relaxed);
     site.iterations.fetch_add(space->count, std::memory_order_relaxed);
-    if (g_slack) loops::registry().executed(loop);
+    if (loops::registry().wants_slack()) loops::registry().executed(loop);
   }
   return true;
 }
@@ -213,7 +211,7 @@ void loop_ended(Place& here) {
 }
 
 void waited_in_collective(std::int64_t ns) {
-  if (g_slack) loops::registry().waited(ns);
+  if (loops::registry().wants_slack()) loops::registry().waited(ns);
 }
 
 namespace {
