@@ -108,6 +108,12 @@ steelyard_status_t fail(steelyard_iterations_t* mine, std::string_view sentence)
   return refuse(sentence);
 }
 
+/// The team of the calling thread 0 has begun it.
+void executed(Loop& loop, std::uint64_t iterations) {
+  loop.called(iterations);
+  registry().executed(loop);
+}
+
 /// `end`: the program's own bound, beyond which no value is made. `place`: that of the program.
 steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<Space>& space, std::uint64_t end,
                          bool inclusive, steelyard_iterations_t* mine) try {
@@ -128,7 +134,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
     return fail(mine, status.sentence());
   mine->inside.seat = seat;
   mine->inside.member = &Gathering::member(*seat);
-  if (here.thread == 0) registry().executed(gathering->loop());
+  if (here.thread == 0) executed(gathering->loop(), space->count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
   return fail(mine, fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
@@ -284,7 +290,6 @@ steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file
     }
     Gathering& gathering = loop != nullptr ? loop->gathering : at_line(file, line);
     execution->record = &gathering;
-    registry().executed(gathering.loop());
     return STEELYARD_SUCCESS;
   });
 }
@@ -311,6 +316,7 @@ steelyard_status_t steelyard_loop_join(steelyard_execution_t* execution, int thr
   Member& member = team->member(thread);
   if (const Status status = member.begin(gathering.loop(), count); !status) return fail(mine, status.sentence());
   mine->inside.member = &member;
+  if (thread == 0) executed(gathering.loop(), count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
   return fail(mine, fmt::format("steelyard_loop_join() failed: {}", exception.what()));

@@ -234,6 +234,15 @@ void Loop::recorded(Assignment assignment) {
   recorded_.push_back(std::move(assignment));
 }
 
+void Loop::called(std::uint64_t iterations) {
+  executions_.fetch_add(1, std::memory_order_relaxed);
+  iterations_.fetch_add(iterations, std::memory_order_relaxed);
+}
+
+Loop::Calls Loop::calls() const {
+  return {executions_.load(std::memory_order_relaxed), iterations_.load(std::memory_order_relaxed)};
+}
+
 bool Loop::find(const Shape& shape, Regime& copy) const {
   const std::lock_guard lock(mutex_);
   for (const Regime& regime : regimes_) {
