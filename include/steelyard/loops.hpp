@@ -1,8 +1,10 @@
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <iterator>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,7 +30,8 @@
 // `first` and `last` are integers, or random-access iterators; body gets the index or the iterator, or a chunk of
 // them as [begin, end).
 //
-// Exceptions out of the body: the first is thrown again after the loop; iterations that have not started by then do not.
+// Exceptions out of the body: the first is thrown again after the loop; the other threads stop soon, in the midst of their
+// chunks, but for a body that has got a whole chunk.
 // A mistake, such as a loop that another team executes now, is a std::logic_error with the sentence of message().
 namespace steelyard {
 
@@ -96,9 +99,38 @@ Index index_at(const Index& first, std::uint64_t iteration) {
     return first + static_cast<typename std::iterator_traits<Index>::difference_type>(iteration);
 }
 
+/// A thread's way through a chunk, which may be all that it has of a loop: in blocks, between which it sees whether another
+/// thread has thrown. Blocks are short where the body is slow; where it is fast, they are so long that its loop is as good as
+/// whole.
+class Blocks {
+ public:
+  explicit Blocks(const std::atomic<bool>& thrown) : thrown_(thrown) {}
+  template <class ChunkBody>
+  void run(std::uint64_t begin, std::uint64_t end, ChunkBody&& chunk) {
+    if (end - begin <= size_) return chunk(begin, end);
+    for (auto since = std::chrono::steady_clock::now(); begin < end && !thrown_.load(std::memory_order_relaxed);) {
+      const std::uint64_t middle = end - begin > size_ ? begin + size_ : end;
+      chunk(begin, middle);
+      begin = middle;
+      const auto now = std::chrono::steady_clock::now();
+      if (now - since < kShort && size_ < kMost)
+        size_ *= 8;
+      else if (now - since > kLong && size_ > 1)
+        size_ /= 8;
+      since = now;
+    }
+  }
+
+ private:
+  static constexpr std::chrono::microseconds kShort{5}, kLong{50};
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  const std::atomic<bool>& thrown_;
+  std::uint64_t size_ = 8;
+};
+
 /// `chunk(state, begin, end)` for all of [0, count) in a parallel region; `state` is what `prepare(thread, threads)` gave to
-/// the thread.
-template <class Prepare, class ChunkBody>
+/// the thread. `in_blocks`: chunks may be cut.
+template <bool in_blocks, class Prepare, class ChunkBody>
 void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t count, Prepare&& prepare,
              ChunkBody&& chunk) {
   steelyard_execution_t execution;
@@ -112,8 +144,14 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
       if (steelyard_loop_join(&execution, thread, threads, count, &mine) != STEELYARD_SUCCESS)
         throw std::logic_error(std::string(message()));
       auto&& state = prepare(thread, threads);
-      while (steelyard_loop_next(&mine) != 0)
-        chunk(state, static_cast<std::uint64_t>(mine.first), static_cast<std::uint64_t>(mine.last));
+      Blocks blocks(thrown);
+      while (steelyard_loop_next(&mine) != 0) {
+        const auto begin = static_cast<std::uint64_t>(mine.first), end = static_cast<std::uint64_t>(mine.last);
+        if constexpr (in_blocks)
+          blocks.run(begin, end, [&](std::uint64_t from, std::uint64_t to) { chunk(state, from, to); });
+        else
+          chunk(state, begin, end);
+      }
     } catch (...) {
       if (!thrown.exchange(true)) first_thrown = std::current_exception();
       steelyard_loop_cancel(&mine);
@@ -122,7 +160,11 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
   };
 #ifdef _OPENMP
 #pragma omp parallel
-  run(omp_get_thread_num(), omp_get_num_threads());
+  {
+    int threads = 0;
+    const int thread = steelyard_loop_thread(&threads);
+    threads != 0 ? run(thread, threads) : run(omp_get_thread_num(), omp_get_num_threads());
+  }
 #else
   run(0, 1);
 #endif
@@ -132,10 +174,12 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
 
 template <class Index, class Body>
 void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Body& body) {
-  execute(
+  constexpr bool whole_chunks = std::is_invocable_v<Body&, Index, Index>;
+  constexpr bool throws = !std::is_nothrow_invocable_v<Body&, const Index&>;
+  execute<!whole_chunks && throws>(
       loop, file, line, span_of(first, last), [](int, int) { return 0; },
       [&](int, std::uint64_t begin, std::uint64_t end) {
-        if constexpr (std::is_invocable_v<Body&, Index, Index>) {
+        if constexpr (whole_chunks) {
           body(index_at(first, begin), index_at(first, end));
         } else {
           Index index = index_at(first, begin);
@@ -151,11 +195,9 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
   struct alignas(128) Part {
     std::optional<Value> value;
   };
-#ifdef _OPENMP
-  std::vector<Part> parts(static_cast<std::size_t>(omp_get_max_threads()));
-#else
-  std::vector<Part> parts(1);
-#endif
+  // How many threads there are is known in the region only: it may have more than omp_get_max_threads() has said.
+  std::vector<Part> parts;
+  std::once_flag sized;
   struct Mine {
     Part* part;
     std::optional<Value> value;
@@ -164,9 +206,12 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
     Mine& operator=(const Mine&) = delete;
     ~Mine() { part->value = std::move(value); }
   };
-  execute(
+  execute<true>(
       loop, file, line, span_of(first, last),
-      [&](int thread, int) { return Mine(parts[static_cast<std::size_t>(thread)]); },
+      [&](int thread, int threads) {
+        std::call_once(sized, [&] { parts = std::vector<Part>(static_cast<std::size_t>(threads)); });
+        return Mine(parts[static_cast<std::size_t>(thread)]);
+      },
       [&](Mine& mine, std::uint64_t begin, std::uint64_t end) {
         if (begin == end) return;
         Index index = index_at(first, begin);

@@ -71,6 +71,11 @@ Gathering& at_line(const char* file, int line) {
   });
 }
 
+Status apply(const Settings& settings, Loop& loop) {
+  if (compose(settings.strategy).slack) registry().want_slack();
+  return loop.set(settings);
+}
+
 Status settings_of(const steelyard_loop_options_t* options, Settings& settings) {
   settings = ready_registry().defaults();
   if (options == nullptr) return {};
@@ -103,6 +108,12 @@ steelyard_status_t fail(steelyard_iterations_t* mine, std::string_view sentence)
   return refuse(sentence);
 }
 
+/// The team of the calling thread 0 has begun it.
+void executed(Loop& loop, std::uint64_t iterations) {
+  loop.called(iterations);
+  registry().executed(loop);
+}
+
 /// `end`: the program's own bound, beyond which no value is made. `place`: that of the program.
 steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<Space>& space, std::uint64_t end,
                          bool inclusive, steelyard_iterations_t* mine) try {
@@ -123,7 +134,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
     return fail(mine, status.sentence());
   mine->inside.seat = seat;
   mine->inside.member = &Gathering::member(*seat);
-  if (here.thread == 0) registry().executed(gathering->loop());
+  if (here.thread == 0) executed(gathering->loop(), space->count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
   return fail(mine, fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
@@ -135,7 +146,7 @@ steelyard_status_t create(const std::string& name, const steelyard_loop_options_
   Settings settings;
   if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
   Loop& named = ready_registry().named(name);
-  if (const Status status = named.set(settings); !status) return refuse(status.sentence());
+  if (const Status status = apply(settings, named); !status) return refuse(status.sentence());
   *loop = new steelyard_loop{Gathering(named, true)};
   return STEELYARD_SUCCESS;
 }
@@ -167,7 +178,7 @@ steelyard_status_t steelyard_loop_set(steelyard_loop_t* loop, const steelyard_lo
   return guarded("steelyard_loop_set", loop == nullptr, [&] {
     Settings settings;
     if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
-    return answer(loop->gathering.loop().set(settings));
+    return answer(apply(settings, loop->gathering.loop()));
   });
 }
 
@@ -263,6 +274,12 @@ steelyard_status_t steelyard_loops_load(const char* path) {
   return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(ready_registry().load(path)); });
 }
 
+int steelyard_loop_thread(int* threads) {
+  const openmp::Position here = openmp::position();
+  if (threads != nullptr) *threads = openmp::known() ? here.threads : 0;
+  return here.thread;
+}
+
 steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,
                                         steelyard_execution_t* execution) {
   return guarded("steelyard_loop_enter", execution == nullptr || (loop == nullptr && file == nullptr), [&] {
@@ -273,7 +290,6 @@ steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file
     }
     Gathering& gathering = loop != nullptr ? loop->gathering : at_line(file, line);
     execution->record = &gathering;
-    registry().executed(gathering.loop());
     return STEELYARD_SUCCESS;
   });
 }
@@ -300,6 +316,7 @@ steelyard_status_t steelyard_loop_join(steelyard_execution_t* execution, int thr
   Member& member = team->member(thread);
   if (const Status status = member.begin(gathering.loop(), count); !status) return fail(mine, status.sentence());
   mine->inside.member = &member;
+  if (thread == 0) executed(gathering.loop(), count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
   return fail(mine, fmt::format("steelyard_loop_join() failed: {}", exception.what()));

@@ -1,13 +1,16 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <thread>
 
 #include "steelyard/loops.hpp"
 
@@ -16,6 +19,16 @@ void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, st
                             const std::int64_t* stride, steelyard_loop_t* const* loop, int* status);
 bool steelyard_loop_next_f(steelyard_iterations_t* mine);
 void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status);
+}
+
+namespace {
+int told_threads = 0;  ///< what omp_get_max_threads() answers, where it is not 0
+}  // namespace
+
+// Under `steelyard run` a region may have more threads than the program is told.
+extern "C" int omp_get_max_threads() noexcept {
+  static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
+  return told_threads != 0 ? told_threads : real();
 }
 
 namespace {
@@ -126,6 +139,69 @@ TEST(LoopsInC, NestedTeamsMeetEachOtherOnly) {
   }
   EXPECT_EQ(errors, 0) << steelyard::message();
   EXPECT_TRUE(runs.each(3)) << "each of three teams all iterations";
+}
+
+/// A place in the program for each number, which the compiler must not make one.
+template <int number>
+[[gnu::noinline]] steelyard_status_t begin_at(steelyard_loop_t* loop, steelyard_iterations_t* mine) {
+  const steelyard_status_t status = steelyard_loop_begin(loop, 0, 100, 1, mine);
+  asm volatile("" ::"i"(number));
+  return status;
+}
+
+TEST(LoopsInC, ThreadsOfOneTeamAtDifferentCallsAreRefused) {
+  for (const bool handles : {false, true}) {
+    steelyard_loop_t *odd = nullptr, *even = nullptr;
+    if (handles) {
+      ASSERT_EQ(steelyard_loop_create("odd", nullptr, &odd), STEELYARD_SUCCESS);
+      ASSERT_EQ(steelyard_loop_create("even", nullptr, &even), STEELYARD_SUCCESS);
+    }
+    for (int times = 0; times < 10; ++times) {
+      Runs runs(100), together(100);
+      std::atomic<int> refused = 0, sentences = 0, errors = 0;
+#pragma omp parallel num_threads(2)
+      {
+        const auto run = [](steelyard_iterations_t& mine, Runs& its) {
+          while (steelyard_loop_next(&mine))
+            for (std::int64_t i = mine.first; i < mine.last; ++i) its.at(static_cast<std::size_t>(i));
+        };
+        steelyard_iterations_t mine;
+        const steelyard_status_t begun =
+            omp_get_thread_num() % 2 != 0 ? begin_at<1>(odd, &mine) : begin_at<0>(even, &mine);
+        if (begun != STEELYARD_SUCCESS) {
+          ++refused;
+          sentences += says("have begun loop");
+        }
+        run(mine, runs);
+        steelyard_loop_end(&mine);
+#pragma omp barrier
+        errors += steelyard_loop_begin(nullptr, 0, 100, 1, &mine) != STEELYARD_SUCCESS;
+        run(mine, together);
+        steelyard_loop_end(&mine);
+      }
+      EXPECT_EQ(refused, 1);
+      EXPECT_EQ(sentences, refused);
+      EXPECT_LE(runs.sum(), 100) << "no iteration twice";
+      EXPECT_EQ(errors, 0);
+      EXPECT_TRUE(together.each(1));
+    }
+    steelyard_loop_free(odd);
+    steelyard_loop_free(even);
+  }
+  // One handle at several calls is one loop.
+  steelyard_loop_t* both = nullptr;
+  ASSERT_EQ(steelyard_loop_create("both", nullptr, &both), STEELYARD_SUCCESS);
+  Runs runs(100);
+#pragma omp parallel num_threads(2)
+  {
+    steelyard_iterations_t mine;
+    omp_get_thread_num() % 2 != 0 ? begin_at<1>(both, &mine) : begin_at<0>(both, &mine);
+    while (steelyard_loop_next(&mine))
+      for (std::int64_t i = mine.first; i < mine.last; ++i) runs.at(static_cast<std::size_t>(i));
+    steelyard_loop_end(&mine);
+  }
+  EXPECT_TRUE(runs.each(1));
+  steelyard_loop_free(both);
 }
 
 TEST(LoopsInC, MistakesAreSentences) {
@@ -288,6 +364,33 @@ TEST(ForEach, ThrowsTheFirstExceptionAndStartsNoMore) {
   EXPECT_TRUE(after.each(1)) << "the loop is as good as new";
 }
 
+TEST(ForEach, AnExceptionStopsTheOthersInTheMidstOfTheirParts) {
+  omp_set_num_threads(3);
+  for (const char* strategy : {"static", "hybrid", "tuned"}) {
+    steelyard::Loop loop("stops", {strategy, 0.9});
+    constexpr int kCount = 30000;
+    Runs runs(kCount);
+    std::atomic<bool> thrown = false;
+    const auto body = [&](int i) {
+      runs.at(static_cast<std::size_t>(i));
+      if (i == 0) {
+        thrown = true;
+        throw std::runtime_error("first");
+      }
+      while (!thrown) std::this_thread::yield();
+      const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      return i;
+    };
+    EXPECT_THROW(steelyard::for_each(loop, 0, kCount, body), std::runtime_error);
+    EXPECT_LT(runs.sum(), kCount / 3) << strategy;
+    thrown = false;
+    EXPECT_THROW(steelyard::reduce(loop, 0, kCount, 0, std::plus<>(), body), std::runtime_error);
+    EXPECT_LT(runs.sum(), 2 * kCount / 3) << strategy;
+  }
+}
+
 TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
   omp_set_num_threads(2);
   omp_set_max_active_levels(2);
@@ -328,6 +431,15 @@ TEST(Reduce, AddsUp) {
         [](int i) { return std::string(static_cast<std::size_t>(i % 77), 'x'); });
     EXPECT_EQ(longest.size(), static_cast<std::size_t>(std::max(0, std::min(count, 77) - 1)));
   }
+}
+
+TEST(Reduce, ARegionMayHaveMoreThreadsThanTheProgramIsTold) {
+  omp_set_num_threads(4);
+  told_threads = 1;
+  steelyard::Loop loop("many", {"static"});
+  for (int times = 0; times < 10; ++times)
+    EXPECT_EQ(steelyard::reduce(loop, 0, 1000, 0L, std::plus<>(), [](int i) { return long{i}; }), 499500);
+  told_threads = 0;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 namespace steelyard::loops {
 
@@ -15,16 +16,34 @@ struct alignas(128) Gathering::Seat {
 };
 
 struct Gathering::Round {
-  Round(int threads, std::uint64_t its_path)
-      : path(its_path), team(threads), seats(std::make_unique<Seat[]>(static_cast<std::size_t>(threads))) {
-    for (int t = 0; t < threads; ++t) seats[static_cast<std::size_t>(t)].member = &team.member(t);
+  Round(Loop& its_loop, const openmp::Position& here, Succession& its_succession)
+      : loop(its_loop),
+        succession(its_succession),
+        path(here.path),
+        team(here.threads),
+        seats(std::make_unique<Seat[]>(static_cast<std::size_t>(here.threads))) {
+    for (int t = 0; t < here.threads; ++t) seats[static_cast<std::size_t>(t)].member = &team.member(t);
   }
+  ~Round() { succession.forget(this); }
+  Round(const Round&) = delete;
+  Round& operator=(const Round&) = delete;
+
+  /// This thread is in another loop, and nobody is to wait for it in this one.
+  void pass(int thread) {
+    Seat& its = seats[static_cast<std::size_t>(thread)];
+    its.member->pass();
+    its.progress.fetch_add(2, std::memory_order_relaxed);
+  }
+
+  Loop& loop;
+  Succession& succession;
   const std::uint64_t path;
   Team team;
   std::unique_ptr<Seat[]> seats;
 };
 
-Gathering::Gathering(Loop& loop, bool exclusive) : loop_(loop), exclusive_(exclusive) {}
+Gathering::Gathering(Loop& loop, bool exclusive, Successions& all)
+    : loop_(loop), exclusive_(exclusive), successions_(all) {}
 
 Gathering::~Gathering() = default;
 
@@ -35,7 +54,7 @@ Gathering::Round& Gathering::round(const openmp::Position& here) {
   const auto known = std::ranges::find_if(rounds_, [&](const auto& r) { return fits(*r); });
   Round* const found = known != rounds_.end()
                            ? known->get()
-                           : rounds_.emplace_back(std::make_unique<Round>(here.threads, here.path)).get();
+                           : rounds_.emplace_back(std::make_unique<Round>(loop_, here, successions_.of(here))).get();
   if (rounds_.size() > 1) several_rounds_.store(true, std::memory_order_relaxed);
   latest_.store(found, std::memory_order_release);
   return *found;
@@ -58,6 +77,7 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   // Told apart by a number: addresses of threads are used again.
   static std::atomic<std::uint64_t> threads = 0;
   static thread_local const std::uint64_t me = ++threads;
+  successions_.seen(here, me);
   Round& its = round(here);
   Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
   std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
@@ -79,6 +99,17 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         "loop {} is executed by two teams at the same time, and this is thread {} of the second: give each team a loop "
         "of its own (steelyard_loop_create)",
         loop_.key(), here.thread));
+  }
+  if (void* left_out = its.succession.begin(here.thread, &its); left_out != nullptr) {
+    mine.progress.store(progress, std::memory_order_relaxed);
+    const std::string others = static_cast<Round*>(left_out)->loop.key();
+    for (; left_out != nullptr; left_out = left_out == &its ? nullptr : its.succession.left_out(here.thread, &its))
+      static_cast<Round*>(left_out)->pass(here.thread);
+    return base::Status::failure(fmt::format(
+        "thread {} begins loop {}, but others of its team of {} have begun loop {} in its place: all threads of a team go "
+        "through the same loops in the same order; where several calls are one loop, pass a handle to all of them "
+        "(steelyard_loop_create)",
+        here.thread, loop_.key(), here.threads, others));
   }
   if (base::Status status = mine.member->begin(loop_, count, Manner::called, bounds); !status) {
     mine.progress.store(progress + 2, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "loops/openmp.h"
+#include "loops/succession.h"
 #include "loops/team.h"
 
 // Where the threads of a team find each other that know no more of it than their own number.
@@ -16,11 +17,11 @@ namespace steelyard::loops {
 class Gathering {
  public:
   /// `exclusive`: only one team at a time may be in it. Otherwise teams that are nested in different threads may be.
-  explicit Gathering(Loop& loop, bool exclusive = false);
+  explicit Gathering(Loop& loop, bool exclusive = false, Successions& all = successions());
   Loop& loop() const { return loop_; }
 
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
-  /// end(). Failure: another team is in this loop.
+  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop.
   struct Seat;
   base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);
@@ -44,6 +45,7 @@ class Gathering {
 
   Loop& loop_;
   const bool exclusive_;
+  Successions& successions_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Round>> rounds_;
   std::atomic<bool> several_rounds_ = false;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <utility>
@@ -24,6 +25,26 @@ int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
 
 class Tie {
  public:
+  /// Where a group has gone that was joined to others.
+  static std::shared_ptr<Tie> last(std::shared_ptr<Tie> tie) {
+    for (;;) {
+      const std::lock_guard lock(tie->mutex_);
+      if (!tie->joined_) return tie;
+      tie = tie->joined_;
+    }
+  }
+  /// All loops of both are one group from now on.
+  static void join(const std::shared_ptr<Tie>& one, const std::shared_ptr<Tie>& other) {
+    for (;;) {
+      const std::shared_ptr<Tie> into = last(one), from = last(other);
+      if (into == from) return;
+      const std::scoped_lock lock(into->mutex_, from->mutex_);
+      if (into->joined_ || from->joined_) continue;
+      for (auto& [threads, team] : from->teams_) into->teams_[threads].profiles.merge(team.profiles);
+      from->joined_ = into;
+      return;
+    }
+  }
   /// A loop has a new profile. `homes` are those of all tied loops; true where they are new.
   bool update(const Loop* loop, int threads, const Profile& profile) {
     const std::lock_guard lock(mutex_);
@@ -33,7 +54,8 @@ class Tie {
     for (const auto& [member, its] : team.profiles) sum = add(sum, its);
     if (imbalance(sum, team.homes.empty() ? even_parts(threads) : team.homes) <= 0.02) return false;
     team.homes = equal_parts(sum, threads);
-    ++team.version;
+    static std::atomic<std::uint64_t> versions = 0;  // never twice the same, whatever the group
+    team.version = ++versions;
     return true;
   }
   void forget(const Loop* loop) {
@@ -44,7 +66,7 @@ class Tie {
   bool follow(int threads, std::uint64_t& version, std::vector<double>& homes) {
     const std::lock_guard lock(mutex_);
     const Team& team = teams_[threads];
-    if (team.version == version) return false;
+    if (team.homes.empty() || team.version == version) return false;
     version = team.version;
     homes = team.homes;
     return true;
@@ -58,12 +80,13 @@ class Tie {
   };
   std::mutex mutex_;
   std::map<int, Team> teams_;
+  std::shared_ptr<Tie> joined_;
 };
 
 Loop::Loop(std::string key, Settings settings) : key_(std::move(key)), settings_(settings) {}
 
 Loop::~Loop() {
-  if (tie_) tie_->forget(this);
+  if (tie_) Tie::last(tie_)->forget(this);
 }
 
 Settings Loop::settings() const {
@@ -82,9 +105,9 @@ base::Status Loop::set(const Settings& settings) {
 void Loop::tie(Loop& other) {
   if (&other == this) return;
   const std::scoped_lock lock(mutex_, other.mutex_);
-  if (!tie_ && !other.tie_) tie_ = std::make_shared<Tie>();
-  if (!tie_) tie_ = other.tie_;
-  other.tie_ = tie_;
+  if (!tie_) tie_ = other.tie_ ? other.tie_ : std::make_shared<Tie>();
+  if (!other.tie_) other.tie_ = tie_;
+  Tie::join(tie_, other.tie_);
 }
 
 void Loop::set_slack(std::int64_t ns) {
@@ -164,6 +187,7 @@ void Loop::replan(Regime& regime, const Shape& shape) {
 void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& execution) {
   const std::lock_guard lock(mutex_);
   Regime& regime = *static_cast<Regime*>(ticket.regime);
+  if (tie_) tie_ = Tie::last(tie_);
   History& history = regime.history;
   history.add(plan, execution);
   const bool automatic = settings_.strategy == Strategy::automatic;
@@ -210,6 +234,15 @@ void Loop::recorded(Assignment assignment) {
   recorded_.push_back(std::move(assignment));
 }
 
+void Loop::called(std::uint64_t iterations) {
+  executions_.fetch_add(1, std::memory_order_relaxed);
+  iterations_.fetch_add(iterations, std::memory_order_relaxed);
+}
+
+Loop::Calls Loop::calls() const {
+  return {executions_.load(std::memory_order_relaxed), iterations_.load(std::memory_order_relaxed)};
+}
+
 bool Loop::find(const Shape& shape, Regime& copy) const {
   const std::lock_guard lock(mutex_);
   for (const Regime& regime : regimes_) {
@@ -239,6 +272,14 @@ void Loop::restore(Regime regime) {
   regime.version = 0;
   regime.plan = {};
   regimes_.push_back(std::move(regime));
+}
+
+void Loop::remember(const Assignment& assignment) {
+  const std::lock_guard lock(mutex_);
+  const bool known = std::ranges::any_of(recorded_, [&](const Assignment& kept) {
+    return kept.count == assignment.count && kept.threads.size() == assignment.threads.size();
+  });
+  if (!known) recorded_.push_back(assignment);
 }
 
 std::vector<Assignment> Loop::assignments() const {

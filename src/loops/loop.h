@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -54,6 +55,13 @@ class Loop {
   /// The assignment that an execution had, where the ticket says that it is recorded.
   void recorded(Assignment assignment);
 
+  /// The program's own calls have begun an execution by a team of two threads or more. For the record.
+  void called(std::uint64_t iterations);
+  struct Calls {
+    std::uint64_t executions = 0, iterations = 0;
+  };
+  Calls calls() const;
+
   // For the file, reports and tests.
   struct Regime {
     int threads = 1;
@@ -70,7 +78,9 @@ class Loop {
   /// The same of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
+  /// What an earlier run knew, where this one does not know better.
   void restore(Regime regime);
+  void remember(const Assignment& assignment);
   std::vector<Assignment> assignments() const;
 
  private:
@@ -89,6 +99,7 @@ class Loop {
   bool record_ = false;
   std::deque<Assignment> replayed_;
   std::vector<Assignment> recorded_;
+  std::atomic<std::uint64_t> executions_ = 0, iterations_ = 0;  ///< that were called
 };
 
 }  // namespace steelyard::loops

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -260,6 +261,45 @@ TEST(Loop, TiedLoopsHaveTheSameHomes) {
     const double wanted = (std::sqrt(1 + 2.0 * t) - 1) / 2;
     EXPECT_NEAR(static_cast<double>(plan_a.home[static_cast<std::size_t>(t)]) / 4000, wanted, 0.02);
   }
+}
+
+TEST(Loop, GroupsThatAreTiedToEachOtherBecomeOne) {
+  const Settings adaptive = {Strategy::adaptive, 0, 0};
+  Loop a("a", adaptive), b("b", adaptive), c("c", adaptive), d("d", adaptive);
+  const std::array<Loop*, 4> loops = {&a, &b, &c, &d};
+  const Work rising = Work(4000, [](double place) { return place; }).of_total(4e6);
+  const Work falling = Work(4000, [](double place) { return 1 - place; }).of_total(4e6);
+  Simulator simulator({4, {}}, 3);
+  std::array<Plan, 4> plans;
+  std::array<Loop::Ticket, 4> tickets;
+  const auto practise = [&] {
+    for (int times = 0; times < 12; ++times) {
+      for (std::size_t i = 0; i < 4; ++i) {
+        loops[i]->prepare({4000, 4}, plans[i], tickets[i]);
+        loops[i]->completed(plans[i], tickets[i], simulator.execute(plans[i], i < 2 ? rising : falling));
+      }
+    }
+    for (std::size_t i = 0; i < 4; ++i) loops[i]->prepare({4000, 4}, plans[i], tickets[i]);
+  };
+  a.tie(b);
+  c.tie(d);
+  practise();
+  EXPECT_EQ(plans[0].home, plans[1].home);
+  EXPECT_EQ(plans[2].home, plans[3].home);
+  EXPECT_NE(plans[0].home, plans[3].home);
+  b.tie(c);
+  practise();
+  // The sum is level.
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(plans[i].home, plans[0].home) << i;
+    for (std::size_t t = 1; t < 4; ++t)
+      EXPECT_NEAR(static_cast<double>(plans[i].home[t]), 1000.0 * static_cast<double>(t), 100) << i;
+  }
+  // Tied twice, and the other way round.
+  c.tie(b);
+  d.tie(a);
+  practise();
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(plans[i].home, plans[0].home) << i;
 }
 
 TEST(Loop, SettledLoopsAreMeasuredAsRarelyAsTheirLengthAllows) {

@@ -14,9 +14,19 @@ struct Api {
   int (*ancestor)(int) = nullptr;
 };
 
+/// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's, who would
+/// then keep its thread count.
+void* library() {
+  Dl_info place{};
+  void* const never_noted = dlsym(RTLD_DEFAULT, "omp_get_level");
+  if (never_noted == nullptr || dladdr(never_noted, &place) == 0) return RTLD_DEFAULT;
+  void* const opened = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+  return opened != nullptr ? opened : RTLD_DEFAULT;
+}
+
 template <class Function>
-void find(const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+void find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
 // A runtime may be loaded late, with a library of the program: looked for until it is there.
@@ -24,10 +34,11 @@ const Api* api() {
   static std::atomic<const Api*> found = nullptr;
   if (const Api* const known = found.load(std::memory_order_acquire); known != nullptr) return known;
   Api looked;
-  find("omp_get_thread_num", looked.thread);
-  find("omp_get_num_threads", looked.threads);
-  find("omp_get_level", looked.level);
-  find("omp_get_ancestor_thread_num", looked.ancestor);
+  void* const runtime = library();
+  find(runtime, "omp_get_thread_num", looked.thread);
+  find(runtime, "omp_get_num_threads", looked.threads);
+  find(runtime, "omp_get_level", looked.level);
+  find(runtime, "omp_get_ancestor_thread_num", looked.ancestor);
   if (looked.thread == nullptr || looked.threads == nullptr || looked.level == nullptr || looked.ancestor == nullptr)
     return nullptr;
   const Api* const made = new Api(looked);
@@ -38,6 +49,8 @@ const Api* api() {
 }
 
 }  // namespace
+
+bool known() { return api() != nullptr; }
 
 Position position() {
   const Api* const runtime = api();

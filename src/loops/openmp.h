@@ -11,6 +11,8 @@ struct Position {
   std::uint64_t path = 0;
 };
 
+/// There is a runtime that can be asked.
+bool known();
 /// About 10 ns.
 Position position();
 

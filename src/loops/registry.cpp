@@ -22,6 +22,7 @@ struct Registry::State {
   std::map<std::string, Stored, std::less<>> learnt, replayed;
   bool record = false;
   std::atomic<Loop*> latest = nullptr;
+  std::atomic<bool> slack = false;
 
   // With the mutex held.
   Loop& named(std::string_view key) {
@@ -34,6 +35,7 @@ struct Registry::State {
   }
   static void teach(Loop& loop, const Stored& stored) {
     for (const Loop::Regime& regime : stored.regimes) loop.restore(regime);
+    for (const Assignment& assignment : stored.assignments) loop.remember(assignment);
   }
   static void repeat(Loop& loop, const Stored& stored) {
     // Complete, as the file was checked when it was read.
@@ -55,9 +57,14 @@ std::string site_name(std::uint64_t address) {
 Registry::Registry() : state_(std::make_unique<State>()) {}
 
 void Registry::set_defaults(const Settings& settings) {
+  if (compose(settings.strategy).slack) want_slack();
   const std::lock_guard lock(state_->mutex);
   state_->defaults = settings;
 }
+
+void Registry::want_slack() { state_->slack.store(true, std::memory_order_relaxed); }
+
+bool Registry::wants_slack() const { return state_->slack.load(std::memory_order_relaxed); }
 
 Settings Registry::defaults() const {
   const std::lock_guard lock(state_->mutex);
@@ -107,10 +114,14 @@ base::Status Registry::load(const std::string& path) {
 
 base::Status Registry::save(const std::string& path) const {
   std::vector<const Loop*> loops;
+  std::vector<Stored> there;
+  (void)read_file(path, there);  // mostly there is none yet
   {
-    // What an earlier run has learnt of loops that this one has not met stays.
+    // What others have learnt of loops that this process has not met, or not in this way, stays: an earlier run, or a
+    // library of this process that has loops for itself.
     const std::lock_guard lock(state_->mutex);
     for (const auto& [key, stored] : state_->learnt) state_->named(key);
+    for (const Stored& stored : there) State::teach(state_->named(stored.key), stored);
   }
   for (const Loop* loop : all()) loops.push_back(loop);
   return write_file(path, loops);

@@ -26,7 +26,8 @@ class Registry {
   std::vector<Loop*> all() const;
 
   /// What was learnt is kept in a file (JSON), and is the start for loops of the same key in a later run. Loops that are
-  /// met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all.
+  /// met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all, and keeps
+  /// what it says of loops that this process has not met.
   /// Processes that run at the same time need a file each.
   base::Status load(const std::string& path);
   base::Status save(const std::string& path) const;
@@ -38,6 +39,9 @@ class Registry {
   /// that it executed last.
   void executed(Loop& loop);
   void waited(std::int64_t ns);
+  /// There are loops that want to know it.
+  void want_slack();
+  bool wants_slack() const;
 
  private:
   struct State;

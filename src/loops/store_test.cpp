@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -136,6 +137,42 @@ TEST(Registry, LearnsFromAnEarlierRunAndRepeatsIt) {
   ::unlink(other.c_str());
 }
 
+TEST(Registry, KeepsWhatTheFileSaysOfLoopsThatWereNotMet) {
+  const std::string path = temporary("kept");
+  const auto saved = [&](const std::string& key) {
+    std::vector<Stored> stored;
+    EXPECT_TRUE(read_file(path, stored));
+    const auto its = std::ranges::find(stored, key, &Stored::key);
+    EXPECT_NE(its, stored.end()) << key;
+    return its == stored.end() ? Stored() : *its;
+  };
+  Loop earlier("of an earlier run"), other("of another library");
+  for (Loop* loop : {&earlier, &other}) {
+    loop->record_assignments(true);
+    practise(*loop, 700, 2, 5);
+    practise(*loop, 30, 3, 5);
+  }
+  ASSERT_TRUE(write_file(path, {&earlier}));
+  ASSERT_TRUE(registry().load(path));
+  ASSERT_TRUE(write_file(path, {&other}));
+  registry().record_assignments(true);
+  Loop& mine = registry().named("of this run");
+  practise(mine, 50, 2, 5);
+  ASSERT_TRUE(registry().save(path));
+  registry().record_assignments(false);
+  EXPECT_EQ(saved("of an earlier run").assignments, earlier.assignments());
+  EXPECT_EQ(saved("of an earlier run").regimes.size(), 2U);
+  EXPECT_EQ(saved("of another library").assignments, other.assignments());
+  EXPECT_EQ(saved("of another library").regimes.size(), 2U);
+  EXPECT_EQ(saved("of this run").assignments, mine.assignments());
+  // What is known better here is not taken from there.
+  practise(mine, 50, 2, 20);
+  const long executions = mine.regimes().at(0).history.executions();
+  ASSERT_TRUE(registry().save(path));
+  EXPECT_EQ(saved("of this run").regimes.at(0).history.executions(), executions);
+  ::unlink(path.c_str());
+}
+
 TEST(Registry, FilesThatCannotBeUsedAreSentences) {
   const auto missing = registry().load("/nowhere/learnt.json");
   EXPECT_FALSE(missing);
@@ -143,6 +180,15 @@ TEST(Registry, FilesThatCannotBeUsedAreSentences) {
   const auto unwritable = registry().save("/nowhere/learnt.json");
   EXPECT_FALSE(unwritable);
   EXPECT_NE(unwritable.sentence().find("cannot be written"), std::string::npos);
+}
+
+TEST(Registry, SlackIsWantedFromTheFirstLoopOnThatAsksForIt) {
+  const Settings before = registry().defaults();
+  registry().set_defaults({Strategy::automatic, 0.9, 0});
+  EXPECT_FALSE(registry().wants_slack());
+  registry().set_defaults({Strategy::combined, 0.9, 0});
+  EXPECT_TRUE(registry().wants_slack());
+  registry().set_defaults(before);
 }
 
 TEST(Registry, SlackGoesToTheLoopThatWasExecutedLast) {

@@ -1,12 +1,12 @@
 #include "loops/team.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
+#include "loops/relax.h"
 
 namespace steelyard::loops {
 namespace {
@@ -20,17 +20,6 @@ struct alignas(128) Result {
   std::int64_t began = 0, finished = 0;
   std::vector<Assignment::Piece> log;
 };
-
-/// Waits that are mostly a few hundred ns, but may be long where threads share a core.
-void relax(int round) {
-  if (round < 200) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-  } else {
-    sched_yield();
-  }
-}
 
 constexpr std::uint64_t kOpening = 2;  // a turn is (number of the loop) * 4, plus one of these
 constexpr std::uint64_t kOpen = 1;
@@ -228,9 +217,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
         "all threads of a team go through the same loops in the same order, and a loop record serves one team "
         "at a time",
         thread_, loop.key(), count, team_->threads_, others);
-    cancel();
-    stage_ = Stage::finished;
-    end();
+    give_up();
     return base::Status::failure(seen);
   }
   const auto me = static_cast<std::size_t>(thread_);
@@ -251,6 +238,21 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
   }
   if (instance.ticket.measure) began_ = base::now_ns();
   return {};
+}
+
+void Member::pass() {
+  if (inside() || team_->threads_ == 1) return;
+  Instance& instance = team_->instance(number_);
+  for (int round = 0; instance.turn.load(std::memory_order_acquire) != number_ * 4 + kOpen; ++round) relax(round);
+  instance_ = &instance;
+  cancelled_ = &instance.cancelled;
+  give_up();
+}
+
+void Member::give_up() {
+  cancel();
+  stage_ = Stage::finished;
+  end();
 }
 
 bool Member::next_elsewhere(Chunk& chunk) {

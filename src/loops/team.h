@@ -49,6 +49,9 @@ class alignas(128) Member {
   void end();
   /// No thread gets another chunk of this loop.
   void cancel();
+  /// In the place of begin and end, by a thread that is elsewhere: the loop that another one has begun, or is about to, is
+  /// given up.
+  void pass();
   bool inside() const { return stage_ != Stage::outside; }
 
  private:
@@ -68,6 +71,7 @@ class alignas(128) Member {
   void count(const Chunk& chunk);
   void leave_home();
   bool finish(Chunk& chunk);
+  void give_up();
 
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;

@@ -93,7 +93,7 @@ struct SlurmRecord {
 
 /// A loop of the program, with what all ranks have executed of it.
 struct LoopRecord {
-  std::string site;      ///< "app+0x1a2b": where it is called
+  std::string site;      ///< "app+0x1a2b": where it is called; or the name that the program gave
   int ranks = 1;         ///< have executed it
   long executions = 0;   ///< by teams of two threads or more
   long iterations = 0;   ///< of all executions

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "loops/description.h"
 #include "loops/setup.h"
 #include "runtime/growing_list.h"
 #include "runtime/state.h"
@@ -35,7 +36,6 @@ struct LoopSite {
 namespace {
 
 std::atomic<bool> g_on = false;
-bool g_slack = false;  ///< a strategy wants to know what is waited for in collectives
 
 /// Never destroyed: threads may be in regions while the process exits.
 struct Shared {
@@ -93,7 +93,6 @@ bool takes_loops() { return g_on.load(std::memory_order_relaxed); }
 void take_loops() {
   const base::Options& options = base::options();
   if (options.observe || options.loops == base::Loops::off) return;
-  g_slack = options.loops == base::Loops::slack || options.loops == base::Loops::combined;
   g_on.store(true, std::memory_order_relaxed);
   reweigh_static_loops();
 }
@@ -189,7 +188,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   if (here->thread == 0) {
     site.executions.fetch_add(1, std::memory_order_relaxed);
     site.iterations.fetch_add(space->count, std::memory_order_relaxed);
-    if (g_slack) loops::registry().executed(loop);
+    if (loops::registry().wants_slack()) loops::registry().executed(loop);
   }
   return true;
 }
@@ -213,7 +212,7 @@ void loop_ended(Place& here) {
 }
 
 void waited_in_collective(std::int64_t ns) {
-  if (g_slack) loops::registry().waited(ns);
+  if (loops::registry().wants_slack()) loops::registry().waited(ns);
 }
 
 namespace {
@@ -226,41 +225,32 @@ std::string_view reason(Left why) {
   }
 }
 
-/// What is known of a loop from its executions at all thread counts and sizes.
-void describe(const loops::Loop& loop, observe::LoopRecord& record) {
-  double measured = 0, ns = 0, elapsed = 0, most = 0;
-  const bool automatic = loop.settings().strategy == loops::Strategy::automatic;
-  for (const loops::Loop::Regime& regime : loop.regimes()) {
-    const auto runs = static_cast<double>(regime.history.executions());
-    const double its = runs * regime.history.mean_ns();
-    measured += runs;
-    ns += its;
-    for (int i = 0; i < regime.history.kept(); ++i) {
-      const loops::Execution& execution = regime.history.last(i);
-      const auto weight = static_cast<double>(execution.elapsed_ns);
-      elapsed += weight;
-      record.idle += weight * execution.idle_share();
-      record.stolen += weight * execution.stolen_share();
-    }
-    if (!record.strategy.empty() && its <= most) continue;
-    most = its;
-    record.threads = regime.threads;
-    record.strategy = loops::name_of(automatic ? regime.policy.next() : loop.settings().strategy);
-    record.why = !automatic                ? "asked for"
-                 : regime.policy.settled() ? std::string(regime.policy.reason())
-                                           : "still being learnt";
-    record.against.clear();
-    if (const auto gain = regime.policy.gain(); automatic && gain) {
-      record.against = loops::name_of(gain->against);
-      record.gain = gain->value;
-      record.gain_noise = gain->noise;
-    }
+observe::LoopRecord record_of(const std::string& site, const loops::Loop& loop, std::uint64_t executions,
+                              std::uint64_t iterations) {
+  const auto number = [](std::uint64_t value) { return static_cast<long>(std::min<std::uint64_t>(value, INT64_MAX)); };
+  observe::LoopRecord record;
+  record.site = site;
+  record.executions = number(executions);
+  record.iterations = number(iterations);
+  loops::Description said = loops::describe(loop);
+  record.threads = said.threads;
+  record.strategy = said.strategy;
+  record.why = std::move(said.why);
+  record.time = static_cast<double>(executions) * said.mean_ns * 1e-9;
+  record.idle = said.idle;
+  record.stolen = said.stolen;
+  record.against = std::move(said.against);
+  record.gain = said.gain;
+  record.gain_noise = said.gain_noise;
+  return record;
+}
+
+/// Those that the program divides by calls of its own (steelyard/loops.h).
+void add_called_loop_records(std::vector<observe::LoopRecord>& records) {
+  for (const loops::Loop* const loop : loops::registry().all()) {
+    const loops::Loop::Calls calls = loop->calls();
+    if (calls.executions > 0) records.push_back(record_of(loop->key(), *loop, calls.executions, calls.iterations));
   }
-  if (elapsed > 0) {
-    record.idle = std::clamp(record.idle / elapsed, 0.0, 1.0);
-    record.stolen = std::clamp(record.stolen / elapsed, 0.0, 1.0);
-  }
-  if (measured > 0) record.time = static_cast<double>(record.executions) * ns / measured * 1e-9;
 }
 
 }  // namespace
@@ -270,21 +260,22 @@ std::vector<observe::LoopRecord> loop_records() {
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
   for (const LoopSite& site : all.sites) {
-    observe::LoopRecord record;
-    record.site = loops::site_name(site.address);
-    record.executions = static_cast<long>(site.executions.load(std::memory_order_relaxed));
+    const std::string place = loops::site_name(site.address);
+    const std::uint64_t executions = site.executions.load(std::memory_order_relaxed);
+    const std::uint64_t left = site.left.load(std::memory_order_relaxed);
     const loops::Loop* const loop = site.loop.load(std::memory_order_acquire);
-    if (loop != nullptr && record.executions > 0) {
-      record.iterations =
-          static_cast<long>(std::min<std::uint64_t>(site.iterations.load(std::memory_order_relaxed), INT64_MAX));
-      describe(*loop, record);
-    } else {
-      record.executions = static_cast<long>(site.left.load(std::memory_order_relaxed));
+    if (loop != nullptr && executions > 0) {
+      records.push_back(record_of(place, *loop, executions, site.iterations.load(std::memory_order_relaxed)));
+    } else if (left > 0) {
+      observe::LoopRecord record;
+      record.site = place;
+      record.executions = static_cast<long>(left);
       record.strategy = "runtime";
       record.why = reason(site.why.load(std::memory_order_relaxed));
+      records.push_back(std::move(record));
     }
-    if (record.executions > 0) records.push_back(std::move(record));
   }
+  add_called_loop_records(records);
   add_static_loop_records(records);
   std::ranges::sort(records, {}, &observe::LoopRecord::site);
   return records;

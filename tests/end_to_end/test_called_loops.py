@@ -1,0 +1,31 @@
+"""Loops that programs divide through steelyard/loops.h: told of like those of the compiler."""
+
+import re
+
+import pytest
+
+from harness import check_weighed
+from test_steps import checksum
+
+RANKS, STEPS, ROWS = 2, 20, 600
+
+
+@pytest.mark.parametrize("program, executions", [
+    ("triangle.clang", {"triangle": STEPS}),
+    ("triangle.gcc", {"triangle": STEPS}),
+    ("triangle.gfortran", {"triangle": STEPS}),
+    ("triangle.clang++", {"advance": STEPS, "fill": 1, "triangle": 1}),
+    ("triangle.g++", {"advance": STEPS, "fill": 1, "triangle": 1}),
+])
+def test_called_loops_are_in_the_record(mpi, program, executions):
+    result = mpi.run(RANKS, program)
+    check_weighed(result)
+    assert checksum(result) == checksum(mpi.native(RANKS, program))
+    loops = {re.split("[.+:]", loop["site"])[0]: loop for loop in result.record["loops"]}
+    assert {name: loop["executions"] for name, loop in loops.items()} == {n: RANKS * e for n, e in executions.items()}
+    for loop in loops.values():
+        assert loop["iterations"] == loop["executions"] * ROWS
+        assert loop["ranks"] == RANKS and loop["threads"] == 2
+        assert loop["strategy"] != "runtime" and loop["why"] and loop["time"] > 0
+    # Who divides loops by calls asks for thread numbers, too: that is not the program's doing.
+    assert not any("thread numbers" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
