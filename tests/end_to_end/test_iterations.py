@@ -1,5 +1,6 @@
 """Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -63,10 +64,13 @@ def test_on_the_other_mpi(tmp_path):
 
 
 @pytest.mark.parametrize("options", [("--loops=off",), ("--observe",)])
-def test_left_alone(openmpi, options):
-    result = openmpi.run(1, "iterations.gcc", TWO, options=options)
+def test_left_alone(openmpi, options, tmp_path):
+    learnt = tmp_path / "loops.json"
+    result = openmpi.run(1, "iterations.gcc", TWO, options=(*options, f"--learn={learnt}"))
     assert result.record["loops"] == []
-    assert "loops" not in result.banners[0]
+    assert ", loops " not in result.banners[0]
+    assert f"learns in {learnt} (only loops that call steelyard)" in result.banners[0], result.explain()
+    assert not learnt.exists()
 
 
 def left(result: Result, why: str) -> int:
@@ -151,6 +155,20 @@ def test_learnt_and_repeated(openmpi, tmp_path):
     assert learnt.is_file()
     check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--learn={learnt}",)))
     assert learnt.with_name("loops.json.0").is_file() and learnt.with_name("loops.json.1").is_file()
+
+
+@pytest.mark.parametrize("compiler", ["clang", "gcc"])
+def test_replay_gives_each_thread_what_the_file_says(compiler, tmp_path):
+    learnt = tmp_path / "loops.json"
+    first = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--learn={learnt}",))
+    assert f"learns in {learnt}" in first.err, first.explain()
+    written = json.loads(learnt.read_text())
+    (assignment,) = (a for loop in written["loops"] for a in loop["assignments"])
+    assert assignment["iterations"] == len(first.out.strip()), first.explain()
+    assignment["threads"] = [[[i, i + 1] for i in range(thread, 40, 2)] for thread in (1, 0)]
+    learnt.write_text(json.dumps(written))
+    again = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--replay={learnt}",))
+    assert again.out.strip() == "10" * 20, again.explain()
 
 
 def test_doctor():

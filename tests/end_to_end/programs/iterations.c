@@ -307,9 +307,21 @@ static void several_initial_threads(void) {
   ++loops;
 }
 
+/* Prints for each iteration of a loop which thread has run it. */
+static void print_threads(void) {
+  char by[41] = "";
+#pragma omp parallel for num_threads(2) schedule(dynamic)
+  for (int i = 0; i < 40; ++i) by[i] = (char)('0' + omp_get_thread_num());
+  puts(by);
+}
+
 int main(int argc, char** argv) {
   const int most = argc > 1 ? atoi(argv[1]) : 7;
-  omp_set_max_active_levels(2);
+  omp_set_max_active_levels(2); /* from here on there is an OpenMP runtime, under gcc, too */
+  if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+    print_threads();
+    return 0;
+  }
 #ifndef PLAIN
   int rank = 0, provided = 0;
   {
