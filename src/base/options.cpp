@@ -113,7 +113,7 @@ std::vector<Option> make_table() {
       "a file in which what is learnt of loops is kept from run to run; of several ranks each has its own, PATH.RANK");
   loops.text(
       "replay", &Options::replay, "PATH",
-      "repeat the assignments of iterations to threads of a file that `learn` has written, so that sums are the same");
+      "repeat the assignments of iterations to threads of a file that `learn` has written, so that each thread runs the same ones in each run");
 
   Group broadcasts(table, "How broadcasts go between nodes");
   broadcasts.choice(

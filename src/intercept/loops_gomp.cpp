@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "intercept/clause.h"
+#include "intercept/run_schedule.h"
 #include "runtime/worksharing.h"
 
 namespace steelyard::intercept {
@@ -28,6 +29,16 @@ bool begin(std::uint64_t site, bool up, Unsigned from, Unsigned to, Unsigned ste
   if (!runtime::loop_begun(site, space, grain)) return false;
   runtime::place()->limit = to;
   return true;
+}
+
+/// The same with schedule(runtime).
+template <class... Bounds>
+bool begin_runtime(std::uint64_t site, Bounds... bounds) {
+  if (!runtime::takes_loops()) return false;
+  const RunSchedule set = run_schedule();
+  if (!set.left) return begin(site, bounds..., set.grain);
+  runtime::loop_left(site, *set.left);
+  return false;
 }
 
 std::uint64_t grain_of(long chunk) { return chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1; }
@@ -72,15 +83,50 @@ void run_combined(void* argument) {
   end();
 }
 
+/// One that is left to the runtime: each of its threads notes that.
+struct LeftCombined {
+  Body body;
+  void* data;
+  std::uint64_t site;
+  runtime::Left why;
+};
+
+void run_left(void* argument) {
+  const LeftCombined& loop = *static_cast<const LeftCombined*>(argument);
+  runtime::loop_left(loop.site, loop.why);
+  loop.body(loop.data);
+}
+
+/// False where there is nothing to note. `real`: the entry point, `rest`: what it wants behind the number of threads.
+template <class Real, class... Rest>
+[[gnu::noinline]] bool leave_combined(Real* real, runtime::Left why, Body body, void* data, std::uint64_t site,
+                                      unsigned int threads, Rest... rest) {
+  if (!runtime::takes_loops() || !runtime::may_nest()) return false;
+  LeftCombined loop{body, data, site, why};
+  set_region_site(site);
+  real(run_left, &loop, clause(threads), rest...);
+  return true;
+}
+
 /// False where the runtime is to do it. Keeps no address of its callers' variables: they end in tail calls.
 [[gnu::noinline]] bool take_combined(Body body, void* data, std::uint64_t site, unsigned int threads, long from,
-                                     long to, long step, long chunk, unsigned int flags) {
+                                     long to, long step, std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   if (!runtime::takes_loops() || step == 0 || !runtime::may_nest()) return false;
-  Combined loop{body, data, site, from, to, step, grain_of(chunk)};
+  Combined loop{body, data, site, from, to, step, grain};
   set_region_site(site);
   behind("GOMP_parallel", real)(run_combined, &loop, clause(threads), flags);
   return true;
+}
+
+/// The same with schedule(runtime).
+template <class Real>
+[[gnu::noinline]] bool take_combined_runtime(Real* real, Body body, void* data, std::uint64_t site,
+                                             unsigned int threads, long from, long to, long step, unsigned int flags) {
+  if (!runtime::takes_loops()) return false;
+  const RunSchedule set = run_schedule();
+  if (set.left) return leave_combined(real, *set.left, body, data, site, threads, from, to, step, flags);
+  return take_combined(body, data, site, threads, from, to, step, set.grain, flags);
 }
 
 }  // namespace
@@ -108,17 +154,17 @@ using steelyard::runtime::place;
   }                                                                                                               \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
 // Without: runtime.
-#define STEELYARD_LOOP_RUNTIME_START(name, next_name)                                  \
-  STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) { \
-    static bool (*real)(long, long, long, long*, long*) = nullptr;                     \
-    if (begin(STEELYARD_SITE, from, to, step, 1)) return next(*place(), first, last);  \
-    return behind(#name, real)(from, to, step, first, last);                           \
-  }                                                                                    \
+#define STEELYARD_LOOP_RUNTIME_START(name, next_name)                                      \
+  STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) {     \
+    static bool (*real)(long, long, long, long*, long*) = nullptr;                         \
+    if (begin_runtime(STEELYARD_SITE, from, to, step)) return next(*place(), first, last); \
+    return behind(#name, real)(from, to, step, first, last);                               \
+  }                                                                                        \
   STEELYARD_LOOP_NEXT(next_name, long)
 #define STEELYARD_LOOP_ULL_RUNTIME_START(name, next_name)                                                           \
   STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned* first, Unsigned* last) { \
     static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;                        \
-    if (begin(STEELYARD_SITE, up, from, to, step, 1)) return next(*place(), first, last);                           \
+    if (begin_runtime(STEELYARD_SITE, up, from, to, step)) return next(*place(), first, last);                      \
     return behind(#name, real)(up, from, to, step, first, last);                                                    \
   }                                                                                                                 \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
@@ -140,23 +186,68 @@ STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, GOMP_
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
                                  GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
 
-// Chunks in ascending order in each thread, by the program's own wish or by that of OpenMP before 5.0: the runtime's. They are
-// noted, so that the record can say why.
-#define STEELYARD_LOOP_LEFT(name)                                                                  \
+// Chunks in ascending order in each thread, by the program's own wish or by that of OpenMP before 5.0, and iterations that wait
+// for each other: the runtime's. They are noted, so that the record can say why.
+#define STEELYARD_LOOP_LEFT(name, why)                                                             \
   STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) { \
     static bool (*real)(long, long, long, long, long*, long*) = nullptr;                           \
-    loop_left(STEELYARD_SITE, Left::monotonic);                                                    \
+    loop_left(STEELYARD_SITE, why);                                                                \
     return behind(#name, real)(from, to, step, chunk, first, last);                                \
   }
-#define STEELYARD_LOOP_RUNTIME_LEFT(name)                                              \
+#define STEELYARD_LOOP_RUNTIME_LEFT(name, why)                                         \
   STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) { \
     static bool (*real)(long, long, long, long*, long*) = nullptr;                     \
-    loop_left(STEELYARD_SITE, Left::monotonic);                                        \
+    loop_left(STEELYARD_SITE, why);                                                    \
     return behind(#name, real)(from, to, step, first, last);                           \
   }
-STEELYARD_LOOP_LEFT(GOMP_loop_dynamic_start)
-STEELYARD_LOOP_LEFT(GOMP_loop_guided_start)
-STEELYARD_LOOP_RUNTIME_LEFT(GOMP_loop_runtime_start)
+#define STEELYARD_LOOP_ULL_LEFT(name, why)                                                                        \
+  STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned chunk, Unsigned* first, \
+                             Unsigned* last) {                                                                    \
+    static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;            \
+    loop_left(STEELYARD_SITE, why);                                                                               \
+    return behind(#name, real)(up, from, to, step, chunk, first, last);                                           \
+  }
+#define STEELYARD_LOOP_ULL_RUNTIME_LEFT(name, why)                                                                  \
+  STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned* first, Unsigned* last) { \
+    static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;                        \
+    loop_left(STEELYARD_SITE, why);                                                                                 \
+    return behind(#name, real)(up, from, to, step, first, last);                                                    \
+  }
+// The iterations of several dimensions, of which the runtime makes its own.
+#define STEELYARD_DOACROSS_LEFT(name, Value)                                                                   \
+  STEELYARD_EXPORT bool name(unsigned int dimensions, Value* counts, Value chunk, Value* first, Value* last) { \
+    static bool (*real)(unsigned int, Value*, Value, Value*, Value*) = nullptr;                                \
+    loop_left(STEELYARD_SITE, Left::ordered);                                                                  \
+    return behind(#name, real)(dimensions, counts, chunk, first, last);                                        \
+  }
+#define STEELYARD_DOACROSS_RUNTIME_LEFT(name, Value)                                              \
+  STEELYARD_EXPORT bool name(unsigned int dimensions, Value* counts, Value* first, Value* last) { \
+    static bool (*real)(unsigned int, Value*, Value*, Value*) = nullptr;                          \
+    loop_left(STEELYARD_SITE, Left::ordered);                                                     \
+    return behind(#name, real)(dimensions, counts, first, last);                                  \
+  }
+STEELYARD_LOOP_LEFT(GOMP_loop_dynamic_start, Left::monotonic)
+STEELYARD_LOOP_LEFT(GOMP_loop_guided_start, Left::monotonic)
+STEELYARD_LOOP_RUNTIME_LEFT(GOMP_loop_runtime_start, Left::monotonic)
+STEELYARD_LOOP_ULL_LEFT(GOMP_loop_ull_dynamic_start, Left::monotonic)
+STEELYARD_LOOP_ULL_LEFT(GOMP_loop_ull_guided_start, Left::monotonic)
+STEELYARD_LOOP_ULL_RUNTIME_LEFT(GOMP_loop_ull_runtime_start, Left::monotonic)
+STEELYARD_LOOP_LEFT(GOMP_loop_ordered_static_start, Left::ordered)
+STEELYARD_LOOP_LEFT(GOMP_loop_ordered_dynamic_start, Left::ordered)
+STEELYARD_LOOP_LEFT(GOMP_loop_ordered_guided_start, Left::ordered)
+STEELYARD_LOOP_RUNTIME_LEFT(GOMP_loop_ordered_runtime_start, Left::ordered)
+STEELYARD_LOOP_ULL_LEFT(GOMP_loop_ull_ordered_static_start, Left::ordered)
+STEELYARD_LOOP_ULL_LEFT(GOMP_loop_ull_ordered_dynamic_start, Left::ordered)
+STEELYARD_LOOP_ULL_LEFT(GOMP_loop_ull_ordered_guided_start, Left::ordered)
+STEELYARD_LOOP_ULL_RUNTIME_LEFT(GOMP_loop_ull_ordered_runtime_start, Left::ordered)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_doacross_static_start, long)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_doacross_dynamic_start, long)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_doacross_guided_start, long)
+STEELYARD_DOACROSS_RUNTIME_LEFT(GOMP_loop_doacross_runtime_start, long)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_ull_doacross_static_start, Unsigned)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_ull_doacross_dynamic_start, Unsigned)
+STEELYARD_DOACROSS_LEFT(GOMP_loop_ull_doacross_guided_start, Unsigned)
+STEELYARD_DOACROSS_RUNTIME_LEFT(GOMP_loop_ull_doacross_runtime_start, Unsigned)
 
 // The ends. LLVM's runtime keeps nothing of a loop for them: the first two are its barriers, and the last is nothing.
 STEELYARD_EXPORT void GOMP_loop_end() {
@@ -178,32 +269,42 @@ STEELYARD_EXPORT void GOMP_loop_end_nowait() {
 STEELYARD_EXPORT bool GOMP_cancel(int what, bool really) {
   static bool (*real)(int, bool) = nullptr;
   constexpr int kRegion = 1;
-  if ((what & kRegion) != 0 && really) steelyard::runtime::region_cancelled();
-  return behind("GOMP_cancel", real)(what, really);
+  const bool done = behind("GOMP_cancel", real)(what, really);
+  // Without OMP_CANCELLATION=true nothing is.
+  if ((what & kRegion) != 0 && really && done) steelyard::runtime::region_cancelled();
+  return done;
 }
 
 // Where the runtime does it, a region is known by the address that these return to: that must be a tail call.
-#define STEELYARD_PARALLEL_LOOP(name, taken)                                                                       \
+#define STEELYARD_PARALLEL_LOOP(name, done)                                                                        \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
                              unsigned int flags) {                                                                 \
     static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                \
-    if (taken && take_combined(body, data, STEELYARD_SITE, count, from, to, step, chunk, flags)) return;           \
-    behind(#name, real)(body, data, clause(count), from, to, step, chunk, flags);                                  \
+    behind(#name, real);                                                                                           \
+    if (done) return;                                                                                              \
+    real(body, data, clause(count), from, to, step, chunk, flags);                                                 \
   }
+#define STEELYARD_TAKE take_combined(body, data, STEELYARD_SITE, count, from, to, step, grain_of(chunk), flags)
+#define STEELYARD_LEAVE \
+  leave_combined(real, Left::monotonic, body, data, STEELYARD_SITE, count, from, to, step, chunk, flags)
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, false)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, false)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, false)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, true)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, true)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, STEELYARD_LEAVE)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, STEELYARD_LEAVE)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, STEELYARD_TAKE)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, STEELYARD_TAKE)
 
 // With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, taken)                                                   \
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, done)                                                    \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, \
                              unsigned int flags) {                                                     \
     static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;          \
-    if (taken && take_combined(body, data, STEELYARD_SITE, count, from, to, step, 1, flags)) return;   \
-    behind(#name, real)(body, data, clause(count), from, to, step, flags);                             \
+    behind(#name, real);                                                                               \
+    if (done) return;                                                                                  \
+    real(body, data, clause(count), from, to, step, flags);                                            \
   }
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime, false)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, true)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, true)
+#define STEELYARD_TAKE_RUNTIME take_combined_runtime(real, body, data, STEELYARD_SITE, count, from, to, step, flags)
+#define STEELYARD_LEAVE_RUNTIME \
+  leave_combined(real, Left::monotonic, body, data, STEELYARD_SITE, count, from, to, step, flags)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime, STEELYARD_LEAVE_RUNTIME)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, STEELYARD_TAKE_RUNTIME)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, STEELYARD_TAKE_RUNTIME)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "intercept/clause.h"
+#include "intercept/run_schedule.h"
 #include "runtime/static_loops.h"
 #include "runtime/worksharing.h"
 
@@ -28,7 +29,7 @@ std::optional<runtime::Left> reason_to_leave(std::int32_t schedule) {
   const std::int32_t kind = schedule & ~(kMonotonic | kNonmonotonic);
   if (kind >= kOrderedFirst && kind <= kOrderedLast) return runtime::Left::ordered;
   if (kind < kDynamic || kind > kAuto) return runtime::Left::other;
-  if ((schedule & kNonmonotonic) == 0 && kind != kAuto && kind != kRuntime) return runtime::Left::monotonic;
+  if ((schedule & kNonmonotonic) == 0 && kind != kAuto) return runtime::Left::monotonic;
   if ((schedule & kMonotonic) != 0) return runtime::Left::monotonic;
   return std::nullopt;
 }
@@ -43,9 +44,16 @@ bool begin(std::uint64_t site, std::int32_t schedule, Value first, Value last, s
     return false;
   }
   const std::int32_t kind = schedule & ~kNonmonotonic;
-  const bool has_chunk = kind == kDynamic || kind == kGuided;
-  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride),
-                             has_chunk && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1);
+  std::uint64_t grain = kind != kAuto && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
+  if (kind == kRuntime) {
+    const RunSchedule set = run_schedule();
+    if (set.left) {
+      runtime::loop_left(site, *set.left);
+      return false;
+    }
+    grain = set.grain;
+  }
+  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride), grain);
 }
 
 template <class Value, class Stride>
@@ -168,6 +176,8 @@ STEELYARD_EXPORT void __kmpc_doacross_fini(void* location, std::int32_t thread) 
 STEELYARD_EXPORT std::int32_t __kmpc_cancel(void* location, std::int32_t thread, std::int32_t what) {
   static std::int32_t (*real)(void*, std::int32_t, std::int32_t) = nullptr;
   constexpr std::int32_t kRegion = 1;
-  if (what == kRegion) steelyard::runtime::region_cancelled();
-  return behind("__kmpc_cancel", real)(location, thread, what);
+  const std::int32_t done = behind("__kmpc_cancel", real)(location, thread, what);
+  // Without OMP_CANCELLATION=true nothing is.
+  if (what == kRegion && done != 0) steelyard::runtime::region_cancelled();
+  return done;
 }

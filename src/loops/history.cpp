@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "loops/fraction.h"
 
@@ -51,7 +52,14 @@ void History::add(const Plan& plan, const Execution& execution) {
   ++executions_;
   blend(mean_ns_, static_cast<double>(execution.elapsed_ns));
   if (execution.count == 0 || static_cast<int>(execution.threads.size()) != threads_) return;
+  const bool first = kept_ == 1;
+  if (first && measured_.iteration_ns > 0) return;  // an earlier run knows better
+  if (std::exchange(cold_, first)) forget_costs();
+  learn_costs(plan, execution);
+  learn_fraction(plan, execution);
+}
 
+void History::learn_costs(const Plan& plan, const Execution& execution) {
   double home_ns = 0, home = 0, away_ns = 0, away = 0;
   for (const ThreadSample& sample : execution.threads) {
     home_ns += static_cast<double>(sample.home_ns);
@@ -68,12 +76,18 @@ void History::add(const Plan& plan, const Execution& execution) {
     measured_.spread_ns =
         measured_.spread_ns > 0 ? measured_.spread_ns + kWeight * (spread - measured_.spread_ns) : spread;
   }
-  learn_fraction(plan, execution);
+}
+
+void History::forget_costs() {
+  measured_.iteration_ns = measured_.away_ns = measured_.spread_ns = 0;
+  measured_.profile = {};
+  profile_count_ = latest_even_ns_ = 0;
 }
 
 void History::learn_profile(const Plan& plan, const Execution& execution) {
   const auto count = static_cast<double>(execution.count);
   const auto threads = static_cast<std::size_t>(threads_);
+  latest_even_ns_ = 0;
   // What a pool hands out says nothing about places.
   if (plan.home.size() != threads + 1 || plan.pool < execution.count / 2) return;
   Profile fresh;
@@ -96,6 +110,7 @@ void History::learn_profile(const Plan& plan, const Execution& execution) {
   }
   if (fresh.cost.empty()) return;
   fresh.place.back() = 1;
+  latest_even_ns_ = fresh.total() / threads_ * (1 + imbalance(fresh, even_parts(threads_))) / count;
   if (fresh.place == measured_.profile.place && profile_count_ == count) {
     for (std::size_t i = 0; i < fresh.cost.size(); ++i) {
       double& known = measured_.profile.cost[i];
@@ -126,7 +141,7 @@ void History::reset() {
   const double slack = measured_.slack_ns;
   measured_ = {};
   measured_.slack_ns = slack;
-  profile_count_ = 0;
+  profile_count_ = latest_even_ns_ = 0;
 }
 
 bool History::rebalance() {
@@ -155,6 +170,10 @@ double History::scale(std::uint64_t count) const {
 double History::forecast_even(std::uint64_t count) const {
   const Profile& profile = measured_.profile;
   return profile.known() ? forecast_level(count) * (1 + imbalance(profile, even_parts(threads_))) : 0;
+}
+
+double History::latest_even(std::uint64_t count) const {
+  return latest_even_ns_ > 0 ? latest_even_ns_ * static_cast<double>(count) : forecast_even(count);
 }
 
 double History::forecast_level(std::uint64_t count) const {

@@ -51,6 +51,7 @@ class History {
 
   explicit History(int threads = 1) : threads_(threads) {}
   /// Learns from an execution that was divided by `plan`. Allocates in its first kRing calls only.
+  /// The first execution of a process meets cold memory: what it says of costs holds only while nothing else is known.
   void add(const Plan& plan, const Execution& execution);
   /// Forgets all that depends on how the loop behaves; the ring stays.
   void reset();
@@ -69,6 +70,8 @@ class History {
 
   /// ns that an execution would take with even parts that stay, by what was measured; 0 where nothing was.
   double forecast_even(std::uint64_t count) const;
+  /// The same by the last execution alone, in which nothing of an earlier disturbance is left.
+  double latest_even(std::uint64_t count) const;
   /// The same were all threads equally long busy and each iteration at home.
   double forecast_level(std::uint64_t count) const;
 
@@ -77,6 +80,8 @@ class History {
   double profile_count() const { return profile_count_; }  ///< iterations that the profile's costs are for
 
  private:
+  void learn_costs(const Plan& plan, const Execution& execution);
+  void forget_costs();
   void learn_profile(const Plan& plan, const Execution& execution);
   void learn_fraction(const Plan& plan, const Execution& execution);
   double scale(std::uint64_t count) const;
@@ -85,6 +90,8 @@ class History {
   long executions_ = 0;
   double mean_ns_ = 0;
   double profile_count_ = 0;
+  double latest_even_ns_ = 0;  ///< an iteration; 0 where the last execution said nothing about places
+  bool cold_ = false;          ///< all that is known of costs is from a cold execution
   Measured measured_;
   std::array<Execution, kRing> ring_;
   int kept_ = 0;

@@ -194,7 +194,7 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   if (automatic && plan.strategy == regime.policy.next()) {
     const Observation observation{static_cast<double>(execution.elapsed_ns),
                                   static_cast<double>(execution.count),
-                                  history.forecast_even(execution.count),
+                                  history.latest_even(execution.count),
                                   history.forecast_level(execution.count),
                                   execution.stolen_share(),
                                   execution.idle_share()};

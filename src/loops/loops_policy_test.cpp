@@ -28,7 +28,7 @@ struct Scenario {
   std::function<void(Machine&, int)> weather = [](Machine&, int) {};  ///< what befalls the machine before one
 };
 
-/// Mean ns of executions [kWarm, executions).
+/// Mean ns of executions [kWarm, executions), should there be so many.
 double run(const Scenario& scenario, Strategy strategy, int executions, Loop* watched = nullptr) {
   Loop own("simulated", {strategy, 0.9, 0});
   Loop& loop = watched != nullptr ? *watched : own;
@@ -44,7 +44,7 @@ double run(const Scenario& scenario, Strategy strategy, int executions, Loop* wa
     if (ticket.measure) loop.completed(plan, ticket, execution);
     if (i >= kWarm) sum += static_cast<double>(execution.elapsed_ns);
   }
-  return sum / (executions - kWarm);
+  return executions > kWarm ? sum / (executions - kWarm) : 0;
 }
 
 std::function<const Work&(int)> always(Work work) {
@@ -111,6 +111,54 @@ TEST_P(Automatic, IsNearTheBestFixedStrategyAndNeverBehindStatic) {
   }
 }
 
+/// What may befall a loop at its start: cold memory, and a thread whose core is taken away in one of the first two executions.
+struct Early {
+  const char* what;
+  double cold = 1;
+  int held_in = -1;
+};
+constexpr std::array kEarly = {Early{"cold memory", 2}, Early{"a thread is held up in the cold execution", 1.5, 0},
+                               Early{"a thread is held up in the first warm one", 1, 1},
+                               Early{"cold memory, then a thread is held up", 3, 1}};
+
+Scenario with(const Early& early, Scenario scenario) {
+  scenario.name += ", " + std::string(early.what);
+  scenario.weather = [early](Machine& machine, int i) {
+    for (double& slowness : machine.slowness) slowness = i == 0 ? early.cold : 1;
+    machine.preempted = i == early.held_in ? machine.threads / 2 : -1;
+    machine.preempted_ns = 4e6;
+  };
+  return scenario;
+}
+
+TEST_P(Automatic, FindsStaticWhateverBefellTheFirstExecutions) {
+  const auto count = static_cast<std::uint64_t>(GetParam()) * 240;
+  const Work flat = Work(count, [](double) { return 1.0; }).of_total(GetParam() * 400e3);
+  const Scenario level{"memory-bound", {GetParam(), {}, 1.6}, always(flat)};
+  for (const Early& early : kEarly) {
+    const Scenario scenario = with(early, level);
+    Loop loop("simulated");
+    const double automatic = run(scenario, Strategy::automatic, 60, &loop);
+    const Loop::Regime regime = loop.regimes().at(0);
+    EXPECT_EQ(regime.policy.next(), Strategy::even) << scenario.name << ": " << regime.policy.reason();
+    EXPECT_LE(automatic, run(scenario, Strategy::even, 60) * 1.01) << scenario.name;
+  }
+}
+
+TEST_P(Automatic, DoesNotTryStaticForThatWhereItIsBad) {
+  const auto count = static_cast<std::uint64_t>(GetParam()) * 240;
+  const Work triangle = Work(count, [](double place) { return place; }).of_total(GetParam() * 400e3);
+  const Scenario rising{"triangular", {GetParam(), {}}, always(triangle)};
+  for (const Early& early : kEarly) {
+    const Scenario scenario = with(early, rising);
+    Loop loop("simulated");
+    run(scenario, Strategy::automatic, History::kRing, &loop);
+    const Loop::Regime regime = loop.regimes().at(0);
+    for (int i = 0; i < regime.history.kept(); ++i)
+      EXPECT_NE(regime.history.last(i).strategy, Strategy::even) << scenario.name << ", " << i << " from the end";
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, Automatic, testing::Values(2, 6, 16, base::sanitized ? 3 : 48));
 
 Observation seen(double ns, double even = 0, double level = 0, double stolen = 0, double idle = 0) {
@@ -168,7 +216,7 @@ TEST(Policy, FindsEachOfItsArmsWithinAFewExecutions) {
 
 TEST(Policy, DropsTheHopelessAfterOneExecution) {
   Policy policy;
-  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 2 + 1 + 2 + 1);
+  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 3 + 1 + 2 + 1);
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
@@ -228,15 +276,39 @@ TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
   EXPECT_GE(resets, 1);
 }
 
-TEST(Policy, StartsWithWhatAnEarlierRunHasFound) {
-  Policy policy(Strategy::guided);
-  EXPECT_TRUE(policy.settled());
-  EXPECT_EQ(policy.next(), Strategy::guided);
-  for (int i = 0; i < 10; ++i) EXPECT_FALSE(policy.observe(seen(1e6)));
-  bool reset = false;
-  for (int i = 0; i < 100 && !reset; ++i) reset = policy.observe(seen(1.5e6));
-  EXPECT_TRUE(reset) << "and looks after it";
+TEST(Policy, StartsWithWhatAnEarlierRunHasFoundAndComparesIt) {
+  for (std::size_t known = 0; known < Policy::kArms; ++known) {
+    for (std::size_t best = 0; best < Policy::kArms; ++best) {
+      std::array<double, Policy::kArms> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
+      ns[best] = 1.0e6;
+      Policy policy(Policy::arms[known]);
+      EXPECT_EQ(policy.next(), Policy::arms[known]);
+      EXPECT_FALSE(policy.settled());
+      EXPECT_EQ(policy.best(), Policy::arms[known]) << "a run that is too short to compare must not lose it";
+      EXPECT_LE(settle(policy, ns), 16);
+      EXPECT_EQ(policy.next(), Policy::arms[best]) << "began with " << name_of(Policy::arms[known]);
+      EXPECT_EQ(policy.best(), policy.next());
+    }
+  }
   EXPECT_EQ(Policy(Strategy::hybrid).next(), Strategy::steal) << "no arm of it";
+  EXPECT_FALSE(Policy(Strategy::hybrid).best());
+}
+
+TEST(History, ForgetsTheColdExecutionAtTheNextOne) {
+  const Work work = Work(4000, [](double) { return 1.0; }).of_total(4e6);
+  Simulator cold({4, std::vector<double>(4, 3.0)}, 3), warm({4, {}}, 3);
+  const Plan plan = make_plan({4000, 4}, {Strategy::steal}, {});
+  History history(4);
+  history.add(plan, cold.execute(plan, work));
+  EXPECT_NEAR(history.forecast_level(4000), 3e6, 3e5) << "better than nothing";
+  history.add(plan, warm.execute(plan, work));
+  EXPECT_NEAR(history.forecast_level(4000), 1e6, 1e5);
+  EXPECT_NEAR(history.measured().iteration_ns, 1e3, 1e2);
+
+  History again(4);
+  again.restore(history.measured(), history.executions(), history.mean_ns(), history.profile_count());
+  again.add(plan, cold.execute(plan, work));
+  EXPECT_NEAR(again.forecast_level(4000), 1e6, 1e5) << "an earlier run knew better";
 }
 
 TEST(Loop, TiedLoopsHaveTheSameHomes) {

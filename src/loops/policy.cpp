@@ -9,6 +9,7 @@ namespace {
 enum : std::size_t { kEven, kAdaptive, kStealing, kGuided };
 
 constexpr int kRuns = 3;            // measured executions of each candidate
+constexpr int kLooks = 2;           // of the first one before there are others
 constexpr double kClose = 1.15;     // even parts are tried where they are forecast within this of stealing
 constexpr double kMoved = 0.01;     // share of iterations stolen from which ranges should follow the load
 constexpr double kIdle = 0.03;      // share of time idle, in spite of stealing, from which guided could do better
@@ -54,7 +55,10 @@ void Policy::restart() {
   arm_ = {};
   arm_[kStealing].candidate = true;
   current_ = kStealing;
-  settled_ = warm_ = chosen_ = false;
+  settled_ = warm_ = false;
+  looks_ = 0;
+  least_ = {};
+  known_.reset();
   promised_ = noise_ = slow_ = 0;
   broken_ = quiet_ = 0;
   since_ = 0;
@@ -64,7 +68,11 @@ void Policy::restart() {
 void Policy::start_with(Strategy known) {
   restart();
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    if (arms[i] == known) settle(i, "best in an earlier run");
+    if (arms[i] != known) continue;
+    arm_[i].candidate = true;
+    current_ = i;
+    known_ = known;
+    reason_ = "best in an earlier run, until there is something to compare";
   }
 }
 
@@ -77,7 +85,7 @@ bool Policy::observe(const Observation& observation) {
     return false;
   }
   arm_[current_].add(observation.ns / observation.iterations);
-  if (!chosen_) choose_candidates(observation);
+  choose_candidates(observation);
   if (settled_) return false;
   drop_hopeless();
   go_on();
@@ -85,15 +93,30 @@ bool Policy::observe(const Observation& observation) {
 }
 
 void Policy::choose_candidates(const Observation& observation) {
-  chosen_ = true;
-  if (observation.ns < kShort) {
+  if (looks_ < kLooks && observation.ns < kShort) {
     settle(kEven, "too short for anything to pay");
     return;
   }
-  const double even = observation.even_ns, level = observation.level_ns;
-  arm_[kEven].candidate = even == 0 || even < kClose * observation.ns;
-  arm_[kAdaptive].candidate = observation.stolen > kMoved || even > (1 + 2 * kMoved) * level;
-  arm_[kGuided].candidate = observation.idle > kIdle;
+  note_least(observation);
+  if (looks_ < kLooks) return;
+  const double even = least_.even_ns;
+  const auto try_where = [](Arm& arm, bool promising) { arm.candidate |= promising && arm.runs == 0; };
+  try_where(arm_[kEven], even == 0 || even < kClose * least_.ns);
+  try_where(arm_[kAdaptive], least_.stolen > kMoved || even > (1 + 2 * kMoved) * least_.level_ns);
+  try_where(arm_[kGuided], least_.idle > kIdle);
+}
+
+void Policy::note_least(const Observation& observation) {
+  const bool first = ++looks_ == 1;
+  const auto note = [first](double& least, double value) { least = first ? value : std::min(least, value); };
+  const auto note_ns = [&](double& least, double ns) {
+    if (ns > 0) least = std::min(least > 0 ? least : HUGE_VAL, ns / observation.iterations);
+  };
+  note_ns(least_.ns, observation.ns);
+  note_ns(least_.even_ns, observation.even_ns);
+  note_ns(least_.level_ns, observation.level_ns);
+  note(least_.stolen, observation.stolen);
+  note(least_.idle, observation.idle);
 }
 
 void Policy::drop_hopeless() {
@@ -110,15 +133,17 @@ void Policy::drop_hopeless() {
 // The candidate with the fewest executions is next; when all have had theirs, the fastest stays, and among equally fast ones
 // the one that moves least: the arms are in this order.
 void Policy::go_on() {
-  std::size_t next = kArms, best = kArms, left = 0;
+  if (looks_ < kLooks) return;
+  std::size_t next = kArms, best = kArms, left = 0, tried = 0;
   for (std::size_t i = 0; i < kArms; ++i) {
     const Arm& arm = arm_[i];
+    tried += arm.runs > 0;
     if (!arm.candidate) continue;
     ++left;
     if (arm.runs < kRuns && (next == kArms || arm.runs < arm_[next].runs)) next = i;
     if (arm.runs > 0 && (best == kArms || arm.typical() < arm_[best].typical() * (1 - kTie))) best = i;
   }
-  if (next == kArms || (left == 1 && best != kArms)) {
+  if (next == kArms || (left == 1 && best != kArms && tried > 1)) {
     settle(best, left == 1 ? "nothing else comes near" : "fastest of those tried");
     return;
   }
@@ -128,7 +153,6 @@ void Policy::go_on() {
 
 void Policy::settle(std::size_t arm, std::string_view reason) {
   settled_ = true;
-  chosen_ = true;
   current_ = arm;
   reason_ = reason;
   promised_ = arm_[arm].runs >= 2 ? arm_[arm].typical() : 0;

@@ -22,10 +22,11 @@ struct Observation {
 ///
 /// There is no blind exploration. It begins with ranges and stealing, which is near the best for most loops, and tries
 /// another only where what was measured says that it could be faster: even parts that stay where the forecast for them is
-/// close, or the loop is too short for anything else to pay; adaptive ranges where much moves; guided where threads are idle
-/// in spite of stealing. At most four are tried, in turns, so that a slow change of the machine hits all alike; one that is
-/// far behind is dropped after its first execution. The fastest stays. Where two are as good as each other the one that
-/// moves less stays. When the loop changes, all begins anew, a little later each time.
+/// close, or the loop is too short for anything else to pay; adaptive ranges where much moves; guided where threads are
+/// idle in spite of stealing. Two warm executions come before that, and of each figure the better one counts: in one of
+/// them a thread may have been preempted. At most four are tried, in turns, so that a slow change of the machine hits all
+/// alike; one that is far behind is dropped after its first execution. The fastest stays. Where two are as good as each
+/// other the one that moves less stays. When the loop changes, all begins anew, a little later each time.
 class Policy {
  public:
   static constexpr int kArms = 4;
@@ -35,13 +36,15 @@ class Policy {
   static constexpr double kShort = 20'000;
 
   Policy() { restart(); }
-  /// Starts with what an earlier run has found best.
+  /// Starts with what an earlier run has found best, which is then compared as all others are: that run may have been noisy.
   explicit Policy(Strategy known) { start_with(known); }
 
   Strategy next() const { return arms[current_]; }
   /// True where the loop behaves otherwise than before: what was learnt of it should be forgotten.
   bool observe(const Observation& observation);
   bool settled() const { return settled_; }
+  /// What a later run should start with: the choice, or while there is none what an earlier run has found.
+  std::optional<Strategy> best() const { return settled_ ? next() : known_; }
   /// Why next() is what it is, for the record.
   std::string_view reason() const { return reason_; }
   int resets() const { return resets_; }
@@ -67,6 +70,7 @@ class Policy {
   void restart();
   void start_with(Strategy known);
   void choose_candidates(const Observation& observation);
+  void note_least(const Observation& observation);
   void drop_hopeless();
   void go_on();
   void settle(std::size_t arm, std::string_view reason);
@@ -76,7 +80,9 @@ class Policy {
   std::size_t current_ = 2;
   bool settled_ = false;
   bool warm_ = false;
-  bool chosen_ = false;
+  int looks_ = 0;      ///< warm executions since it has begun
+  Observation least_;  ///< of those, the least of each figure; ns are for one iteration
+  std::optional<Strategy> known_;
   std::string_view reason_;
   // While settled: what the choice promised, and how often it has not been kept lately.
   double promised_ = 0, noise_ = 0, slow_ = 0;

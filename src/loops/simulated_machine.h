@@ -44,6 +44,8 @@ struct Machine {
   double own_ns = 15;     ///< taking a chunk of the own range
   double pool_ns = 30;    ///< of the pool; and 5 more for each thread that wants one, too
   double steal_ns = 150;  ///< from another's range; looking at one that is empty takes 20
+  int preempted = -1;     ///< this thread loses so many ns in the midst of what it takes first
+  double preempted_ns = 0;
 };
 
 class Simulator {
@@ -124,6 +126,7 @@ class Simulator {
       const double at_home =
           work.cost(std::max<std::uint64_t>(got.begin, here), std::min<std::uint64_t>(got.end, there));
       thread.now += price + thread.speed * (at_home + machine_.away * (cost - at_home));
+      if (static_cast<int>(t) == machine_.preempted && thread.iterations == 0) thread.now += machine_.preempted_ns;
       thread.iterations += got.size();
       thread.sample.chunks += !got.empty();
       next.emplace(thread.now, t);

@@ -30,8 +30,8 @@ Json describe(const Loop::Regime& regime) {
   json["iteration_ns"] = measured.iteration_ns;
   json["away_ns"] = measured.away_ns;
   json["spread_ns"] = measured.spread_ns;
-  if (regime.policy.settled()) {
-    json["strategy"] = name_of(regime.policy.next());
+  if (const auto best = regime.policy.best()) {
+    json["strategy"] = name_of(*best);
     json["reason"] = regime.policy.reason();
   }
   if (!measured.homes.empty()) json["homes"] = measured.homes;

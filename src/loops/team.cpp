@@ -132,9 +132,10 @@ void Instance::close(int threads) {
   }
 }
 
-Team::Team(int threads, std::vector<std::vector<std::uint16_t>> victims, int depth)
+Team::Team(int threads, std::vector<std::vector<std::uint16_t>> victims, int depth, const std::atomic<bool>* given_up)
     : threads_(std::max(1, threads)),
       victims_(std::move(victims)),
+      given_up_(given_up),
       members_(std::make_unique<Member[]>(static_cast<std::size_t>(threads_))) {
   if (victims_.size() != static_cast<std::size_t>(threads_)) victims_.clear();
   for (int i = 0; i < std::max(1, depth); ++i) {
@@ -184,6 +185,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
                     thread_, loop.key()));
   }
   chunks_ = iterations_ = 0;
+  opened_ = false;
   log_ = nullptr;
   last_ = 0;
   kept_ = {};
@@ -201,7 +203,12 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
       instance.open(loop, count, team_->threads_);
       instance.bounds = bounds;
       instance.turn.store(turn + kOpen, std::memory_order_release);
+      opened_ = true;
       break;
+    }
+    if (team_->given_up()) {
+      stage_ = Stage::finished;
+      return {};
     }
     relax(round);
   }

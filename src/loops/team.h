@@ -53,6 +53,8 @@ class alignas(128) Member {
   /// given up.
   void pass();
   bool inside() const { return stage_ != Stage::outside; }
+  /// True where it has begun its loop before all others of the team, whose copies of it then are taken for the same.
+  bool opened() const { return opened_; }
 
  private:
   friend class Team;
@@ -88,6 +90,7 @@ class alignas(128) Member {
   Team* team_ = nullptr;
   int thread_ = 0;
   std::uint64_t number_ = 0;  ///< loops that it has begun
+  bool opened_ = false;
   std::size_t replayed_ = 0;
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
@@ -102,9 +105,12 @@ class alignas(128) Member {
 /// threads, have one each.
 class Team {
  public:
+  static constexpr int kDepth = 4;
   /// `victims[t]`: the other threads in the order in which thread t looks for work: nearest first (victims.h). Without them
-  /// by number, the closest first. `depth`: loops that may be in progress at a time.
-  explicit Team(int threads, std::vector<std::vector<std::uint16_t>> victims = {}, int depth = 4);
+  /// by number, the closest first. `depth`: loops that may be in progress at a time. `given_up`: true from when on some threads
+  /// come to no more loops, for which nobody may wait then; what is left of theirs is for nobody.
+  explicit Team(int threads, std::vector<std::vector<std::uint16_t>> victims = {}, int depth = kDepth,
+                const std::atomic<bool>* given_up = nullptr);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -116,11 +122,13 @@ class Team {
 
  private:
   friend class Member;
+  bool given_up() const { return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed); }
   int victim(int thief, int i) const;
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
   std::vector<std::vector<std::uint16_t>> victims_;
+  const std::atomic<bool>* given_up_;
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };

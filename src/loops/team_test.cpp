@@ -406,5 +406,38 @@ TEST(Gathering, TeamsAreLentAndUsedAgain) {
   EXPECT_TRUE(gathering.enter());
 }
 
+TEST(Team, NobodyWaitsForThreadsThatComeToNoMoreLoops) {
+  std::atomic<bool> given_up = false;
+  Team team(2, {}, 2, &given_up);
+  Loop loop("test");
+  Chunk chunk;
+  Member& ahead = team.member(1);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(ahead.begin(loop, 100));
+    EXPECT_TRUE(ahead.opened());
+    while (ahead.next(chunk)) {
+    }
+    ahead.end();
+  }
+  std::thread other([&] { given_up = true; });
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(ahead.begin(loop, 100));  // would wait for the other thread's first loop
+    EXPECT_FALSE(ahead.next(chunk));
+    ahead.end();
+  }
+  other.join();
+  given_up = false;
+  team.reset();
+  std::uint64_t all = 0;
+  for (const int t : {1, 0}) {
+    Member& member = team.member(t);
+    ASSERT_TRUE(member.begin(loop, 100));
+    EXPECT_EQ(member.opened(), t == 1);
+    while (member.next(chunk)) all += chunk.end - chunk.begin;
+    member.end();
+  }
+  EXPECT_EQ(all, 100U);
+}
+
 }  // namespace
 }  // namespace steelyard::loops

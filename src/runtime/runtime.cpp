@@ -188,8 +188,9 @@ void print_banner(const State& state) {
   const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
   std::string more = takes_loops() ? ", loops " + told("loops") : "";
   if (options.loops_reweigh) more += ", static loops reweighed";
-  if (!options.learn.empty()) more += ", learns in " + options.learn;
-  if (!options.replay.empty()) more += ", replays " + options.replay;
+  const char* const whose = takes_loops() ? "" : " (only loops that call steelyard)";
+  if (!options.learn.empty()) more += ", learns in " + options.learn + whose;
+  if (!options.replay.empty()) more += ", replays " + options.replay + whose;
   if (state.boards != nullptr) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,

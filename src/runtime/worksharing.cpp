@@ -19,7 +19,8 @@ namespace steelyard::runtime {
 constinit thread_local Places t_places __attribute__((tls_model("initial-exec")));
 
 struct TeamOfSize {
-  TeamOfSize(int count, TeamOfSize* others) : threads(count), team(count), next(others) {}
+  TeamOfSize(int count, const Region& region, TeamOfSize* others)
+      : threads(count), team(count, {}, loops::Team::kDepth, &region.cancelled), next(others) {}
   const int threads;
   loops::Team team;
   TeamOfSize* const next;
@@ -82,7 +83,7 @@ loops::Loop& loop_of(LoopSite& site) {
 loops::Team& team_of(Region& region, int threads) {
   return found_or_made(
              region.teams, shared().mutex, [threads](const TeamOfSize& its) { return its.threads == threads; },
-             [threads](TeamOfSize* others) { return new TeamOfSize(threads, others); })
+             [&](TeamOfSize* others) { return new TeamOfSize(threads, region, others); })
       .team;
 }
 
@@ -185,7 +186,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   const std::uint64_t grains = space->count / here->grain + (space->count % here->grain != 0);
   if (const base::Status status = here->member->begin(loop, grains, loops::Manner::compiled); !status)
     base::warn_once(status.sentence());
-  if (here->thread == 0) {
+  if (here->member->opened()) {
     site.executions.fetch_add(1, std::memory_order_relaxed);
     site.iterations.fetch_add(space->count, std::memory_order_relaxed);
     if (loops::registry().wants_slack()) loops::registry().executed(loop);

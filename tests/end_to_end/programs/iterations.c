@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifndef PLAIN
 #include <mpi.h>
 #endif
@@ -103,6 +104,54 @@ static void doacross(int threads) {
   check("doacross", 500, threads);
 }
 
+/* What schedule(runtime) stands for may want an order of chunks, and chunks that stay whole. */
+static void run_schedule(omp_sched_t kind, int chunk, int threads) {
+  static int by[2][2000];
+  const int monotonic = ((unsigned)kind & (unsigned)omp_sched_monotonic) != 0;
+  const int end = 2000; /* gcc has entry points of its own where it is not known */
+  int before[64], sorted = 1;
+  omp_sched_t kind_before;
+  int chunk_before;
+  for (int t = 0; t < 64; ++t) before[t] = -1;
+  omp_get_schedule(&kind_before, &chunk_before);
+  omp_set_schedule(kind, chunk);
+#pragma omp parallel for num_threads(threads) schedule(runtime) reduction(&& : sorted)
+  for (int i = 0; i < 2000; ++i) {
+    const int thread = omp_get_thread_num();
+    /* What would be the first thread's part takes long: the others would take from its end, and go back. */
+    for (volatile int work = i < 2000 / threads ? 1000 : 0; work > 0; --work) {
+    }
+    sorted = sorted && before[thread] < i;
+    before[thread] = i;
+    by[0][i] = thread;
+    mark(i);
+  }
+  check("runtime in one construct", 2000, threads);
+#pragma omp parallel num_threads(threads) reduction(&& : sorted)
+  {
+    long last = -1;
+#pragma omp for schedule(runtime)
+    for (unsigned long i = 0; i < (unsigned long)end; ++i) {
+      for (volatile int work = (int)i < 2000 / threads ? 1000 : 0; work > 0; --work) {
+      }
+      sorted = sorted && last < (long)i;
+      last = (long)i;
+      by[1][i] = omp_get_thread_num();
+      mark((long)i);
+    }
+  }
+  check("runtime", 2000, threads);
+  omp_set_schedule(kind_before, chunk_before);
+  int whole = 1;
+  for (int i = 0; i < 2000; ++i)
+    for (int loop = 0; loop < 2; ++loop) whole = whole && by[loop][i] == by[loop][i - i % chunk];
+  if ((monotonic && !sorted) || !whole) {
+    printf("runtime, kind %x by %d, %d threads: %s, %s\n", (unsigned)kind, chunk, threads,
+           sorted ? "in order" : "not in order", whole ? "whole chunks" : "chunks that have parted");
+    ++wrong;
+  }
+}
+
 static void teams(int threads) {
 #pragma omp parallel num_threads(threads)
   {
@@ -155,6 +204,12 @@ static void teams(int threads) {
   }
   wrong += !sorted;
   check("monotonic", 2000, threads);
+#pragma omp parallel num_threads(threads)
+#pragma omp for schedule(monotonic : dynamic, 3)
+  for (unsigned long i = 5; i < 1005; ++i) mark((long)i - 5);
+  check("monotonic, unsigned long", 1000, threads);
+  run_schedule((omp_sched_t)((unsigned)omp_sched_dynamic | (unsigned)omp_sched_monotonic), 4, threads);
+  run_schedule(omp_sched_dynamic, 64, threads);
 
   for (int repeat = 0; repeat < 10; ++repeat) {
     int last = -1;
@@ -207,6 +262,26 @@ static void teams(int threads) {
     for (int i = 0; i < 1000; ++i) mark(i);
     check("after a cancelled region", 1000, threads);
   }
+
+  /* Cancelled while the others are some loops ahead. LLVM's own runtime never ends where they are more than 7. */
+#pragma omp parallel num_threads(threads)
+  {
+    for (int step = 0; step < 6; ++step) {
+#pragma omp for schedule(dynamic) nowait
+      for (int i = 0; i < 10; ++i) {
+#pragma omp atomic
+        ++seen[MOST - 1];
+      }
+      if (omp_get_thread_num() == 0 && omp_get_cancellation()) usleep(20000);
+#pragma omp cancel parallel if (omp_get_thread_num() == 0)
+    }
+#pragma omp barrier /* where clang's threads find each other again */
+  }
+  if (!omp_get_cancellation()) wrong += seen[MOST - 1] != 60; /* then it is a loop like others */
+  seen[MOST - 1] = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int i = 0; i < 1000; ++i) mark(i);
+  check("after a region that was cancelled late", 1000, threads);
 }
 
 /* Counters of its own: it runs beside others. */
@@ -232,9 +307,21 @@ static void several_initial_threads(void) {
   ++loops;
 }
 
+/* Prints for each iteration of a loop which thread has run it. */
+static void print_threads(void) {
+  char by[41] = "";
+#pragma omp parallel for num_threads(2) schedule(dynamic)
+  for (int i = 0; i < 40; ++i) by[i] = (char)('0' + omp_get_thread_num());
+  puts(by);
+}
+
 int main(int argc, char** argv) {
   const int most = argc > 1 ? atoi(argv[1]) : 7;
-  omp_set_max_active_levels(2);
+  omp_set_max_active_levels(2); /* from here on there is an OpenMP runtime, under gcc, too */
+  if (argc > 1 && strcmp(argv[1], "threads") == 0) {
+    print_threads();
+    return 0;
+  }
 #ifndef PLAIN
   int rank = 0, provided = 0;
   {
