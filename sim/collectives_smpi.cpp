@@ -55,13 +55,9 @@ class Steelyard {
  public:
   Steelyard(int node, const collectives::Settings& settings)
       : tree_(MPI_COMM_WORLD, node, true, settings, word("policy", "sort") == "sort") {
-    MPI_Comm here;
-    MPI_Comm_split(MPI_COMM_WORLD, node, g_rank, &here);
-    int rank = 0;
-    MPI_Comm_rank(here, &rank);
-    if (rank == 0) board_ = new Board;
-    MPI_Bcast(&board_, sizeof board_, MPI_BYTE, 0, here);
-    MPI_Comm_free(&here);
+    Board* boards = g_rank == 0 ? new Board[static_cast<std::size_t>(g_size)] : nullptr;
+    MPI_Bcast(&boards, sizeof boards, MPI_BYTE, 0, MPI_COMM_WORLD);
+    board_ = boards + node;
   }
 
   void broadcast(std::vector<char>& data, int root) {
