@@ -8,10 +8,11 @@ namespace {
 constexpr std::size_t kLine = 64 / sizeof(std::atomic<std::uint64_t>);  // words of a cache line
 
 // The words of a process's line: broadcasts that it has passed, then what it has waited in those over the board and in the
-// library's, each as a sum and a count; then how long after the data it comes, smoothed.
+// library's, each as a sum and a count; then how long after the data it comes, smoothed, and more.
 constexpr std::size_t kWaits[] = {3, 1};  // by whether it was over the board
 constexpr std::size_t kCame = 5;
-constexpr int kMemory = 4;  // a new arrival counts for one part in so many
+constexpr std::size_t kDeclined = 6;  // the last broadcast that it was not the root of
+constexpr int kMemory = 4;            // a new arrival counts for one part in so many
 
 }  // namespace
 
@@ -31,8 +32,14 @@ Notice& Board::slot() const { return shared_->notices[number_ % kNotices]; }
 
 void Board::pass() { passed_[static_cast<std::size_t>(me_) * kLine].store(number_, std::memory_order_release); }
 
-bool Board::has_passed(int node_rank) const {
-  return passed_[static_cast<std::size_t>(node_rank) * kLine].load(std::memory_order_acquire) >= number_;
+void Board::decline() {
+  passed_[static_cast<std::size_t>(me_) * kLine + kDeclined].store(number_, std::memory_order_release);
+}
+
+bool Board::will_not_give(int node_rank) const {
+  const std::atomic<std::uint64_t>* const line = passed_ + static_cast<std::size_t>(node_rank) * kLine;
+  return line[0].load(std::memory_order_acquire) >= number_ ||
+         line[kDeclined].load(std::memory_order_acquire) == number_;
 }
 
 // Members only ever go on, so what was seen stays true.

@@ -98,8 +98,11 @@ class Board {
   /// The notice of this broadcast; nullptr while there is none.
   const Notice* notice();
   const char* data(const Notice& notice) const;
-  /// True where that process is through with this broadcast. If there is still no notice then, there will be none.
-  bool has_passed(int node_rank) const;
+  /// This process is not the root of this broadcast.
+  void decline();
+  /// True where that process is through with this broadcast, or has declined it. If there is still no notice then, there
+  /// will be none.
+  bool will_not_give(int node_rank) const;
 
  private:
   friend class Boards;

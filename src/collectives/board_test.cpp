@@ -133,9 +133,9 @@ TEST(Board, TwoThatCallThemselvesRootDoNotMeet) {
   EXPECT_FALSE(boards[1]->claim());
   give(*boards[0], "a");
   EXPECT_EQ(boards[2]->notice()->root, 0);
-  EXPECT_FALSE(boards[2]->has_passed(1));
+  EXPECT_FALSE(boards[2]->will_not_give(1));
   boards[1]->pass();
-  EXPECT_TRUE(boards[2]->has_passed(1));
+  EXPECT_TRUE(boards[2]->will_not_give(1));
 }
 
 TEST(Board, ASlotThatWasClearedStartsAgain) {
@@ -151,7 +151,7 @@ TEST(Board, ASlotThatWasClearedStartsAgain) {
   const auto boards = node.open(5, {1, 0});
   for (const auto& board : boards) board->next();
   EXPECT_EQ(boards[1]->notice(), nullptr);
-  EXPECT_FALSE(boards[1]->has_passed(0));
+  EXPECT_FALSE(boards[1]->will_not_give(0));
   EXPECT_TRUE(boards[0]->claim());
   EXPECT_EQ(node.boards[0]->open(Boards::kBoards, {0, 1}), nullptr);
 }

@@ -84,6 +84,23 @@ int main(int argc, char** argv) {
   expect(data[0] == 8, "what came after refusals was wrong");
   MPI_Comm_free(&comm);
 
+  /* Two name each other root: with nothing to give (MPICH's own never ends then), and with something. */
+  if (size > 1) {
+    const int other = rank == 0 ? 1 : 0;
+    comm = fresh(MPI_ERRORS_RETURN);
+#ifdef OPEN_MPI
+    expect(MPI_Bcast(data, 0, MPI_INT, other, comm) == MPI_SUCCESS, "two roots of nothing were an error");
+#endif
+    data[0] = rank == 0 ? 9 : -1;
+    MPI_Bcast(data, 1, MPI_INT, 0, comm);
+    expect(data[0] == 9, "what came after two roots of nothing was wrong");
+    expect(class_of(MPI_Bcast(data, 1, MPI_INT, other, comm)) == MPI_ERR_ROOT, "a root that nobody is was no error");
+    data[0] = rank == 0 ? 10 : -1;
+    MPI_Bcast(data, 1, MPI_INT, 0, comm);
+    expect(data[0] == 10, "what came after a root that nobody is was wrong");
+    MPI_Comm_free(&comm);
+  }
+
   /* The root runs ahead of a rank that is late, over more broadcasts than can be kept, with all that they hold. */
   comm = fresh(MPI_ERRORS_RETURN);
   for (int i = 0; i < 500; ++i) {

@@ -24,7 +24,7 @@ std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::
 class Delivery {
  public:
   Delivery(const Broadcast& broadcast, Communicator& communicator, Call* call)
-      : b_(broadcast), communicator_(communicator), call_(call), layout_(b_.type, b_.count), turns_(call) {}
+      : b_(broadcast), communicator_(communicator), call_(call), layout_(b_.buffer, b_.type, b_.count), turns_(call) {}
 
   std::optional<int> run();
 
@@ -147,6 +147,7 @@ void Delivery::pass_over() {
   if (!communicator_.compares) return;
   Board& board = *communicator_.board;
   if (!root() || !board.claim()) {
+    if (!root()) board.decline();
     communicator_.untold = b_.root;
     return;
   }
@@ -197,10 +198,11 @@ std::optional<int> Delivery::take(int from) {
   const std::int64_t came = began(call_);
   arrive({runtime::Dependence::root, from});
   const int root = board.member(from);
+  board.decline();
   const Notice* notice = board.notice();
   for (; notice == nullptr; notice = board.notice()) {
-    // That rank did not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
-    if (board.has_passed(root) && board.notice() == nullptr) return refused(MPI_ERR_ROOT);
+    // That rank does not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
+    if (board.will_not_give(root) && board.notice() == nullptr) return refused(MPI_ERR_ROOT);
     turns_.next();
   }
   learn(*notice);
@@ -296,7 +298,7 @@ void catch_up(Communicator& communicator) {
   Turns turns(nullptr);
   const int root = board.member(communicator.untold);
   const Notice* notice = board.notice();
-  for (; notice == nullptr && !board.has_passed(root); notice = board.notice()) turns.next();
+  for (; notice == nullptr && !board.will_not_give(root); notice = board.notice()) turns.next();
   if (notice == nullptr) notice = board.notice();
   if (notice != nullptr) communicator.left = notice->left;
   communicator.untold = -1;

@@ -4,6 +4,8 @@
 #include <climits>
 #include <cstring>
 
+#include "node/host_memory.h"
+
 namespace steelyard::intercept {
 namespace {
 
@@ -15,33 +17,55 @@ bool through_itself(const void* from, int count, MPI_Datatype type, void* to, in
   return PMPI_Sendrecv(from, count, type, 0, 0, to, to_count, to_type, 0, 0, g_quiet, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-struct Known {
+struct Plain {
   MPI_Datatype type;
   std::size_t size;
 };
 
-/// The size of types without gaps that nobody can free; 0 for all others. The most used come first.
+// Types without gaps that nobody can free, with their sizes; those most used come first.
+Plain g_plain[] = {
+    {MPI_DOUBLE, 0},
+    {MPI_INT, 0},
+    {MPI_BYTE, 0},
+    {MPI_CHAR, 0},
+    {MPI_DOUBLE_PRECISION, 0},
+    {MPI_INTEGER, 0},
+    {MPI_FLOAT, 0},
+    {MPI_REAL, 0},
+    {MPI_LONG, 0},
+    {MPI_LOGICAL, 0},
+    {MPI_CHARACTER, 0},
+    {MPI_INT64_T, 0},
+    {MPI_INT32_T, 0},
+    {MPI_UINT64_T, 0},
+    {MPI_UINT32_T, 0},
+    {MPI_INT8_T, 0},
+    {MPI_UINT8_T, 0},
+    {MPI_INT16_T, 0},
+    {MPI_UINT16_T, 0},
+    {MPI_LONG_LONG, 0},
+    {MPI_UNSIGNED, 0},
+    {MPI_UNSIGNED_LONG, 0},
+    {MPI_UNSIGNED_LONG_LONG, 0},
+    {MPI_UNSIGNED_CHAR, 0},
+    {MPI_SIGNED_CHAR, 0},
+    {MPI_SHORT, 0},
+    {MPI_UNSIGNED_SHORT, 0},
+    {MPI_C_BOOL, 0},
+    {MPI_C_FLOAT_COMPLEX, 0},
+    {MPI_C_DOUBLE_COMPLEX, 0},
+    {MPI_COMPLEX, 0},
+    {MPI_DOUBLE_COMPLEX, 0},
+    {MPI_INTEGER4, 0},
+    {MPI_INTEGER8, 0},
+    {MPI_REAL4, 0},
+    {MPI_REAL8, 0},
+    {MPI_PACKED, 0},
+};
+
+/// 0 where the type is none of them.
 std::size_t plain_size(MPI_Datatype type) {
-  static const Known known[] = {
-      {MPI_DOUBLE, sizeof(double)},
-      {MPI_INT, sizeof(int)},
-      {MPI_BYTE, 1},
-      {MPI_CHAR, 1},
-      {MPI_FLOAT, sizeof(float)},
-      {MPI_LONG, sizeof(long)},
-      {MPI_LONG_LONG, sizeof(long long)},
-      {MPI_UNSIGNED, sizeof(unsigned)},
-      {MPI_UNSIGNED_LONG, sizeof(unsigned long)},
-      {MPI_UNSIGNED_CHAR, 1},
-      {MPI_SIGNED_CHAR, 1},
-      {MPI_SHORT, sizeof(short)},
-      {MPI_INT32_T, 4},
-      {MPI_INT64_T, 8},
-      {MPI_UINT32_T, 4},
-      {MPI_UINT64_T, 8},
-      {MPI_PACKED, 1},
-  };
-  for (const Known& one : known) {
+  for (const Plain& one : g_plain) {
     if (one.type == type) return one.size;
   }
   return 0;
@@ -49,9 +73,9 @@ std::size_t plain_size(MPI_Datatype type) {
 
 }  // namespace
 
-Layout::Layout(MPI_Datatype type, int count) : type_(type), count_(count), size_(plain_size(type)) {
-  contiguous_ = size_ != 0;
-  if (!contiguous_) {
+Layout::Layout(const void* buffer, MPI_Datatype type, int count) : type_(type), count_(count), size_(plain_size(type)) {
+  contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));
+  if (size_ == 0) {
     MPI_Count size = 0;
     PMPI_Type_size_x(type, &size);
     size_ = size > 0 ? static_cast<std::size_t>(size) : 0;
@@ -86,6 +110,12 @@ bool Layout::take(const char* row, void* buffer, std::size_t from, std::size_t b
 }
 
 void prepare_layouts() {
+  for (Plain& one : g_plain) {
+    int size = 0;
+    // Where the MPI library knows no Fortran, some are no types.
+    if (one.type != MPI_DATATYPE_NULL) PMPI_Type_size(one.type, &size);
+    one.size = static_cast<std::size_t>(std::max(0, size));
+  }
   PMPI_Comm_dup(MPI_COMM_SELF, &g_quiet);
   PMPI_Comm_set_errhandler(g_quiet, MPI_ERRORS_RETURN);
 }

@@ -9,7 +9,8 @@ namespace steelyard::intercept {
 /// the type's signature, whatever its map, so that types with the same signature understand each other.
 class Layout {
  public:
-  Layout(MPI_Datatype type, int count);
+  /// `buffer`: the program's. What lies in an accelerator's memory is left to the MPI library to pack.
+  Layout(const void* buffer, MPI_Datatype type, int count);
 
   std::size_t bytes() const { return bytes_; }
   /// They lie as they travel: any part of them may be given or taken alone. Otherwise all of them at once.
