@@ -185,6 +185,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
         ranks = 56 if quick else 1024
         everything.append(Measurement(f"simulated-{ranks}-{name}", 10 if quick else 90, simulated(ranks, name)))
+    everything.append(Measurement("simulated-4096-1KiB", 1200, simulated(4096, "1KiB"), only_by_name=True))
     return everything
 
 

@@ -141,6 +141,29 @@ def balanced(flavour: str) -> Callable[[Session], list[Figure]]:
     return measured
 
 
+def recording(flavour: str) -> Callable[[Session], list[Figure]]:
+    """The measurement and the run record alone, with nothing moved; and how large the record of a rank becomes at most."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"recording-{flavour}"
+        steps, rounds = (10, 1) if session.quick else (50, 25)
+        one = {"OMP_NUM_THREADS": "1"}
+        program = [unbalanced(session, flavour), "--imbalance=0", "--regions=4", "--collective=allreduce"]
+        compute = [*program, f"--steps={steps}", "--work=40", ROUNDS]
+        ours = Case("observed", mpirun(flavour, 2, session.steelyard(name, "--observe") + compute), one)
+        times = session.interleaved([Case("native", mpirun(flavour, 2, compute), one), ours], rounds)
+        longer = [100 * (b / a - 1) for a, b in zip(times["native"], times["observed"])]
+        # More steps than samples are kept: from then on it grows no more.
+        many = [*program, f"--steps={100 if session.quick else 5000}", "--kernel=sleep", "--work=1"]
+        session.interleaved([Case("many steps", mpirun(flavour, 2, session.steelyard(name, "--observe") + many), one)], 1)
+        kilobytes = (session.out / f"{name}.json").stat().st_size / 2 / 1000
+        return [figure(name, "real", longer, "% longer", Target("<=", 0.5, or_same=True), ours.shell(),
+                       {"native, s": median(times["native"])}),
+                figure(f"record-size-{flavour}", "real", [kilobytes], "kB a rank", Target("<=", 1000), ours.shell())]
+
+    return measured
+
+
 def region_cost(flavour: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         name = f"region-cost-{flavour}"
@@ -212,6 +235,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         all_of_them.append(Measurement(f"region-cost-{flavour}", 120, region_cost(flavour)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
+        all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))
         for regions in (4, 8):
             all_of_them.append(Measurement(f"lending-{regions}-{flavour}", 120, lending(flavour, regions)))
     for imbalance, seconds in ((100, 130), (200, 170), (500, 290)):
