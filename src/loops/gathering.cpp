@@ -100,7 +100,9 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         "of its own (steelyard_loop_create)",
         loop_.key(), here.thread));
   }
-  if (void* left_out = its.succession.begin(here.thread, &its); left_out != nullptr) {
+  // Who leaves a region early, or is in a nested one, may begin other loops than others, and be right.
+  const bool comparable = here.path == 0 && !openmp::may_cancel();
+  if (void* left_out = comparable ? its.succession.begin(here.thread, &its, me) : nullptr; left_out != nullptr) {
     mine.progress.store(progress, std::memory_order_relaxed);
     const std::string others = static_cast<Round*>(left_out)->loop.key();
     for (; left_out != nullptr; left_out = left_out == &its ? nullptr : its.succession.left_out(here.thread, &its))

@@ -216,7 +216,7 @@ TEST(Policy, FindsEachOfItsArmsWithinAFewExecutions) {
 
 TEST(Policy, DropsTheHopelessAfterOneExecution) {
   Policy policy;
-  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 3 + 1 + 2 + 1);
+  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 3 + 2 + 2 + 1);
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 

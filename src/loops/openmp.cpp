@@ -12,6 +12,7 @@ struct Api {
   int (*threads)() = nullptr;
   int (*level)() = nullptr;
   int (*ancestor)(int) = nullptr;
+  bool cancels = false;
 };
 
 /// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's, who would
@@ -41,6 +42,9 @@ const Api* api() {
   find(runtime, "omp_get_ancestor_thread_num", looked.ancestor);
   if (looked.thread == nullptr || looked.threads == nullptr || looked.level == nullptr || looked.ancestor == nullptr)
     return nullptr;
+  int (*cancellation)() = nullptr;
+  find(runtime, "omp_get_cancellation", cancellation);
+  looked.cancels = cancellation != nullptr && cancellation() != 0;
   const Api* const made = new Api(looked);
   const Api* none = nullptr;
   if (found.compare_exchange_strong(none, made)) return made;
@@ -51,6 +55,11 @@ const Api* api() {
 }  // namespace
 
 bool known() { return api() != nullptr; }
+
+bool may_cancel() {
+  const Api* const runtime = api();
+  return runtime != nullptr && runtime->cancels;
+}
 
 Position position() {
   const Api* const runtime = api();

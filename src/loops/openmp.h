@@ -15,5 +15,7 @@ struct Position {
 bool known();
 /// About 10 ns.
 Position position();
+/// Regions can be cancelled in this process.
+bool may_cancel();
 
 }  // namespace steelyard::loops::openmp

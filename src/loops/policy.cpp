@@ -126,6 +126,9 @@ void Policy::drop_hopeless() {
   }
   for (Arm& arm : arm_) {
     if (!arm.candidate || arm.runs == 0) continue;
+    // Nothing else takes the place of these two, and one execution may have been disturbed.
+    const bool sole = &arm == &arm_[kEven] || &arm == &arm_[kStealing];
+    if (sole && arm.runs == 1) continue;
     if (arm.fastest() > best * (arm.runs == 1 ? kHopeless : kBehind)) arm.candidate = false;
   }
 }

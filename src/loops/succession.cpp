@@ -45,9 +45,15 @@ bool Succession::strangers_come() {
   return strangers_.here.load(std::memory_order_relaxed);
 }
 
-void* Succession::begin(int thread, void* loop) {
+void* Succession::begin(int thread, void* loop, std::uint64_t me) {
   if (strangers_.here.load(std::memory_order_relaxed)) return nullptr;
-  std::atomic<std::uint64_t>& mine = seats_[static_cast<std::size_t>(thread)].begun;
+  Seat& seat = seats_[static_cast<std::size_t>(thread)];
+  std::uint64_t owner = 0;
+  if (!seat.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed) && owner != me) {
+    strangers_.here.store(true, std::memory_order_relaxed);
+    return nullptr;
+  }
+  std::atomic<std::uint64_t>& mine = seat.begun;
   const std::uint64_t number = mine.load(std::memory_order_relaxed);
   void* const others = first_at(number, loop);
   const bool another = others != nullptr && others != loop && !strangers_come();

@@ -24,7 +24,8 @@ class Succession {
   Succession(int threads, Strangers& strangers);
 
   /// Thread `thread` begins `loop` next. What others have begun in its place; null where that is nothing else. About 15 ns.
-  void* begin(int thread, void* loop);
+  /// `me` tells threads of the process apart: where a second one is the team's n-th, several teams look the same.
+  void* begin(int thread, void* loop, std::uint64_t me);
   /// After another loop was found: what others have begun then, up to `loop`, if they have begun that.
   void* left_out(int thread, const void* loop);
   /// This loop is gone.
@@ -34,7 +35,7 @@ class Succession {
   /// Threads that are further behind are not looked at.
   static constexpr std::size_t kKept = 64;
   struct alignas(128) Seat {
-    std::atomic<std::uint64_t> begun = 0;
+    std::atomic<std::uint64_t> begun = 0, owner = 0;
   };
   struct alignas(64) Entry {
     std::atomic<std::uint64_t> turn = 0;  ///< twice the number of the loop, plus one while it is written, or two
@@ -51,7 +52,8 @@ class Succession {
   std::array<Entry, kKept> entries_;
 };
 
-/// One for each number of threads and each place in nested regions.
+/// One for each number of threads and each place in nested regions. To be asked of teams in outermost regions: of nested ones
+/// nobody can tell whether they are the same.
 class Successions {
  public:
   Succession& of(const openmp::Position& here);

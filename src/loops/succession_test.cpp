@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <barrier>
 #include <thread>
 
 #include "loops/gathering.h"
@@ -18,26 +20,26 @@ TEST(Succession, TheSameLoopsInTheSameOrderAreLetPassHoweverFarApart) {
   Succession succession(2, none);
   const std::array<void*, 3> loops = {&a, &b, &a};
   for (int times = 0; times < 1000; ++times)
-    for (void* loop : loops) ASSERT_EQ(succession.begin(0, loop), nullptr);
+    for (void* loop : loops) ASSERT_EQ(succession.begin(0, loop, 1), nullptr);
   for (int times = 0; times < 1000; ++times)
-    for (void* loop : loops) ASSERT_EQ(succession.begin(1, loop), nullptr) << times;
+    for (void* loop : loops) ASSERT_EQ(succession.begin(1, loop, 2), nullptr) << times;
 }
 
 TEST(Succession, AnotherLoopIsNoticedAndWhatWasLeftOutIsCaughtUpWith) {
   Strangers none;
   Succession succession(2, none);
-  EXPECT_EQ(succession.begin(0, &a), nullptr);
-  EXPECT_EQ(succession.begin(0, &b), nullptr);
-  EXPECT_EQ(succession.begin(0, &c), nullptr);
-  EXPECT_EQ(succession.begin(1, &b), &a) << "the first is left out";
+  EXPECT_EQ(succession.begin(0, &a, 1), nullptr);
+  EXPECT_EQ(succession.begin(0, &b, 1), nullptr);
+  EXPECT_EQ(succession.begin(0, &c, 1), nullptr);
+  EXPECT_EQ(succession.begin(1, &b, 2), &a) << "the first is left out";
   EXPECT_EQ(succession.left_out(1, &b), &b);
-  EXPECT_EQ(succession.begin(1, &c), nullptr) << "in step again";
+  EXPECT_EQ(succession.begin(1, &c, 2), nullptr) << "in step again";
   // What the others have not begun is not caught up with.
-  EXPECT_EQ(succession.begin(0, &a), nullptr);
-  EXPECT_EQ(succession.begin(1, &b), &a);
+  EXPECT_EQ(succession.begin(0, &a, 1), nullptr);
+  EXPECT_EQ(succession.begin(1, &b, 2), &a);
   EXPECT_EQ(succession.left_out(1, &b), nullptr);
-  EXPECT_EQ(succession.begin(0, &c), nullptr);
-  EXPECT_EQ(succession.begin(1, &c), nullptr);
+  EXPECT_EQ(succession.begin(0, &c, 1), nullptr);
+  EXPECT_EQ(succession.begin(1, &c, 2), nullptr);
 }
 
 TEST(Succession, WhereTeamsLookTheSameNothingIsSaid) {
@@ -50,22 +52,33 @@ TEST(Succession, WhereTeamsLookTheSameNothingIsSaid) {
   successions.seen({0, 3, 0}, 1);
   successions.seen({0, 2, 7}, 2);
   successions.seen({1, 2, 0}, 3);
-  EXPECT_EQ(succession.begin(0, &a), nullptr);
+  EXPECT_EQ(succession.begin(0, &a, 1), nullptr);
   // A worker of a second initial thread is there before that itself, which tells.
-  std::thread worker([&] { EXPECT_EQ(succession.begin(1, &b), nullptr); });
+  std::thread worker([&] { EXPECT_EQ(succession.begin(1, &b, 2), nullptr); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   successions.seen({0, 2, 0}, 4);
   worker.join();
-  EXPECT_EQ(succession.begin(0, &b), nullptr);
-  EXPECT_EQ(succession.begin(1, &c), nullptr);
+  EXPECT_EQ(succession.begin(0, &b, 1), nullptr);
+  EXPECT_EQ(succession.begin(1, &c, 2), nullptr);
+}
+
+TEST(Succession, AnotherThreadInOnesPlaceIsOfAnotherTeam) {
+  Strangers found;
+  Succession succession(2, found);
+  EXPECT_EQ(succession.begin(0, &a, 1), nullptr);
+  EXPECT_EQ(succession.begin(1, &a, 2), nullptr);
+  EXPECT_EQ(succession.begin(1, &b, 4), nullptr) << "the second team's worker, whose first thread is late";
+  EXPECT_TRUE(found.here);
+  EXPECT_EQ(succession.begin(0, &b, 3), nullptr);
+  EXPECT_EQ(succession.begin(1, &c, 2), nullptr);
 }
 
 TEST(Succession, ALoopThatIsGoneIsNotNamed) {
   Strangers none;
   Succession succession(2, none);
-  EXPECT_EQ(succession.begin(0, &a), nullptr);
+  EXPECT_EQ(succession.begin(0, &a, 1), nullptr);
   succession.forget(&a);
-  EXPECT_EQ(succession.begin(1, &b), nullptr);
+  EXPECT_EQ(succession.begin(1, &b, 2), nullptr);
 }
 
 TEST(Gathering, ThreadsOfATeamInDifferentLoopsAreRefusedAndGoOnTogether) {
@@ -88,29 +101,42 @@ TEST(Gathering, ThreadsOfATeamInDifferentLoopsAreRefusedAndGoOnTogether) {
       Gathering::end(*seat);
     };
     constexpr int kThreads = 3;
-    const auto region = [&](auto&& body) {
-      for (auto& each : runs) each = 0;
-      std::vector<std::thread> workers;
-      for (int t = 1; t < kThreads; ++t) workers.emplace_back([&, t] { body(openmp::Position{t, kThreads, 0}); });
-      body(openmp::Position{0, kThreads, 0});
-      for (std::thread& worker : workers) worker.join();
+    std::barrier all(kThreads);
+    // The threads of a team stay the same from region to region.
+    const auto regions = [&](int t) {
+      const openmp::Position here{t, kThreads, 0};
+      const auto region = [&](auto&& body, auto&& look) {
+        all.arrive_and_wait();
+        if (t == 0) std::ranges::for_each(runs, [](auto& each) { each = 0; });
+        all.arrive_and_wait();
+        body();
+        all.arrive_and_wait();
+        if (t == 0) look();
+      };
+      // Many more times than a team is deep.
+      for (int times = 0; times < 30; ++times) {
+        region([&] { execute(t % 2 != 0 ? one : two, here); },
+               [&] {
+                 EXPECT_GE(refused.exchange(0), 1);
+                 for (auto& each : runs) EXPECT_LE(each, 1);
+               });
+      }
+      for (int times = 0; times < 10; ++times) {
+        region(
+            [&] {
+              execute(one, here);
+              execute(two, here);
+              execute(one, here);
+            },
+            [&] {
+              for (auto& each : runs) EXPECT_EQ(each, 3);
+            });
+      }
     };
-    // Many more times than a team is deep.
-    for (int times = 0; times < 30; ++times) {
-      refused = 0;
-      region([&](const openmp::Position& here) { execute(here.thread % 2 != 0 ? one : two, here); });
-      EXPECT_GE(refused, 1);
-      for (auto& each : runs) EXPECT_LE(each, 1);
-    }
-    refused = 0;
-    for (int times = 0; times < 10; ++times) {
-      region([&](const openmp::Position& here) {
-        execute(one, here);
-        execute(two, here);
-        execute(one, here);
-      });
-      for (auto& each : runs) EXPECT_EQ(each, 3);
-    }
+    std::vector<std::thread> workers;
+    for (int t = 1; t < kThreads; ++t) workers.emplace_back(regions, t);
+    regions(0);
+    for (std::thread& worker : workers) worker.join();
     EXPECT_EQ(refused, 0) << "mistakes of the past are no mistakes";
   }
 }
