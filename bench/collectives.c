@@ -147,7 +147,9 @@ static void tell_adaptation(const double* spent, int rounds) {
   const double slower = moved > settled ? moved - settled : 0;
   const double limit = settled + slower / 4 + settled / 4;
   int i = middle;
-  while (i < end && (spent[i] > limit || median_of(spent + i, 2 * PERIOD) > limit)) ++i;
+  while (i < end &&
+         (spent[i] > limit || median_of(spent + i, i + 2 * PERIOD < rounds ? 2 * PERIOD : rounds - i) > limit))
+    ++i;
   printf("adapted %d\nmoved %.1f\nsettled %.1f\n", i - middle, moved, settled);
 }
 

@@ -42,6 +42,10 @@ bool Board::will_not_give(int node_rank) const {
          line[kDeclined].load(std::memory_order_acquire) == number_;
 }
 
+bool Board::nobody_gives() const {
+  return std::ranges::all_of(here_, [&](int rank) { return will_not_give(member(rank)); });
+}
+
 // Members only ever go on, so what was seen stays true.
 bool Board::all_passed(std::uint64_t number) {
   if (number <= seen_passed_) return true;

@@ -103,6 +103,8 @@ class Board {
   /// True where that process is through with this broadcast, or has declined it. If there is still no notice then, there
   /// will be none.
   bool will_not_give(int node_rank) const;
+  /// The same of everybody.
+  bool nobody_gives() const;
 
  private:
   friend class Boards;

@@ -15,8 +15,10 @@ class ClockOffset {
   /// when it came, and not when somebody looked: only then may the offset be larger than it was.
   void heard(std::int64_t sent, std::int64_t came, bool waited) {
     if (waited) {
-      if (last_ != 0) ns_ += (came - last_) / kDrift;
-      last_ = came;
+      if (last_ == 0) last_ = came;
+      const std::int64_t more = (came - last_) / kDrift;
+      ns_ += more;
+      last_ += more * kDrift;
     }
     ns_ = std::min(ns_, came - sent);
   }

@@ -160,16 +160,17 @@ TEST(Reporter, GoesOnUntilItIsTold) {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// A rank whose clock gains `drift` of each ns, in broadcasts of each second, which come `transit` ns after they were sent.
-/// How late the last one was by its clock, where it came `late` ns after the data could have been there.
-std::int64_t lateness(double drift, std::int64_t late, int seconds, std::int64_t first_late) {
+/// A rank whose clock gains `drift` of each ns, in `count` broadcasts, `apart` ns from one to the next, which come `transit` ns
+/// after they were sent. How late the last one was by its clock, where it came `late` ns after the data could have been there
+/// from the one on that has the number `first_late`.
+std::int64_t lateness(double drift, std::int64_t late, int count, int first_late, std::int64_t apart = kSecond) {
   constexpr std::int64_t transit = 3000;
   ClockOffset offset(transit);
   std::int64_t seen = 0;
-  for (int second = 1; second <= seconds; ++second) {
-    const std::int64_t ahead = static_cast<std::int64_t>(static_cast<double>(second) * kSecond * drift);
-    const std::int64_t sent = second * kSecond, there = sent + transit;
-    const std::int64_t came = second >= first_late ? there + late : there - 20'000;
+  for (int i = 1; i <= count; ++i) {
+    const std::int64_t sent = i * apart, there = sent + transit;
+    const auto ahead = static_cast<std::int64_t>(static_cast<double>(sent) * drift);
+    const std::int64_t came = i >= first_late ? there + late : there - 20'000;
     const std::int64_t got = std::max(there, came);
     offset.heard(sent, got + ahead, got > came);
     seen = came + ahead - sent - offset.ns();
@@ -183,6 +184,7 @@ TEST(ClockOffset, FollowsClocksThatDriftApartAndIsNotTakenInByWhoIsLate) {
     EXPECT_NEAR(lateness(drift, 10'000'000, 400, 390), 10'000'000, 200'000) << drift;
   }
   EXPECT_NEAR(lateness(0, 10'000'000, 100'000, 1), 10'000'000, 1) << "late from the first one on";
+  EXPECT_LT(lateness(1e-5, 0, 1'000'000, 1'000'001, 40'000), 0) << "in time, and often";
 }
 
 }  // namespace

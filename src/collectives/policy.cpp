@@ -31,13 +31,13 @@ bool Optimiser::anybody_late() const {
   return std::any_of(known_.begin(), known_.end(), [&](std::int64_t late) { return late > settings_.threshold; });
 }
 
-Plan Optimiser::plan(const VirtualRanks& table, int root) {
+Plan Optimiser::plan(const VirtualRanks& table, int root, bool other) {
   VirtualRanks next = table;
   Plan plan;
   if (settings_.policy == Policy::swap) plan.changed = exchange(next, root);
   if (settings_.policy == Policy::sort) plan.changed = sort(next, root);
   if (plan.changed) plan.ranks = next.ranks();
-  next_ = plan.changed ? settings_.every : std::min(next_ * 2, settings_.every * kMostPatience);
+  next_ = plan.changed || other ? settings_.every : std::min(next_ * 2, settings_.every * kMostPatience);
   plan.next = next_;
   return plan;
 }

@@ -53,8 +53,8 @@ class Optimiser {
   void told(int rank, std::int64_t value);
   /// By what has been told, some rank is late. Means nothing for Policy::swap.
   bool anybody_late() const;
-  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed.
-  Plan plan(const VirtualRanks& table, int root);
+  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed, here or elsewhere (`other`).
+  Plan plan(const VirtualRanks& table, int root, bool other = false);
 
  private:
   bool exchange(VirtualRanks& table, int root) const;  // Soga et al.: the longest waiter for the shortest

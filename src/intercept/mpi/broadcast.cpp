@@ -202,7 +202,11 @@ std::optional<int> Delivery::take(int from) {
   const Notice* notice = board.notice();
   for (; notice == nullptr; notice = board.notice()) {
     // That rank does not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
-    if (board.will_not_give(root) && board.notice() == nullptr) return refused(MPI_ERR_ROOT);
+    if (board.will_not_give(root) && board.notice() == nullptr) {
+      // Another may be the root, and tell how the next ones go.
+      if (communicator_.compares) communicator_.untold = b_.root;
+      return refused(MPI_ERR_ROOT);
+    }
     turns_.next();
   }
   learn(*notice);
@@ -243,7 +247,8 @@ int Delivery::lead() {
   Board* const board = communicator_.board.get();
   const std::int64_t came = began(call_);
   std::vector<int> note;
-  const Board::Arrivals arrivals = board != nullptr ? board->arrivals() : Board::Arrivals{};
+  const bool asks = board != nullptr && (!root() || tree.plans());
+  const Board::Arrivals arrivals = asks ? board->arrivals() : Board::Arrivals{};
   const Tree::Head head =
       root() ? tree.begin(layout_.bytes(), came, arrivals, note) : tree.receive(b_.root, came, arrivals, turns_);
   if (!root()) late_ = tree.late();
@@ -296,9 +301,8 @@ bool is_valid(const Broadcast& b, const Communicator& communicator) {
 void catch_up(Communicator& communicator) {
   Board& board = *communicator.board;
   Turns turns(nullptr);
-  const int root = board.member(communicator.untold);
   const Notice* notice = board.notice();
-  for (; notice == nullptr && !board.will_not_give(root); notice = board.notice()) turns.next();
+  for (; notice == nullptr && !board.nobody_gives(); notice = board.notice()) turns.next();
   if (notice == nullptr) notice = board.notice();
   if (notice != nullptr) communicator.left = notice->left;
   communicator.untold = -1;

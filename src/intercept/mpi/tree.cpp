@@ -110,11 +110,11 @@ int Tree::parent(int root) const {
 Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals,
                        std::vector<int>& note) {
   note.clear();
-  others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
-  hear_reports();
-  if (number_ >= plan_at_) {
+  hear_reports();  // each time: with several roots, those who do not plan would gather them
+  if (plans()) {
+    others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
     const std::vector<int> leaders = next_leaders();
-    const collectives::Plan plan = optimiser_.plan(table_, node_);
+    const collectives::Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
     const bool anybody_late =
         optimiser_.anybody_late() || leaders != leaders_ || std::ranges::count(others_, true) != 0;
     const bool idle = may_leave_to_library_ && !anybody_late;
@@ -180,11 +180,18 @@ void Tree::learn(const char* note, std::size_t bytes) {
   if (words.size() == 2) return;
   const auto leaders = words.begin() + 2 + table_.size();
   table_.assign({words.begin() + 2, leaders});
-  const int led_by = leaders_[static_cast<std::size_t>(node_)];
-  leaders_.assign(leaders, words.end());
-  if (leaders_[static_cast<std::size_t>(node_)] == led_by) return;
-  told_.clear();  // what is known of a new one: that somebody else is late
-  follows_ = true;
+  // What every root knows of a new leader: that it comes in time, until it says otherwise, and that somebody else is late.
+  for (std::size_t node = 0; node < leaders_.size(); ++node) {
+    const int leader = *(leaders + static_cast<std::ptrdiff_t>(node));
+    if (leader == leaders_[node]) continue;
+    leaders_[node] = leader;
+    optimiser_.told(static_cast<int>(node), 0);
+    successors_[node] = -1;
+    others_[node] = true;
+    if (static_cast<int>(node) != node_) continue;
+    told_.clear();
+    follows_ = true;
+  }
 }
 
 void Tree::hand_over(int rank, const char* row, std::size_t bytes, Turns& turns) {
@@ -224,7 +231,7 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   const bool has_successor = settings_.policy == collectives::Policy::sort && value > settings_.threshold &&
                              arrivals.early > std::max(settings_.threshold, value / 4);
   const bool others = is_late(arrivals);
-  if (!news && others == told.others && (told.successor || !has_successor)) return;
+  if (!news && others == told.others && has_successor == told.successor) return;
   int done = 1;
   if (reporting_ != MPI_REQUEST_NULL) PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
   if (done == 0) return;  // the next will be told
@@ -258,14 +265,11 @@ void Tree::hear_report() {
   others_[node] = report.others != 0;
 }
 
-// A late leader holds its whole node up, and need not: whoever follows it is taken to come in time until it says otherwise.
-std::vector<int> Tree::next_leaders() {
+// A late leader holds its whole node up, and need not.
+std::vector<int> Tree::next_leaders() const {
   std::vector<int> leaders = leaders_;
   for (std::size_t node = 0; node < leaders.size(); ++node) {
-    if (successors_[node] < 0) continue;
-    leaders[node] = std::exchange(successors_[node], -1);
-    optimiser_.told(static_cast<int>(node), 0);
-    others_[node] = true;
+    if (successors_[node] >= 0) leaders[node] = successors_[node];
   }
   return leaders;
 }

@@ -53,7 +53,9 @@ class Tree {
 
   // Leaders, in this order.
 
-  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one.
+  /// The root of this broadcast plans.
+  bool plans() const { return number_ >= plan_at_; }
+  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it plans.
   Head begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals, std::vector<int>& note);
   /// The others': waits for it. `came`: when this rank did.
   Head receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns);
@@ -102,7 +104,7 @@ class Tree {
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
                const collectives::Board::Arrivals& arrivals);
   bool is_late(const collectives::Board::Arrivals& arrivals) const;
-  std::vector<int> next_leaders();
+  std::vector<int> next_leaders() const;
   void hear_reports();
   void hear_report();
   int parent(int root) const;
