@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <omp.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <thread>
 
 #include "steelyard/loops.hpp"
 
@@ -377,7 +377,7 @@ TEST(ForEach, AnExceptionStopsTheOthersInTheMidstOfTheirParts) {
         thrown = true;
         throw std::runtime_error("first");
       }
-      while (!thrown) std::this_thread::yield();
+      while (!thrown) sched_yield();
       const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
       while (std::chrono::steady_clock::now() < until) {
       }
