@@ -159,7 +159,7 @@ def recording(flavour: str) -> Callable[[Session], list[Figure]]:
         kilobytes = (session.out / f"{name}.json").stat().st_size / 2 / 1000
         return [figure(name, "real", longer, "% longer", Target("<=", 0.5, or_same=True), ours.shell(),
                        {"native, s": median(times["native"])}),
-                figure(f"record-size-{flavour}", "real", [kilobytes], "kB a rank", Target("<=", 1000), ours.shell())]
+                figure(f"record-size-{flavour}", "real", [kilobytes], "kB a rank", Target("<=", 1000), ours.shell(), {})]
 
     return measured
 
