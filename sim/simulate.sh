@@ -1,16 +1,24 @@
 #!/bin/sh
-# simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of sim/machine.xml, 28 ranks a node. Only what
-# the program itself lets pass takes time there, and messages do.
+# [machine=FILE] simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of FILE (sim/machine.xml), 28 ranks
+# a node. Only what the program itself lets pass takes time there, and messages do.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ranks=$1
 shift
-hosts=$(mktemp)
-trap 'rm -f "$hosts"' EXIT
+machine=$(realpath "${machine:-$here/machine.xml}")
+# smpirun writes where it is called, and leaves it there if the program fails.
+for word; do
+  shift
+  case $word in --* | /*) ;; */*) [ ! -f "$word" ] || word=$(realpath "$word") ;; esac
+  set -- "$@" "$word"
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
 node=0
 while [ $((node * 28)) -lt "$ranks" ]; do
   echo "node-$node:28"
   node=$((node + 1))
-done >"$hosts"
-smpirun -np "$ranks" -platform "${machine:-$here/machine.xml}" -hostfile "$hosts" --cfg=smpi/simulate-computation:no \
+done >hosts
+smpirun -np "$ranks" -platform "$machine" -hostfile hosts --cfg=smpi/simulate-computation:no \
   --cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/os:0:1e-6:0 --cfg=smpi/or:0:1e-6:0 --log=root.thresh:warning "$@"
