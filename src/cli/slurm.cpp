@@ -57,11 +57,11 @@ int tasks_here(const Environment& environment) {
   const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
   int further = number(environment, "SLURM_NODEID");
   for (std::string_view rest = nodes; !rest.empty();) {
-    const auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
+    auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
     int tasks = 0, times = 1;
-    const auto* const end = item.data() + item.size();
-    const auto* const behind = std::from_chars(item.data(), end, tasks).ptr;
-    if (end - behind > 2) std::from_chars(behind + 2, end, times);
+    std::from_chars(item.data(), item.data() + item.size(), tasks);
+    next_of(item, 'x');
+    if (!item.empty()) std::from_chars(item.data(), item.data() + item.size(), times);
     if (further < times) return tasks;
     further -= times;
   }
