@@ -132,6 +132,22 @@ def waste(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Figur
     return measured
 
 
+def scatters(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Figure]]:
+    """The same of scatters that Steelyard may take over: how much less time ranks are in them."""
+
+    def measured(session: Session) -> list[Figure]:
+        program = [session.program(f"bench/collectives.{flavour}.gcc"), "waste", "scatter", str(SIZES[name])]
+        under = session.steelyard("collectives", "--collectives=auto", "--verdict=off")
+        cases = [Case("native", launch(flavour, ranks, *program, "20", str(LATE)), {}, r"spent +([0-9.]+)"),
+                 Case("steelyard", launch(flavour, ranks, *under, *program, "150", str(LATE)), {}, r"spent +([0-9.]+)")]
+        times = session.interleaved(cases, 1 if session.quick else 3)
+        beside = {f"{label} us": statistics.median(values) for label, values in times.items()}
+        return [figure(f"scatter-{ranks}-{name}-{flavour}", "emulated", less(times["steelyard"], times["native"]), "% less time in the call",
+                       None, cases[1].shell(), beside)]
+
+    return measured
+
+
 def simulated(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
     """The tree on SimGrid's ranks, a rank 1 ms late, beside SimGrid's own algorithms, those for arrival patterns first."""
 
@@ -181,7 +197,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         for size in (8,) if quick else (8, 1 << 10, 1 << 16, 1 << 20):
             everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 4 if quick else 12, in_time(flavour, 2, size)))
         for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
-            everything.append(Measurement(f"waste-8-{name}-{flavour}", 8 if quick else 16, waste(flavour, 8, name)))
+            everything.append(Measurement(f"waste-8-{name}-{flavour}", 8 if quick else 30, waste(flavour, 8, name)))
+            everything.append(Measurement(f"scatter-8-{name}-{flavour}", 8 if quick else 20, scatters(flavour, 8, name)))
     for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
         ranks = 56 if quick else 1024
         everything.append(Measurement(f"simulated-{ranks}-{name}", 10 if quick else 90, simulated(ranks, name)))

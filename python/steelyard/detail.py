@@ -29,7 +29,7 @@ def broadcasts(run: Run) -> Optional[Section]:
         if taken > 0
         else []
     )
-    words += [won(frame), *moved(run)]
+    words += [won(frame), *moved(run), *scatters(run)]
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
         words.append("No rank came later than the data.")
@@ -46,6 +46,13 @@ def broadcasts(run: Run) -> Optional[Section]:
     if len(late) > ROWS:
         caption += f" Shown are {ROWS} of {len(late)} ranks."
     return Section("broadcasts", "Who came late to broadcasts?", words, svg=bars(rows, duration), caption=caption)
+
+
+def scatters(run: Run) -> list[str]:
+    sums = run.scatters.sum()
+    if not len(run.scatters):
+        return []
+    return [f"Of {number(sums['calls'])} parts in scatters {percent(sums['shared'] / sums['calls'])} went through shared memory."]
 
 
 def won(frame: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "mpi_calls")  # in totals_ns, and not times
-_NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts")  # members of a rank that have tables of their own
+_NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")  # members of a rank that have tables of their own
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
 
@@ -121,9 +121,17 @@ class Run:
         sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and its noise.
         Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory. Empty where there
         were none."""
+        return self._over_board("broadcasts")
+
+    @functools.cached_property
+    def scatters(self) -> pd.DataFrame:
+        """The same of its scatters, which go over no tree. Empty where there were none, or the record is older."""
+        return self._over_board("scatters")
+
+    def _over_board(self, operation: str) -> pd.DataFrame:
         columns = _properties("broadcasts")
         nothing = dict.fromkeys(columns, 0)
-        rows = [{"rank": r["rank"], **nothing, **r["broadcasts"]} for r in self.record["ranks"] if "broadcasts" in r]
+        rows = [{"rank": r["rank"], **nothing, **r[operation]} for r in self.record["ranks"] if operation in r]
         return _frame(rows, {"rank": "int64", **columns}).set_index("rank")
 
     @functools.cached_property

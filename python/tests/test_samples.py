@@ -63,13 +63,13 @@ def test_shares_are_of_the_core_time():
 
 def test_older_records_are_read(older, example):
     old, new = steelyard.load(older), steelyard.load(example)
-    assert "loops" not in old.record and len(old.loops) == len(old.tasks) == len(old.collectives) == 0
+    assert "loops" not in old.record and len(old.loops) == len(old.tasks) == len(old.collectives) == len(old.scatters) == 0
     assert old.ranks.equals(new.ranks) and old.timeline.equals(new.timeline)
 
 
 def test_tasks_and_collectives_as_frames(written):
     run = steelyard.load(written / "rich.json")
-    for frame, members in ((run.tasks, "tasks"), (run.collectives, "broadcasts")):
+    for frame, members in ((run.tasks, "tasks"), (run.collectives, "broadcasts"), (run.scatters, "scatters")):
         assert len(frame) > 0 and frame.index.name == "rank"
         assert set(frame.columns) == set(steelyard.schema()["$defs"][members]["properties"]) - {"rank"}
 

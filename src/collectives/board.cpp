@@ -5,20 +5,23 @@
 namespace steelyard::collectives {
 namespace {
 
-constexpr std::size_t kLine = 64 / sizeof(std::atomic<std::uint64_t>);  // words of a cache line
+// The words of a process: broadcasts that it has passed; the last one that it was not the root of; how long after the data
+// it comes, smoothed; then by class what it has waited in the library's and in those over the board, each as a sum and a
+// count. Whole cache lines; the shortest class is in the first.
+constexpr std::size_t kDeclined = 1, kCame = 2, kWaits = 3;
+constexpr std::size_t kLine = 32;
+static_assert(kWaits + std::size_t{4} * SizeClasses::kClasses <= kLine);
+constexpr int kMemory = 4;  // a new arrival counts for one part in so many
 
-// The words of a process's line: broadcasts that it has passed, then what it has waited in those over the board and in the
-// library's, each as a sum and a count; then how long after the data it comes, smoothed, and more.
-constexpr std::size_t kWaits[] = {3, 1};  // by whether it was over the board
-constexpr std::size_t kCame = 5;
-constexpr std::size_t kDeclined = 6;  // the last broadcast that it was not the root of
-constexpr int kMemory = 4;            // a new arrival counts for one part in so many
+std::size_t wait_words(int which, bool by_board) {
+  return kWaits + static_cast<std::size_t>(which) * 4 + (by_board ? 2 : 0);
+}
 
 }  // namespace
 
 struct Board::Shared {
   Notice notices[kNotices];
-  alignas(64) Comparison comparison;  // the present root's
+  alignas(64) SizeClasses classes;  // the present root's
 };
 
 Board::Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me)
@@ -89,7 +92,7 @@ char* Board::place(std::size_t bytes) {
 }
 
 void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
-                   const Comparison::Next& next) {
+                   int which, const Comparison::Next& next) {
   Notice& notice = slot();
   if (path == Path::board && cell_ >= 0) {
     last_use_[cell_] = number_;
@@ -106,24 +109,26 @@ void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t
   notice.note = static_cast<std::uint32_t>(note_bytes);
   notice.left = next.left;
   notice.counted = next.counted;
+  notice.which = static_cast<std::int8_t>(which);
   notice.ready.store(ready, std::memory_order_relaxed);
   notice.number.store(number_, std::memory_order_release);
 }
 
 void Board::more(std::size_t ready) { slot().ready.store(ready, std::memory_order_release); }
 
-void Board::waited(bool by_board, std::int64_t ns) {
-  std::atomic<std::uint64_t>* const words = passed_ + static_cast<std::size_t>(me_) * kLine + kWaits[by_board ? 1 : 0];
+void Board::waited(int which, bool by_board, std::int64_t ns) {
+  std::atomic<std::uint64_t>* const words =
+      passed_ + static_cast<std::size_t>(me_) * kLine + wait_words(which, by_board);
   words[0].store(words[0].load(std::memory_order_relaxed) + static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns)),
                  std::memory_order_relaxed);
   words[1].store(words[1].load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-Waits Board::waits(bool by_board) const {
+Waits Board::waits(int which, bool by_board) const {
   Waits all;
   for (const int rank : here_) {
     const std::atomic<std::uint64_t>* const words =
-        passed_ + static_cast<std::size_t>(member(rank)) * kLine + kWaits[by_board ? 1 : 0];
+        passed_ + static_cast<std::size_t>(member(rank)) * kLine + wait_words(which, by_board);
     all.ns += static_cast<std::int64_t>(words[0].load(std::memory_order_relaxed));
     all.count += static_cast<std::int64_t>(words[1].load(std::memory_order_relaxed));
   }
@@ -152,9 +157,12 @@ Board::Arrivals Board::arrivals() const {
   return found;
 }
 
-Comparison::Next Board::compare(std::int64_t now) {
-  Comparison& comparison = shared_->comparison;
-  return comparison.asks() ? comparison.next(waits(false), waits(true), now) : comparison.next({}, {}, now);
+SizeClasses& Board::classes() const { return shared_->classes; }
+
+Comparison::Next Board::compare(int which, std::int64_t now) {
+  SizeClasses& classes = shared_->classes;
+  return classes.asks(which) ? classes.next(which, waits(which, false), waits(which, true), now)
+                             : classes.next(which, {}, {}, now);
 }
 
 const Notice* Board::notice() {
@@ -199,7 +207,7 @@ void Boards::clear(int slot) {
     notice.claimed.store(0);
     notice.number.store(0);
   }
-  boards_[slot].comparison = {};
+  boards_[slot].classes = {};
   for (std::size_t word = 0; word < static_cast<std::size_t>(processes_) * kLine; ++word) passed(slot)[word].store(0);
 }
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "collectives/comparison.h"
+#include "collectives/size_classes.h"
 #include "node/segment.h"
 
-// Broadcast inside a node as a pull: the root puts the data up once, in shared memory, and goes on; each of the others takes
-// it when it comes. Nobody waits for a sibling, and no message is sent. What is known here of MPI is nothing.
+// Broadcast and scatter inside a node as a pull: the root puts the data up once, in shared memory, and goes on; each of the
+// others takes its own when it comes. Nobody waits for a sibling, and no message is sent. What is known here of MPI is nothing.
 namespace steelyard::collectives {
 
 /// How a root has its broadcast done.
@@ -32,6 +32,7 @@ struct alignas(64) Notice {
   std::int32_t root;   ///< node rank
   Path path;
   bool counted;                      ///< what is waited in it counts in the comparison with the MPI library
+  std::int8_t which;                 ///< its class (size_classes.h)
   std::int32_t cell;                 ///< where the data is; -1: in `small`
   std::uint32_t cells;               ///< cells that were used so far, this one included
   std::uint32_t note;                ///< bytes that follow the data: what the members are to learn with it
@@ -39,7 +40,7 @@ struct alignas(64) Notice {
   std::atomic<std::uint64_t> ready;  ///< bytes that can be taken
   char small[kSmall];
 };
-static_assert(sizeof(Notice) == Notice::kSize);
+static_assert(sizeof(Notice) == Notice::kSize && Notice::kSmall == SizeClasses::kShort);
 
 /// A communicator's part of the shared memory, as one of its processes sees it. All members on this node number its
 /// broadcasts alike. From one thread at a time.
@@ -68,18 +69,20 @@ class Board {
   /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
-  /// `since`: when this rank came; `next`: as compare() answered.
-  void put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0,
+  /// `since`: when this rank came; `which`: class; `next`: as compare() answered.
+  void put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0, int which = 0,
               const Comparison::Next& next = {});
   /// So many bytes are in place by now.
   void more(std::size_t ready);
 
   // Where it is not sure that the board is better than the MPI library.
 
-  /// The root, once it has claimed the broadcast: how it is to go.
-  Comparison::Next compare(std::int64_t now);
-  /// Everybody: the time in a broadcast since both this rank and the root had come.
-  void waited(bool by_board, std::int64_t ns);
+  /// The root, once it has claimed the broadcast: how one of this class is to go.
+  Comparison::Next compare(int which, std::int64_t now);
+  /// The same for one without data.
+  Comparison::Next compare_nothing() { return classes().pass(); }
+  /// Everybody: the time in a broadcast of this class since both this rank and the root had come.
+  void waited(int which, bool by_board, std::int64_t ns);
 
   // Between nodes: who leads this one had better be here early.
 
@@ -112,11 +115,12 @@ class Board {
   Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me);
   bool all_passed(std::uint64_t number);
   Notice& slot() const;
-  Waits waits(bool by_board) const;
+  Waits waits(int which, bool by_board) const;
+  SizeClasses& classes() const;
 
   Shared* shared_;
   char* cells_;
-  std::atomic<std::uint64_t>* passed_;  // by node rank, a cache line each, with what it has waited
+  std::atomic<std::uint64_t>* passed_;  // by node rank, cache lines of each, with what it has waited
   std::vector<int> members_;
   std::vector<int> here_;  // ranks of the communicator that are on this node
   int me_;

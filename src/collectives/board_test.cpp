@@ -85,12 +85,12 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
   for (int i = 0; i < 200; ++i) {
     for (const auto& board : boards) board->next();
     ASSERT_TRUE(boards[0]->vacant(0) && boards[0]->claim());
-    const Comparison::Next next = boards[0]->compare(i * 1'000'000);
-    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, next);
+    const Comparison::Next next = boards[0]->compare(0, i * 1'000'000);
+    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, 0, next);
     ASSERT_NE(boards[1]->notice(), nullptr);
     EXPECT_EQ(boards[1]->notice()->left, next.left);
-    boards[1]->waited(next.by_board, next.by_board ? 500 : 5'000'000);  // behind a rank that is late
-    boards[0]->waited(next.by_board, 300);
+    boards[1]->waited(0, next.by_board, next.by_board ? 500 : 5'000'000);  // behind a rank that is late
+    boards[0]->waited(0, next.by_board, 300);
     for (const auto& board : boards) board->pass();
     over_board += next.by_board ? 1 : 0;
   }
@@ -100,7 +100,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
   boards = node.open(3, {0, 1});
   for (const auto& board : boards) board->next();
   ASSERT_TRUE(boards[0]->claim());
-  EXPECT_FALSE(boards[0]->compare(0).by_board);
+  EXPECT_FALSE(boards[0]->compare(0, 0).by_board);
   EXPECT_EQ(boards[1]->notice(), nullptr);
 }
 

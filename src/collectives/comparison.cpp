@@ -33,23 +33,24 @@ bool Comparison::board_wins(const Look& seen) {
 }
 
 // ns from one broadcast to the next, since this was asked for last.
-std::int64_t Comparison::each(std::int64_t now) {
-  const std::int64_t each = (now - looked_at_) / std::max<std::int64_t>(1, since_);
+std::int64_t Comparison::each(std::int64_t now, std::int64_t number) {
+  const std::int64_t each = (now - looked_at_) / std::max<std::int64_t>(1, number - number_);
   looked_at_ = now;
-  since_ = 0;
+  number_ = number;
   return std::max<std::int64_t>(1, each);
 }
 
 // As the time between broadcasts allows. Not always the same: a program's broadcasts come in a pattern of their own.
-std::uint32_t Comparison::gap(std::int64_t now) {
-  const std::int64_t cost = std::max(kLookCost * (run_ + with_warm_ups()) / 2, dearer_ * with_warm_ups());
-  const std::int64_t affordable = kCostPart * cost / each(now);
-  const auto gap = static_cast<std::uint32_t>(std::clamp<std::int64_t>(affordable, std::int64_t{kLeast} * run_, kMost));
+std::uint32_t Comparison::gap(std::int64_t now, std::int64_t number) {
+  const std::int64_t look = kLookCost * (run_ + with_warm_ups()) / 2, loss = dearer_ * with_warm_ups();
+  const std::int64_t affordable = kCostPart * std::max(look, loss) / each(now, number);
+  const std::int64_t least = std::int64_t{kLeast} * run_, most = loss > look ? kLongest : kMost;
+  const auto gap = static_cast<std::uint32_t>(std::clamp(affordable, least, most));
   return gap - gap * (looks_ % 4) / 8;
 }
 
-std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now) {
-  std::int64_t apart = each(now);
+std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now, std::int64_t number) {
+  std::int64_t apart = each(now, number);
   // So far the library had most of them; the board will be what it has won the faster.
   if (step_ == Step::decide) apart = std::max(apart - won_lately_, apart / kGrowth + 1);
   const std::int64_t affordable = kCostPart * won_lately_ * with_warm_ups() / apart;
@@ -70,7 +71,6 @@ Comparison::Next Comparison::begin_library(Step step, bool after_board) {
   step_ = step;
   to_come_ = run_;
   if (!after_board || run_ == 1) return one_by_library();
-  since_ += run_ - 1;
   return {.by_board = false, .counted = false, .left = run_ - 1};
 }
 
@@ -79,7 +79,7 @@ Comparison::Next Comparison::one_by_library() {
   return {.by_board = false};
 }
 
-Comparison::Next Comparison::look_at_board(std::int64_t now) {
+Comparison::Next Comparison::look_at_board(std::int64_t now, std::int64_t number) {
   if (step_ != Step::by_board) {
     step_ = Step::by_board;
     to_come_ = with_warm_ups();
@@ -87,28 +87,26 @@ Comparison::Next Comparison::look_at_board(std::int64_t now) {
   --to_come_;
   if (to_come_ > 0) return {.counted = to_come_ < run_};
   step_ = Step::decide;
-  const std::uint32_t left = looks_ == 0 ? kLeast : gap(now);
-  since_ += left;
+  const std::uint32_t left = looks_ == 0 ? kLeast : gap(now, number);
   return {.left = left};
 }
 
-Comparison::Next Comparison::next(const Waits& library, const Waits& board, std::int64_t now) {
-  ++since_;
+Comparison::Next Comparison::next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number) {
   switch (step_) {
     case Step::begin:  // the first may make connections
       step_ = Step::decide;
       run_ = 1;
       looked_at_ = now;
-      since_ = kLeast;
+      number_ = number;
       return {.by_board = false, .counted = false, .left = kLeast};
     case Step::decide:
       if (!board_wins({library, board})) return begin_library(Step::by_library, false);
-      stay_ = stay(kStay / 4 * run_, now);
+      stay_ = stay(kStay / 4 * run_, now, number);
       step_ = Step::stay;
       stayed_ = 1;
       return {};
-    case Step::by_library: return to_come_ > 0 ? one_by_library() : look_at_board(now);
-    case Step::by_board: return look_at_board(now);
+    case Step::by_library: return to_come_ > 0 ? one_by_library() : look_at_board(now, number);
+    case Step::by_board: return look_at_board(now, number);
     case Step::check:
       if (to_come_ > 0) return one_by_library();
       step_ = Step::stay;
@@ -117,7 +115,7 @@ Comparison::Next Comparison::next(const Waits& library, const Waits& board, std:
       if (++stayed_ <= stay_) return {};
       if (!board_wins({library, board})) return begin_library(Step::by_library, true);
       run_ = run();
-      stay_ = stay(std::min(2 * stay_, kStay * run_), now);
+      stay_ = stay(std::min(2 * stay_, kStay * run_), now, number);
       stayed_ = 0;
       return begin_library(Step::check, true);
   }

@@ -9,7 +9,7 @@ struct Waits {
   std::int64_t count = 0;
 };
 
-/// Whether the broadcasts of a communicator go over the board or are the MPI library's: whichever its ranks are seen to wait
+/// Whether the broadcasts of one kind on a communicator go over the board or are the MPI library's: whichever its ranks are seen to wait
 /// less in. The library has them, uncounted, until some in a row are looked at, of either kind: one at first, which tells
 /// what is far apart, and later a few, after as many that bring caches to the state in which they will be. Where the board
 /// has won, it has them all, but for some in a while that show what the library would make of it by now.
@@ -18,11 +18,11 @@ struct Waits {
 /// clock and no messages of its own.
 class Comparison {
  public:
-  static constexpr std::uint32_t kLeast = 4;         ///< that are left to the library between two looks
-  static constexpr std::uint32_t kMost = 1000;       ///< so that they cost next to nothing
-  static constexpr std::uint32_t kRun = 4;           ///< that are looked at in a row, at most
-  static constexpr std::uint32_t kStay = 64;         ///< over the board for each look at a library that is no dearer
-  static constexpr std::uint32_t kLongest = 10'000;  ///< the same for one that is
+  static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
+  static constexpr std::uint32_t kMost = 1000;  ///< so that they cost next to nothing, with a board that is no dearer
+  static constexpr std::uint32_t kRun = 4;      ///< that are looked at in a row, at most
+  static constexpr std::uint32_t kStay = 64;    ///< over the board for each look at a library that is no dearer
+  static constexpr std::uint32_t kLongest = 10'000;  ///< either way where what is looked at is dearer
 
   struct Next {
     bool by_board = true;    ///< this broadcast
@@ -31,8 +31,9 @@ class Comparison {
   };
   /// False where the next answer does not depend on what was waited.
   bool asks() const { return step_ == Step::decide || (step_ == Step::stay && stayed_ >= stay_); }
-  /// `library` and `board`: by all ranks so far. `now` in ns.
-  Next next(const Waits& library, const Waits& board, std::int64_t now);
+  /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the communicator, of
+  /// whatever kind and length: those are what the time from one to the next is of.
+  Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);
 
  private:
   static constexpr std::uint32_t kRemembered = 16;  // looks that count
@@ -42,14 +43,14 @@ class Comparison {
   };
 
   bool board_wins(const Look& seen);
-  std::int64_t each(std::int64_t now);
-  std::uint32_t gap(std::int64_t now);
-  std::uint32_t stay(std::uint32_t least, std::int64_t now);
+  std::int64_t each(std::int64_t now, std::int64_t number);
+  std::uint32_t gap(std::int64_t now, std::int64_t number);
+  std::uint32_t stay(std::uint32_t least, std::int64_t now, std::int64_t number);
   std::uint32_t run() const;
   std::uint32_t with_warm_ups() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
   Next begin_library(Step step, bool after_board);
   Next one_by_library();
-  Next look_at_board(std::int64_t now);
+  Next look_at_board(std::int64_t now, std::int64_t number);
 
   Step step_ = Step::begin;
   std::uint32_t looks_ = 0;
@@ -59,7 +60,7 @@ class Comparison {
   std::uint32_t stay_ = 0;       // over the board, at a time
   std::uint32_t stayed_ = 0;     // of them so far
   std::int64_t looked_at_ = 0;   // ns
-  std::int64_t since_ = 0;       // broadcasts since then
+  std::int64_t number_ = 0;      // of the broadcast at which that was
   std::int64_t dearer_ = 0;      // the board than the library, ns a broadcast; negative where it wins
   std::int64_t won_lately_ = 0;  // by the board in the last look, ns a broadcast
   Look before_[kRemembered];

@@ -18,14 +18,15 @@ class Program {
     int board = 0;
     for (int i = 0; i < count; ++i) {
       now_ += between + by_library;
+      ++number_;
       if (left_ > 0) {
         --left_;
         continue;
       }
       const bool asks = comparison_.asks();
-      const Comparison::Next next = comparison_.next(asks ? library_ : Waits(), asks ? board_ : Waits(), now_);
+      const Comparison::Next next = comparison_.next(asks ? library_ : Waits(), asks ? board_ : Waits(), now_, number_);
       left_ = next.left;
-      EXPECT_LE(next.left, Comparison::kMost);
+      EXPECT_LE(next.left, Comparison::kLongest);
       board += next.by_board ? 1 : 0;
       asked_ += 1;
       if (next.by_board && !next.counted) continue;
@@ -43,7 +44,7 @@ class Program {
   }
   Comparison comparison_ = {};
   Waits library_, board_;
-  std::int64_t now_ = 0;
+  std::int64_t now_ = 0, number_ = 0;
   std::uint32_t left_ = 0;
   int asked_ = 0;
 };
@@ -101,7 +102,7 @@ TEST(Comparison, OneLateBroadcastOfManyCountsByItsLength) {
 TEST(Comparison, WhatRanksHaveNotToldYetChangesNothing) {
   Comparison comparison = {};
   for (int i = 0; i < 1000; ++i) {
-    const Comparison::Next next = comparison.next({}, {}, i);
+    const Comparison::Next next = comparison.next({}, {}, i, i);
     EXPECT_LE(next.left, Comparison::kLeast);
   }
 }
@@ -112,8 +113,8 @@ TEST(Comparison, AnswersWithinBoundsWhateverItIsTold) {
   Waits library, board;
   std::int64_t now = 0;
   for (int i = 0; i < 100'000; ++i) {
-    const Comparison::Next next = comparison.next(library, board, now);
-    ASSERT_LE(next.left, Comparison::kMost);
+    const Comparison::Next next = comparison.next(library, board, now, i);
+    ASSERT_LE(next.left, Comparison::kLongest);
     now += static_cast<std::int64_t>(random() % (random() % 2 ? 10 : 10'000'000'000));
     Waits& waits = random() % 2 ? library : board;
     waits.count += static_cast<std::int64_t>(random() % 3);

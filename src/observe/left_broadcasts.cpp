@@ -20,29 +20,37 @@ constexpr const char* kReasons[] = {
     "the node had no shared memory left for their data"};
 static_assert(std::size(kReasons) == std::size(kLeftFields));
 
-}  // namespace
-
-std::vector<std::string> left_broadcasts(const RunRecord& record) {
+std::vector<std::string> left(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name) {
   struct Left {
     long count;
     const char* reason;
   };
   std::vector<Left> all;
   long calls = 0;
-  for (const RankRecord& rank : record.ranks) calls = std::max(calls, rank.broadcasts.calls);
+  for (const RankRecord& rank : record.ranks) calls = std::max(calls, (rank.*operation).calls);
   for (std::size_t i = 0; i < std::size(kLeftFields); ++i) {
     Left left{0, kReasons[i]};
     for (const RankRecord& rank : record.ranks)
-      left.count = std::max(left.count, rank.broadcasts.*kLeftFields[i].count);
+      left.count = std::max(left.count, (rank.*operation).*kLeftFields[i].count);
     if (left.count > 0) all.push_back(left);
   }
   std::ranges::stable_sort(all, std::ranges::greater{}, &Left::count);
   std::vector<std::string> sentences;
   for (const Left& left : all) {
     sentences.push_back(
-        fmt::format("left to the MPI library: {} of {}, as {}", left.count, plural(calls, "broadcast"), left.reason));
+        fmt::format("left to the MPI library: {} of {}, as {}", left.count, plural(calls, name), left.reason));
   }
   return sentences;
+}
+
+}  // namespace
+
+std::vector<std::string> left_broadcasts(const RunRecord& record) {
+  return left(record, &RankRecord::broadcasts, "broadcast");
+}
+
+std::vector<std::string> left_scatters(const RunRecord& record) {
+  return left(record, &RankRecord::scatters, "scatter");
 }
 
 bool asked_for_broadcasts(const RunRecord& record) {

@@ -26,7 +26,8 @@ struct RankRecord {
   Totals totals;
   std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
   PackedTimeline timeline;
-  Broadcasts broadcasts;  ///< left out of the file where there were none
+  Broadcasts broadcasts;  ///< left out of the file where there were none; so are scatters
+  Broadcasts scatters;    ///< without a tree, or who came late
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
   long preempted = 0;     ///< times that a thread had to leave its core to another
 };

@@ -97,6 +97,7 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io("waited_for", r.waited_for);
   io("timeline", r.timeline);
   io.optional("broadcasts", r.broadcasts, r.broadcasts.calls > 0);
+  io.optional("scatters", r.scatters, r.scatters.calls > 0);
   io.optional("cpu", r.cpu, r.cpu > 0);
   io.optional("preempted", r.preempted, r.cpu > 0);
 }

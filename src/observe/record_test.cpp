@@ -47,6 +47,7 @@ TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
   RunRecord record = rich_run(), back;
   EXPECT_EQ(to_json(record).find("broadcasts"), std::string::npos);
   record.ranks[1].broadcasts = {10, 7, 2, 1, 3, 0.5};
+  record.ranks[1].scatters = {4, 3, 0, 1, 1, 0.5};
   ASSERT_TRUE(from_json(to_json(record), back));
   EXPECT_EQ(to_json(back), to_json(record));
   EXPECT_EQ(back.ranks[1].broadcasts.tree, 2);
@@ -268,6 +269,7 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 1, 5e-3, 5e-3};
+  rich.ranks[2].scatters = {4, 3, 0, 1, 1, 0.5};
   for (const LeftField& field : kLeftFields) rich.ranks[2].broadcasts.*field.count = 3;
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}};
   rich.ranks[2].cpu = 55.5;

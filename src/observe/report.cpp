@@ -72,6 +72,7 @@ std::string ranks(const RunRecord& record) {
 std::string broadcasts(const RunRecord& record) {
   std::string out;
   for (const std::string& left : left_broadcasts(record)) out += paragraph("  ", left);
+  for (const std::string& left : left_scatters(record)) out += paragraph("  ", left);
   return out.empty() ? out : "\nBroadcasts\n" + out;
 }
 

@@ -224,10 +224,10 @@ struct Mean {
   double noise() const { return std::sqrt(squares) / looks; }
 };
 
-std::string won_in_broadcasts(const RunRecord& record) {
+std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* operation) {
   Mean shared, library;
   for (const RankRecord& rank : record.ranks) {
-    const Broadcasts& b = rank.broadcasts;
+    const Broadcasts& b = rank.*operation;
     shared.add(b.shared_looks, b.shared_wait, b.shared_noise);
     library.add(b.library_looks, b.library_wait, b.library_noise);
   }
@@ -241,15 +241,16 @@ std::string won_in_broadcasts(const RunRecord& record) {
   return gain > noise ? waits : waits + ": nothing that stands out from noise";
 }
 
-/// What Steelyard did with broadcasts, and for whom nobody waited because of it.
-void say_broadcasts(const RunRecord& record, Page& page) {
+/// What Steelyard did with broadcasts, or scatters, and for whom nobody waited because of it.
+void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
+                    Page& page) {
   constexpr double kWorthTelling = 0.01;
   constexpr double kWorthATry = 0.4;  // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
   for (const RankRecord& rank : record.ranks) {
-    const Broadcasts& b = rank.broadcasts;
+    const Broadcasts& b = rank.*operation;
     calls = std::max(calls, b.calls);
     shared += static_cast<double>(b.shared);
     tree += static_cast<double>(b.tree);
@@ -262,22 +263,23 @@ void say_broadcasts(const RunRecord& record, Page& page) {
   const double all = shared + tree + library;
   // What was looked at and left as it is needs no line.
   if (!(shared + tree > kWorthATry * all)) return;
-  std::string text = fmt::format("{} of {} through shared memory", percent(shared / all), plural(calls, "broadcast"));
+  std::string text = fmt::format("{} of {} through shared memory", percent(shared / all), plural(calls, name));
   if (tree > 0) text += fmt::format(", {} along a tree between nodes", percent(tree / all));
   if (library > 0) text += fmt::format(", {} by the MPI library", percent(library / all));
   if (!late.empty()) {
     text += fmt::format("; {} came {} after the data on average, and no other rank of the node waited for that",
                         rank_list(late), duration(behind / late_calls));
   }
-  page.say("bcast", text, 2);
-  page.say("", won_in_broadcasts(record), 2);
+  page.say(label, text, 2);
+  page.say("", won_over_board(record, operation), 2);
 }
 
 /// The main reason, to whom expected otherwise.
 void say_left_broadcasts(const RunRecord& record, Page& page) {
   if (!asked_for_broadcasts(record)) return;
-  const std::vector<std::string> left = left_broadcasts(record);
-  if (!left.empty()) page.say("bcast", left.front(), 2);
+  const std::vector<std::string> broadcasts = left_broadcasts(record), scatters = left_scatters(record);
+  if (!broadcasts.empty()) page.say("bcast", broadcasts.front(), 2);
+  if (!scatters.empty()) page.say("scatter", scatters.front(), 2);
 }
 
 struct Moves {
@@ -531,7 +533,8 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
     say_efficiency(record, sum, page);
     say_busy(record, page);
     say_waits(record, page);
-    say_broadcasts(record, page);
+    say_over_board(record, &RankRecord::broadcasts, "broadcast", "bcast", page);
+    say_over_board(record, &RankRecord::scatters, "scatter", "scatter", page);
     say_left_broadcasts(record, page);
     if (!moves.empty()) {
       say_moves(record, moves, page);

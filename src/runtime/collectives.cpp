@@ -49,10 +49,16 @@ void broadcast_called() {
   if (g_state != nullptr) g_state->called_broadcasts = true;
 }
 
-void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
+namespace {
+Delivered& delivered(State& state, collectives::Operation operation) {
+  return state.delivered[static_cast<std::size_t>(operation)];
+}
+}  // namespace
+
+void note_delivery(collectives::Operation operation, bool by_library, bool by_tree, std::int64_t late) {
   constexpr std::int64_t kNoise = 50'000;
   if (g_state == nullptr) return;
-  observe::Broadcasts& noted = g_state->broadcasts;
+  observe::Broadcasts& noted = delivered(*g_state, operation).counts;
   ++noted.calls;
   ++(by_library ? noted.library : by_tree ? noted.tree : noted.shared);
   if (late <= kNoise) return;
@@ -60,10 +66,10 @@ void note_broadcast(bool by_library, bool by_tree, std::int64_t late) {
   noted.behind += base::seconds(late);
 }
 
-void note_left(long observe::Broadcasts::* why, bool noted) {
+void note_left(collectives::Operation operation, long observe::Broadcasts::* why, bool noted) {
   if (g_state == nullptr || g_state->boards == nullptr) return;
-  if (!noted) note_broadcast(true, false, 0);
-  ++(g_state->broadcasts.*why);
+  if (!noted) note_delivery(operation, true, false, 0);
+  ++(delivered(*g_state, operation).counts.*why);
 }
 
 void note_left_to_threads() {
@@ -71,10 +77,11 @@ void note_left_to_threads() {
     g_state->left_to_threads.fetch_add(1, std::memory_order_relaxed);
 }
 
-void note_wait_in_broadcast(bool by_library, std::int64_t ns) {
+void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns) {
   if (g_state == nullptr) return;
   const double wait = base::seconds(ns);
-  BroadcastWaits& waits = by_library ? g_state->library_waits : g_state->shared_waits;
+  Delivered& noted = delivered(*g_state, operation);
+  Delivered::Waits& waits = by_library ? noted.library : noted.shared;
   ++waits.count;
   waits.sum += wait;
   waits.squares += wait * wait;
@@ -85,12 +92,13 @@ void note_tree(const std::vector<int>& first, const std::vector<int>& last) {
   if (g_state != nullptr && g_state->trees.size() < kMost) g_state->trees.push_back({first, last});
 }
 
-observe::Broadcasts broadcasts_of(const State& state) {
-  observe::Broadcasts noted = state.broadcasts;
-  noted.left_threads = state.left_to_threads.load();
+observe::Broadcasts delivered_of(const State& state, collectives::Operation operation) {
+  const Delivered& of = state.delivered[static_cast<std::size_t>(operation)];
+  observe::Broadcasts noted = of.counts;
+  if (operation == collectives::Operation::broadcast) noted.left_threads = state.left_to_threads.load();
   noted.calls += noted.left_threads;
   noted.library += noted.left_threads;
-  const auto sum_up = [](const BroadcastWaits& waits, long& looks, double& wait, double& noise) {
+  const auto sum_up = [](const Delivered::Waits& waits, long& looks, double& wait, double& noise) {
     looks = waits.count;
     if (waits.count == 0) return;
     const auto count = static_cast<double>(waits.count);
@@ -99,8 +107,8 @@ observe::Broadcasts broadcasts_of(const State& state) {
     const double variance = std::max(0.0, waits.squares / count - wait * wait);
     noise = waits.count > 1 ? 2 * std::sqrt(variance / (count - 1)) : wait;
   };
-  sum_up(state.shared_waits, noted.shared_looks, noted.shared_wait, noted.shared_noise);
-  sum_up(state.library_waits, noted.library_looks, noted.library_wait, noted.library_noise);
+  sum_up(of.shared, noted.shared_looks, noted.shared_wait, noted.shared_noise);
+  sum_up(of.library, noted.library_looks, noted.library_wait, noted.library_noise);
   return noted;
 }
 

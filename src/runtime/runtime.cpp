@@ -292,7 +292,8 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
   rank.timeline = observe::pack(state.timeline->samples());
   part.loops = loop_records();
-  rank.broadcasts = broadcasts_of(state);
+  rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
+  rank.scatters = delivered_of(state, collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
   part.remarks = remarks(state);
   part.tasks = state.tasks;

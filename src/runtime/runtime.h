@@ -111,13 +111,13 @@ bool takes_every_broadcast();
 /// A broadcast is called by Steelyard's name.
 void broadcast_called();
 /// For the record. `late`: ns from when the root had come to when this rank did; negative where it came first.
-void note_broadcast(bool by_library, bool by_tree, std::int64_t late);
-/// For the record: why one that was to be taken over is left to the MPI library. `noted`: by note_broadcast().
-void note_left(long observe::Broadcasts::* why, bool noted);
-/// The same, from any thread, where several may call MPI.
+void note_delivery(collectives::Operation operation, bool by_library, bool by_tree, std::int64_t late);
+/// For the record: why one that was to be taken over is left to the MPI library. `noted`: by note_delivery().
+void note_left(collectives::Operation operation, long observe::Broadcasts::* why, bool noted);
+/// The same of a broadcast, from any thread, where several may call MPI.
 void note_left_to_threads();
-/// For the record: time in a broadcast since this rank and the root had come.
-void note_wait_in_broadcast(bool by_library, std::int64_t ns);
+/// For the record: time in one since this rank and the root had come.
+void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns);
 /// The same, once a tree has ended: its world ranks by position, at first and at last.
 void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 

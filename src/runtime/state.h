@@ -45,11 +45,16 @@ struct CpuUse {
   long preempted = 0;  ///< times that a thread had to leave its core to another
 };
 
-/// Waits in broadcasts: as few sums as a mean and its noise need.
-struct BroadcastWaits {
-  long count = 0;
-  double sum = 0;  ///< s
-  double squares = 0;
+/// What is noted of broadcasts, or of scatters.
+struct Delivered {
+  /// As few sums as a mean and its noise need.
+  struct Waits {
+    long count = 0;
+    double sum = 0;  ///< s
+    double squares = 0;
+  };
+  observe::Broadcasts counts;
+  Waits shared, library;
 };
 
 struct State {
@@ -64,12 +69,11 @@ struct State {
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;  // with the MPI library's own
-  bool plants_trees = false;         // for broadcasts between nodes
-  bool called_broadcasts = false;    // some by Steelyard's name
-  observe::Broadcasts broadcasts;
+  bool compares_broadcasts = false;       // with the MPI library's own
+  bool plants_trees = false;              // for broadcasts between nodes
+  bool called_broadcasts = false;         // some by Steelyard's name
+  Delivered delivered[2];                 // by collectives::Operation
   std::atomic<long> left_to_threads = 0;  // broadcasts, under MPI_THREAD_MULTIPLE
-  BroadcastWaits shared_waits, library_waits;
   std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment
@@ -116,7 +120,7 @@ struct State {
 };
 
 /// For the record.
-observe::Broadcasts broadcasts_of(const State& state);
+observe::Broadcasts delivered_of(const State& state, collectives::Operation operation);
 
 /// Null before start() and after finish().
 extern State* g_state;

@@ -1,4 +1,5 @@
-! Broadcasts from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM, with and without ierror.
+! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM, MPI_IN_PLACE,
+! with and without ierror.
 program broadcasts
 #ifdef USE_MPI_F08
   use mpi_f08
@@ -48,6 +49,20 @@ program broadcasts
     call MPI_Bcast(MPI_BOTTOM, 1, absolute, root, MPI_COMM_WORLD, error)
     call MPI_Type_free(absolute, error)
     call look(numbers, i)
+
+    numbers = -1
+    if (rank == root) numbers = [(i * j, j = 1, size(numbers))]
+    strided = -1
+    call MPI_Scatter(numbers, 20, MPI_INTEGER, strided, 20, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    if (error /= MPI_SUCCESS .or. any(strided(:20) /= [(i * (20 * rank + j), j = 1, 20)])) wrong = wrong + 1
+    strided = -1
+    if (rank == root) then
+      call MPI_Scatter(numbers, 20, MPI_INTEGER, MPI_IN_PLACE, 20, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      if (any(numbers /= [(i * j, j = 1, size(numbers))]) .or. any(strided /= -1)) wrong = wrong + 1
+    else
+      call MPI_Scatter(numbers, 20, MPI_INTEGER, strided, 20, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      if (any(strided(:20) /= [(i * (20 * rank + j), j = 1, 20)])) wrong = wrong + 1
+    end if
 
 #ifdef USE_MPI_F08
     numbers(1) = merge(i, -1, rank == root)

@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "intercept/mpi/collective.h"
+#include "intercept/mpi/over_board.h"
 
 // MPI_Bcast by Steelyard: over a board inside a node (collectives/board.h), along a tree between nodes (tree.h).
 namespace steelyard::intercept {
@@ -26,21 +26,7 @@ bool takes_over(const Broadcast& broadcast, Communicator& communicator);
 /// where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
 std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call);
 
-/// Around the library's own, where deliver() has left it to that: notes how long it took, if that is asked for.
-class Looked {
- public:
-  Looked(Communicator& communicator, Call* call) : communicator_(communicator), call_(call) {}
-  ~Looked();
-  Looked(const Looked&) = delete;
-  Looked& operator=(const Looked&) = delete;
-
- private:
-  Communicator& communicator_;
-  Call* call_;
-};
-
-/// The whole wrapper. `called`: by its own name, not as MPI_Bcast. `native()` calls the library, `answer(code)` returns what
-/// was done without it.
+/// The whole wrapper. `called`: by its own name, not as MPI_Bcast.
 template <typename Native, typename Answer>
 auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer answer) {
   if (!remembering()) return native();
@@ -50,16 +36,7 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
     if (asked) note_left(b.comm, communicator);
     return collective(site, communicator, root_to_all(b.root, b.count, b.type), native);
   }
-  if (!weighs()) {
-    const Looked looked(*communicator, nullptr);
-    const std::optional<int> code = deliver(b, *communicator, nullptr);
-    return code ? answer(*code) : native();
-  }
-  Call call(site);
-  if (communicator->spans_world) call.is_step_mark();
-  const Looked looked(*communicator, &call);
-  const std::optional<int> code = deliver(b, *communicator, &call);
-  return code ? answer(*code) : native();
+  return over_board(site, b, *communicator, native, answer);
 }
 
 }  // namespace steelyard::intercept

@@ -1,6 +1,7 @@
 // Blocking collectives from C (and, with MPICH, from most of its Fortran bindings).
 #include "intercept/mpi/broadcast.h"
 #include "intercept/mpi/collective.h"
+#include "intercept/mpi/scatter.h"
 
 using namespace steelyard::intercept;
 
@@ -48,8 +49,10 @@ STEELYARD_EXPORT int MPI_Gatherv(const void* from, int count, MPI_Datatype type,
 
 STEELYARD_EXPORT int MPI_Scatter(const void* from, int count, MPI_Datatype type, void* to, int to_count,
                                  MPI_Datatype to_type, int root, MPI_Comm comm) {
-  COLLECTIVE(comm, root_to_all(root, to_count, to_type),
-             PMPI_Scatter(from, count, type, to, to_count, to_type, root, comm));
+  return scatter(
+      STEELYARD_SITE, {from, count, type, to, to_count, to_type, root, comm},
+      [&] { return PMPI_Scatter(from, count, type, to, to_count, to_type, root, comm); },
+      [](int error) { return error; });
 }
 
 STEELYARD_EXPORT int MPI_Scatterv(const void* from, const int counts[], const int places[], MPI_Datatype type, void* to,

@@ -140,17 +140,18 @@ Communicator* at_collective(MPI_Comm handle) {
 }
 
 void note_left(MPI_Comm handle, const Communicator* communicator) {
+  using collectives::Operation;
   using observe::Broadcasts;
   if (communicator == nullptr) {
     if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::note_left_to_threads();
     return;
   }
   if (communicator->between_nodes) {
-    if (communicator->tree == nullptr) return runtime::note_left(&Broadcasts::left_first, false);
-    if (!communicator->tree->usable()) runtime::note_left(&Broadcasts::left_boards, false);
+    if (communicator->tree == nullptr) return runtime::note_left(Operation::broadcast, &Broadcasts::left_first, false);
+    if (!communicator->tree->usable()) runtime::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
   } else if (communicator->board == nullptr && communicator->size > 1 &&
              communicator->local_members == communicator->size) {
-    runtime::note_left(&Broadcasts::left_boards, false);
+    runtime::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
   }
 }
 

@@ -26,6 +26,7 @@ struct Communicator {
   std::uint32_t left = 0;      ///< the next so many broadcasts are the library's: told by a root
   int untold = -1;             ///< root of the last broadcast, where what it has told is still to be heard
   std::int64_t looked_at = 0;  ///< ns: from when the library's present broadcast is timed; 0: it is not
+  int looked_which = 0;        ///< its class (collectives/size_classes.h)
   std::unique_ptr<collectives::Board> board;  ///< shared by its members on this node: all have one, or none has
   std::unique_ptr<Tree> tree;                 ///< all its members have one, or none has
   std::vector<int> first_order;               ///< of the tree

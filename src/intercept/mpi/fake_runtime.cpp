@@ -122,10 +122,10 @@ int local_members(const int*, int count) { return count; }
 Broadcasting broadcasting() { return {}; }
 bool takes_every_broadcast() { return false; }
 void broadcast_called() {}
-void note_broadcast(bool, bool, std::int64_t) {}
-void note_left(long observe::Broadcasts::*, bool) {}
+void note_delivery(collectives::Operation, bool, bool, std::int64_t) {}
+void note_left(collectives::Operation, long observe::Broadcasts::*, bool) {}
 void note_left_to_threads() {}
-void note_wait_in_broadcast(bool, std::int64_t) {}
+void note_wait(collectives::Operation, bool, std::int64_t) {}
 void note_tree(const std::vector<int>&, const std::vector<int>&) {}
 
 void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {

@@ -6,6 +6,7 @@
 #include "intercept/mpi/broadcast.h"
 #include "intercept/mpi/collective.h"
 #include "intercept/mpi/fortran.h"
+#include "intercept/mpi/scatter.h"
 
 using F = MPI_Fint;
 
@@ -13,12 +14,19 @@ namespace steelyard::intercept {
 
 inline MPI_Datatype c(const F* type) { return PMPI_Type_f2c(*type); }
 
-/// Fortran's MPI_BOTTOM is a variable of the library's, under one of these names.
+/// A constant of Fortran's is a variable of the library's, under one of these names.
+struct FortranConstant {
+  explicit FortranConstant(const std::string& lower, const char* upper)
+      : addresses{dlsym(RTLD_DEFAULT, (lower + "_").c_str()), dlsym(RTLD_DEFAULT, lower.c_str()),
+                  dlsym(RTLD_DEFAULT, (lower + "__").c_str()), dlsym(RTLD_DEFAULT, upper)} {}
+  bool operator==(const void* buffer) const { return buffer != nullptr && std::ranges::count(addresses, buffer) != 0; }
+  const void* addresses[4];
+};
+
 inline void* c_buffer(void* buffer) {
-  static void* const bottoms[] = {dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_"), dlsym(RTLD_DEFAULT, "mpi_fortran_bottom"),
-                                  dlsym(RTLD_DEFAULT, "mpi_fortran_bottom__"),
-                                  dlsym(RTLD_DEFAULT, "MPI_FORTRAN_BOTTOM")};
-  return std::ranges::count(bottoms, buffer) != 0 ? MPI_BOTTOM : buffer;
+  static const FortranConstant bottom("mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM");
+  static const FortranConstant in_place("mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE");
+  return bottom == buffer ? MPI_BOTTOM : in_place == buffer ? MPI_IN_PLACE : buffer;
 }
 
 template <Name binding>
@@ -26,6 +34,15 @@ void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F
   broadcast(
       site, {c_buffer(buffer), *count, c(type), *root, PMPI_Comm_f2c(*comm)}, false,
       [&] { next<"mpi_bcast", binding>(buffer, count, type, root, comm, ierror); },
+      [&](int error) { set_error(ierror, error); });
+}
+
+template <Name binding>
+void weigh_scatter(Site site, void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm,
+                   F* ierror) {
+  scatter(
+      site, {c_buffer(from), *count, c(type), c_buffer(to), *to_count, c(to_type), *root, PMPI_Comm_f2c(*comm)},
+      [&] { next<"mpi_scatter", binding>(from, count, type, to, to_count, to_type, root, comm, ierror); },
       [&](int error) { set_error(ierror, error); });
 }
 
@@ -68,8 +85,10 @@ COLLECTIVE(gatherv,
            (from, count, type, to, counts, places, to_type, root, comm, ierror),
            each_to_root(*root, counts, c(to_type)))
 
-COLLECTIVE(scatter, (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),
-           (from, count, type, to, to_count, to_type, root, comm, ierror), root_to_all(*root, *to_count, c(to_type)))
+STEELYARD_FORTRAN_BUFFER(scatter,
+                         (void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm,
+                          F* ierror),
+                         (from, count, type, to, to_count, to_type, root, comm, ierror))
 
 COLLECTIVE(scatterv,
            (void* from, F* counts, F* places, F* type, void* to, F* to_count, F* to_type, F* root, F* comm, F* ierror),

@@ -1,0 +1,150 @@
+#include "intercept/mpi/over_board.h"
+
+#include "base/clock.h"
+
+namespace steelyard::intercept {
+namespace {
+
+using collectives::Board;
+using collectives::Notice;
+using collectives::Path;
+
+/// With what the last collective's root has told, which this rank had no reason to wait for then.
+void catch_up(Communicator& communicator) {
+  Board& board = *communicator.board;
+  Turns turns(nullptr);
+  const Notice* notice = board.notice();
+  for (; notice == nullptr && !board.nobody_gives(); notice = board.notice()) turns.next();
+  if (notice == nullptr) notice = board.notice();
+  if (notice != nullptr) communicator.left = notice->left;
+  communicator.untold = -1;
+  board.pass();
+}
+
+}  // namespace
+
+std::int64_t OverBoard::began() const { return call_ != nullptr ? call_->began() : base::now_ns(); }
+
+void OverBoard::arrive(const Flow& flow) {
+  if (communicator_.on_node == nullptr) return;
+  if (call_ == nullptr) return announce(communicator_);
+  runtime::arrive(*call_, communicator_.on_node, flow.dependence, flow.root);
+}
+
+int OverBoard::refused(int code) const {
+  PMPI_Comm_call_errhandler(handle_, code);
+  return code;
+}
+
+std::optional<int> OverBoard::by_library(bool after_root) {
+  const bool waits = after_root && !is_root();
+  arrive({waits ? runtime::Dependence::root : runtime::Dependence::nobody, root_});
+  return std::nullopt;
+}
+
+void OverBoard::pass_over() {
+  if (!communicator_.compares) return;
+  Board& board = *communicator_.board;
+  if (!is_root() || !board.claim()) {
+    if (!is_root()) board.decline();
+    communicator_.untold = root_;
+    return;
+  }
+  while (!board.vacant(0)) turns_.next();
+  const std::int64_t now = base::now_ns();
+  const Next next = board.compare_nothing();
+  communicator_.left = next.left;
+  board.put_up(Path::nothing, 0, now, 0, 0, 0, next);
+}
+
+std::optional<OverBoard::Begun> OverBoard::begin(std::size_t bytes, std::int64_t came) {
+  Board& board = *communicator_.board;
+  if (!board.claim()) {
+    arrive_with_data();
+    const Notice* notice = board.notice();
+    for (; communicator_.compares && notice == nullptr; notice = board.notice()) turns_.next();
+    if (notice != nullptr) communicator_.left = notice->left;
+    return std::nullopt;
+  }
+  Begun begun;
+  begun.which = collectives::SizeClasses::of(operation_, bytes);
+  if (communicator_.compares) begun.next = board.compare(begun.which, came);
+  communicator_.left = begun.next.left;
+  while (!board.vacant(begun.next.by_board ? bytes : 0)) turns_.next();
+  if (begun.next.by_board) begun.row = board.place(bytes);
+  return begun;
+}
+
+void OverBoard::put_up(const Begun& begun, std::size_t bytes, std::int64_t came, std::size_t ready) {
+  communicator_.board->put_up(Path::board, bytes, came, ready, 0, begun.which, begun.next);
+  arrive_with_data();
+}
+
+std::optional<int> OverBoard::leave(const Begun& begun, std::size_t bytes, std::int64_t came) {
+  Next told = begun.next;
+  if (told.by_board) told.counted = false;  // the board could not have it: nothing is compared
+  communicator_.board->put_up(Path::library, bytes, came, 0, 0, begun.which, told);
+  look_at_library(came, told.counted, begun.which);
+  return by_library(false);
+}
+
+const Notice* OverBoard::hear(int from) {
+  Board& board = *communicator_.board;
+  arrive({runtime::Dependence::root, from});
+  const int root = board.member(from);
+  board.decline();
+  const Notice* notice = board.notice();
+  for (; notice == nullptr; notice = board.notice()) {
+    // That rank does not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
+    if (board.will_not_give(root) && board.notice() == nullptr) {
+      // Another may be the root, and tell how the next ones go.
+      if (communicator_.compares) communicator_.untold = root_;
+      return nullptr;
+    }
+    turns_.next();
+  }
+  communicator_.left = notice->left;
+  const bool other = notice->path == Path::board && communicator_.tree == nullptr &&
+                     collectives::SizeClasses::operation(notice->which) != operation_;
+  return notice->root != root || notice->path == Path::nothing || other ? nullptr : notice;
+}
+
+void OverBoard::look_at_library(std::int64_t since, bool counted, int which) {
+  if (!communicator_.compares || !counted) return;
+  communicator_.looked_at = since;
+  communicator_.looked_which = which;
+}
+
+/// Where the root has given fewer bytes than are asked for, MPICH's own broadcast is an error, too.
+int OverBoard::compared(std::size_t there, const Layout& layout) const {
+  if (there > layout.bytes()) return refused(MPI_ERR_TRUNCATE);
+#ifndef OPEN_MPI
+  if (there < layout.bytes()) return refused(MPI_ERR_OTHER);
+#endif
+  return MPI_SUCCESS;
+}
+
+int OverBoard::measured(std::int64_t since, bool counted, int which, int code) {
+  if (!communicator_.compares || !counted) return code;
+  const std::int64_t waited = (call_ != nullptr ? call_->ended() : base::now_ns()) - since;
+  communicator_.board->waited(which, true, waited);
+  runtime::note_wait(operation_, false, waited);
+  return code;
+}
+
+Looked::~Looked() {
+  if (communicator_.looked_at == 0) return;
+  const std::int64_t waited = (call_ != nullptr ? call_->ended() : base::now_ns()) - communicator_.looked_at;
+  communicator_.looked_at = 0;
+  communicator_.board->waited(communicator_.looked_which, false, waited);
+  runtime::note_wait(collectives::SizeClasses::operation(communicator_.looked_which), true, waited);
+}
+
+bool is_asked_about(Communicator& communicator) {
+  if (communicator.untold >= 0) catch_up(communicator);
+  if (communicator.left == 0) return true;
+  --communicator.left;
+  return false;
+}
+
+}  // namespace steelyard::intercept

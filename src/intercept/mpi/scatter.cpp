@@ -1,0 +1,133 @@
+#include "intercept/mpi/scatter.h"
+
+#include <algorithm>
+
+namespace steelyard::intercept {
+namespace {
+
+using collectives::Board;
+using collectives::Notice;
+using collectives::Operation;
+using collectives::Path;
+using collectives::SizeClasses;
+
+/// One scatter on a communicator, at this rank.
+class Scattering : OverBoard {
+ public:
+  Scattering(const Scatter& scatter, Communicator& communicator, Call* call)
+      : OverBoard(Operation::scatter, scatter.comm, scatter.root, communicator, call),
+        s_(scatter),
+        blocks_(static_cast<std::size_t>(communicator.size)),
+        mine_(keeps_its_own() ? Layout(nullptr, MPI_BYTE, 0) : Layout(scatter.to, scatter.to_type, scatter.to_count)) {}
+
+  std::optional<int> run();
+
+ private:
+  bool keeps_its_own() const { return is_root() && s_.to == MPI_IN_PLACE; }
+  /// The communicator's rank takes its block of `block` bytes.
+  int take_block(const char* row, std::size_t block);
+  /// Nothing is given or taken: the code of the call.
+  int without_data(int code);
+  std::optional<int> give();
+  std::optional<int> take();
+
+  const Scatter& s_;
+  std::size_t blocks_;
+  Layout mine_;
+  std::size_t given_ = 0;  // bytes
+  std::int64_t late_ = 0;
+};
+
+std::optional<int> Scattering::run() {
+  Board& board = *communicator_.board;
+  board.next();
+  const std::optional<int> code = is_root() ? give() : take();
+  if (communicator_.untold < 0) board.pass();
+  runtime::note_delivery(Operation::scatter, !code, false, late_);
+  if (!code && communicator_.compares) {
+    using observe::Broadcasts;
+    const bool is_long = given_ > Board::kCellBytes;
+    runtime::note_left(Operation::scatter, is_long ? &Broadcasts::left_length : &Broadcasts::left_choice, true);
+  }
+  return code;
+}
+
+int Scattering::without_data(int code) {
+  pass_over();
+  arrive_with_data();
+  return code == MPI_SUCCESS ? code : refused(code);
+}
+
+int Scattering::take_block(const char* row, std::size_t block) {
+  const char* const at = row + block * static_cast<std::size_t>(communicator_.rank);
+  const std::size_t wanted = std::min(block, mine_.bytes());
+  if (wanted > 0 && !mine_.take(at, s_.to, 0, wanted)) return refused(MPI_ERR_TYPE);
+  return compared(block, mine_);
+}
+
+std::optional<int> Scattering::give() {
+  const std::int64_t came = began();
+  const Layout block(s_.from, s_.from_type, s_.from_count);
+  if (block.bytes() == 0) return without_data(MPI_SUCCESS);
+  if (s_.from == MPI_BOTTOM && block.contiguous()) return without_data(MPI_ERR_BUFFER);
+  const std::size_t bytes = given_ = block.bytes() * blocks_;
+  const std::optional<Begun> begun = begin(bytes, came);
+  if (!begun) return refused(MPI_ERR_ROOT);
+  // As one row: the blocks of a scatter follow each other as the elements of one do.
+  if (begun->row == nullptr) return leave(*begun, bytes, came);
+  const Layout all(s_.from, s_.from_type, s_.from_count * communicator_.size);
+  const std::size_t first = all.contiguous() ? std::min(bytes, SizeClasses::kPiece) : bytes;
+  if (!all.give(s_.from, begun->row, 0, first)) return leave(*begun, bytes, came);
+  put_up(*begun, bytes, came, first);
+  for (std::size_t done = first; done < bytes;) {
+    const std::size_t piece = std::min(bytes - done, SizeClasses::kPiece);
+    all.give(s_.from, begun->row, done, piece);
+    done += piece;
+    communicator_.board->more(done);
+  }
+  const int code = keeps_its_own() ? MPI_SUCCESS : take_block(begun->row, block.bytes());
+  return measured(came, begun->next.counted, begun->which, code);
+}
+
+std::optional<int> Scattering::take() {
+  if (mine_.bytes() == 0) return without_data(MPI_SUCCESS);
+  if (s_.to == MPI_BOTTOM && mine_.contiguous()) return without_data(MPI_ERR_BUFFER);
+  const std::int64_t came = began();
+  const Notice* const notice = hear(s_.root);
+  if (notice == nullptr) return refused(MPI_ERR_ROOT);
+  const std::int64_t since = std::max(came, notice->since);
+  given_ = notice->bytes;
+  if (notice->path == Path::library) {
+    look_at_library(since, notice->counted, notice->which);
+    return std::nullopt;
+  }
+  late_ = came - notice->since;
+  const std::size_t block = notice->bytes / blocks_;
+  const std::size_t needed = block * static_cast<std::size_t>(communicator_.rank + 1);
+  while (notice->ready.load(std::memory_order_acquire) < needed) turns_.next();
+  return measured(since, notice->counted, notice->which, take_block(communicator_.board->data(*notice), block));
+}
+
+/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone.
+bool is_valid(const Scatter& s, const Communicator& communicator) {
+  if (s.root < 0 || s.root >= communicator.size) return false;
+  const bool at_root = communicator.rank == s.root;
+  if (at_root && (s.from == MPI_IN_PLACE || s.from_count < 0 || s.from_type == MPI_DATATYPE_NULL)) return false;
+  if (s.to == MPI_IN_PLACE) return at_root;
+  return s.to_count >= 0 && s.to_type != MPI_DATATYPE_NULL;
+}
+
+}  // namespace
+
+bool takes_over(const Scatter& s, Communicator& communicator) {
+  if (communicator.between_nodes || communicator.board == nullptr || !is_valid(s, communicator)) return false;
+  if (is_asked_about(communicator)) return true;
+  runtime::note_left(Operation::scatter, &observe::Broadcasts::left_choice, false);
+  return false;
+}
+
+std::optional<int> deliver(const Scatter& scatter, Communicator& communicator, Call* call) {
+  return Scattering(scatter, communicator, call).run();
+}
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,37 @@
+#pragma once
+#include <optional>
+
+#include "intercept/mpi/over_board.h"
+
+// MPI_Scatter by Steelyard, over a board inside a node: the MPI libraries' own hands the blocks on along a tree, or sends one
+// after the other, and so a late rank holds up those behind it. MPI_Scatterv is left to the library: a rank that gets nothing
+// may go on there without having heard the root.
+namespace steelyard::intercept {
+
+/// The arguments of the call, as C has them.
+struct Scatter {
+  const void* from;  ///< and so on: at the root alone
+  int from_count;
+  MPI_Datatype from_type;
+  void* to;
+  int to_count;
+  MPI_Datatype to_type;
+  int root;
+  MPI_Comm comm;
+};
+
+/// As for a broadcast (broadcast.h).
+bool takes_over(const Scatter& scatter, Communicator& communicator);
+std::optional<int> deliver(const Scatter& scatter, Communicator& communicator, Call* call);
+
+/// The whole wrapper.
+template <typename Native, typename Answer>
+auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
+  if (!remembering()) return native();
+  Communicator* communicator = at_collective(s.comm);
+  if (communicator == nullptr || !runtime::takes_every_broadcast() || !takes_over(s, *communicator))
+    return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native);
+  return over_board(site, s, *communicator, native, answer);
+}
+
+}  // namespace steelyard::intercept

@@ -1,0 +1,135 @@
+/* Scatters at random through MPI_Scatter, among broadcasts, which Steelyard may have taken over. Every byte must be as the
+ * library's own PMPI_Scatter leaves it, gaps included. As that is slow where ranks outnumber cores, it is asked in one of ten
+ * cases; in the others each rank works out by itself what it must get. All ranks draw the same numbers. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "layouts.h"
+
+static int failures = 0;
+static unsigned char from[ROOM], row[ROOM], before[ROOM];
+
+/* `buffer` as the root's block for this rank leaves it. */
+static void work_out(unsigned char* buffer, layout_t mine, layout_t roots, int rank, int size, int count) {
+  int position = 0, element = 0;
+  MPI_Type_size(mine.type, &element);
+  MPI_Pack(from, count * size, roots.type, row, ROOM, &position, MPI_COMM_SELF);
+  position = element * count * rank;
+  MPI_Unpack(row, ROOM, &position, buffer, count, mine.type, MPI_COMM_SELF);
+}
+
+static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int case_number, int longest) {
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const int family = (int)draw(FAMILIES), root = (int)draw((unsigned)size);
+  const unsigned ways = draw(1 << 16), late = draw(40), who = draw((unsigned)size), absolute = draw(1 << 16);
+  const int in_place = draw(3) == 0 && rank == root;
+  static const int counts[] = {0, 1, 2, 3, 17, 60, 100, 250, 1000, 2000};
+  const int count = counts[draw((unsigned)longest)];
+  const layout_t layout = layout_of(family, (int)((ways >> (2 * (rank % 8))) % 4));
+  const layout_t roots = layout_of(family, (int)((ways >> (2 * (root % 8))) % 4));
+  const size_t span = span_of(layout, count), all = span_of(roots, count * size);
+  fill(from, all, (unsigned)(case_number * 31 + root));
+  memcpy(before, from, all);
+  fill(ours, span, (unsigned)(case_number * 37 + rank));
+  memcpy(theirs, ours, span);
+  if (late == 0 && who == (unsigned)rank) usleep(300);
+  void* const to = in_place ? MPI_IN_PLACE : ours;
+  /* What the others pass for the root's arguments means nothing. */
+  const void* const source = rank == root ? from : NULL;
+  const MPI_Datatype source_type = rank == root ? roots.type : MPI_DATATYPE_NULL;
+  const int source_count = rank == root ? count : -1;
+  int error;
+  if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, from MPI_BOTTOM */
+    MPI_Datatype at;
+    MPI_Aint place;
+    MPI_Get_address(ours, &place);
+    MPI_Type_create_hindexed(1, (int[]){1}, &place, layout.type, &at);
+    MPI_Type_commit(&at);
+    error = MPI_Scatter(source, source_count, source_type, MPI_BOTTOM, count, at, root, comm);
+    MPI_Type_free(&at);
+  } else {
+    error = MPI_Scatter(source, source_count, source_type, to, count, layout.type, root, comm);
+  }
+  if (case_number % 10 == 0) {
+    error |= PMPI_Scatter(from, count, roots.type, in_place ? MPI_IN_PLACE : theirs, count, layout.type, root, comm);
+  } else if (!in_place) {
+    work_out(theirs, layout, roots, rank, size, count);
+  }
+  if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0 || memcmp(from, before, all) != 0) && failures++ < 3) {
+    printf(
+        "case %d: rank %d of %d, root %d, family %d, ways %x, count %d, in place %d, absolute %x, error %d: differs\n",
+        case_number, rank, size, root, family, ways, count, in_place, absolute, error);
+  }
+  if (draw(3) == 0) { /* between them, what goes over the same board */
+    int told = rank == root ? case_number : -1;
+    MPI_Bcast(&told, 1, MPI_INT, root, comm);
+    if (told != case_number) ++failures;
+  }
+  drop(layout);
+  drop(roots);
+}
+
+static int class_of(int code) {
+  int error_class = 0;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  printf("%s\n", what);
+}
+
+/* What a program gets wrong ends no worse than with the MPI library alone. */
+static void mistakes(void) {
+  int rank, size, data[4000], mine[40] = {0};
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (int i = 0; i < 4000; ++i) data[i] = i;
+  /* Too small a buffer: what fits arrives, the rest is an error. */
+  int code = MPI_Scatter(data, 30, MPI_INT, mine, rank == 0 ? 30 : 20, MPI_INT, 0, comm);
+  if (rank > 0) expect(class_of(code) == MPI_ERR_TRUNCATE, "a short buffer was no error");
+  if (rank > 0) expect(mine[19] == 30 * rank + 19 && mine[20] == 0, "a short buffer was not filled, or overrun");
+  /* Refused at one rank, which is not counted: the others know nothing of it. */
+  if (rank == 0) {
+    expect(MPI_Scatter(data, 1, MPI_INT, mine, 1, MPI_INT, size + 5, comm) != MPI_SUCCESS,
+           "a root that does not exist");
+#ifndef OPEN_MPI /* whose own crashes */
+    expect(MPI_Scatter(data, -1, MPI_INT, mine, 1, MPI_INT, 0, comm) != MPI_SUCCESS, "a negative count");
+#endif
+  }
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char** argv) {
+  const int cases = argc > 1 ? atoi(argv[1]) : 2000;
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  unsigned char* ours = malloc(ROOM);
+  unsigned char* theirs = malloc(ROOM);
+  MPI_Comm comms[4] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[2]);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comms[3]);
+  for (int i = 0; i < cases; ++i) one(comms[draw(4)], ours, theirs, i, draw(20) == 0 ? 10 : 8);
+  if (argc > 2) mistakes();
+  int all = 0;
+  MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%d scatters on %d ranks, %d differ\n", cases, size, all);
+  MPI_Comm_free(&comms[2]);
+  MPI_Comm_free(&comms[3]);
+  MPI_Finalize();
+  free(ours);
+  free(theirs);
+  return failures != 0;
+}
