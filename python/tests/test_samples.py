@@ -69,7 +69,7 @@ def test_older_records_are_read(older, example):
 
 def test_tasks_and_collectives_as_frames(written):
     run = steelyard.load(written / "rich.json")
-    for frame, members in ((run.tasks, "tasks"), (run.collectives, "broadcasts"), (run.scatters, "scatters")):
+    for frame, members in ((run.tasks, "tasks"), (run.collectives, "broadcasts"), (run.scatters, "broadcasts")):
         assert len(frame) > 0 and frame.index.name == "rank"
         assert set(frame.columns) == set(steelyard.schema()["$defs"][members]["properties"]) - {"rank"}
 
