@@ -8,7 +8,7 @@ from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, ar
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run of the libraries' own, which takes MPICH minutes; the first half is not counted
-OURS = 400  # in a run under Steelyard, which looks at the library's the more seldom the longer it goes on
+OURS = 1000  # in a run under Steelyard, which looks at the library's the more seldom the longer it goes on
 LATE = 10_000  # us, that a loaded rank comes late; persistent and transient loads are up to this
 PAPER = {"paper, total time %": 40}
 
