@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "intercept/mpi/tree.h"
+#include "progress.h"
 
 using namespace steelyard;
 
@@ -202,7 +203,9 @@ int main(int argc, char** argv) {
   }
   double sum = 0;
   int wrong = 0;
+  Progress progress("collectives_smpi", "of the broadcasts are made");
   for (int i = 0; i < rounds; ++i) {
+    if (g_rank == 0) progress.look(static_cast<double>(i) / rounds);
     if (g_rank == 0) std::fill(data.begin(), data.end(), static_cast<char>(i + 1));
     MPI_Barrier(MPI_COMM_WORLD);
     pass(load(pattern, i, us) * 1e3);
