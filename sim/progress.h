@@ -9,8 +9,9 @@
 
 class Progress {
  public:
-  /// `what` is done, when all is: "of the results are home".
-  Progress(std::string name, std::string what) : name_(std::move(name)), what_(std::move(what)) {}
+  /// `what` is done, when all is: "of the results are home". `every` so many seconds.
+  Progress(std::string name, std::string what, double every = isatty(STDERR_FILENO) != 0 ? 5 : 30)
+      : name_(std::move(name)), what_(std::move(what)), every_(every), next_(every) {}
 
   /// Of the machine that simulates. SimGrid puts its own clock in the place of C's, and leaves this one alone.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -34,6 +35,6 @@ class Progress {
 
   const std::string name_, what_;
   const Clock::time_point start_ = Clock::now();
-  const double every_ = isatty(STDERR_FILENO) != 0 ? 5 : 30;  // s
-  double next_ = every_;
+  const double every_;
+  double next_;
 };
