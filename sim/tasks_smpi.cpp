@@ -267,6 +267,8 @@ int main(int argc, char** argv) {
     if (g_rank == 0) std::fputs("tasks_smpi dlb|random [name=value ...]\n", stderr);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  const double meeting = 6e-6 * g_ranks * g_ranks;  // s: each hears of each
+  if (g_rank == 0 && meeting > 4) std::fprintf(stderr, "tasks_smpi: %d ranks meet, about %.0f s\n", g_ranks, meeting);
   std::unique_ptr<Pool> made = pool();
   what == "dlb" ? dlb(*made) : random(*made);
   check(made->leave());
