@@ -77,8 +77,8 @@ tidy: configure  ## clang-tidy over src/
 docs: build  ## The manual: site and man pages in build/docs
 	@tools/docs.sh build $(PYTHON)
 
-check-links: docs  ## Links of the manual to other places: needs the network
-	@$(PYTHON) -m sphinx -q -d build/docs/cache -b linkcheck docs build/docs/links
+check-links: setup  ## Links to other places, all of them anew: needs the network
+	@$(PYTHON) tests/manual/links.py --fresh build/links.json
 
 deb: build  ## A Debian package in build/
 	@cd build && cpack -G DEB

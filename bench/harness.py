@@ -1,6 +1,7 @@
 """Runs commands in interleaved rounds, keeps medians and spreads, and prints and writes figures."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -9,10 +10,11 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Callable, Mapping, Sequence, TypeVar
+from typing import Callable, Iterator, Mapping, Sequence, TypeVar
 
 Result = TypeVar("Result", float, list[float])
 TREE = Path(__file__).resolve().parent.parent
@@ -146,26 +148,58 @@ class Others:
 class Progress:
     """What is being measured and how long the rest will take: from estimates at first, then from what the rounds took."""
 
+    SILENCE = 30  # s, at most, while something is measured under watched()
+
     def __init__(self, estimates: Mapping[str, float]):
         self.left = dict(estimates)
         self.total = len(estimates)
+        self.name = ""
+        self.said = time.monotonic()
 
     def start(self, name: str) -> None:
         self.name = name
         self.number = self.total - len(self.left) + 1
+        self.began = self.told = time.monotonic()
         self.say("begins")
 
     def round(self, done: int, rounds: int, took: float) -> None:
         self.left[self.name] = took / done * (rounds - done)
+        self.told = time.monotonic()
         self.say(f"round {done} of {rounds}")
 
     def finish(self) -> None:
         self.left.pop(self.name)
 
     def say(self, what: str) -> None:
-        seconds = sum(self.left.values())
-        rest = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
-        print(f"bench {self.number}/{self.total} {self.name}: {what}, about {rest} left", file=sys.stderr, flush=True)
+        self.said = time.monotonic()
+        mine = self.left.get(self.name, 0) - (self.said - self.told)
+        others = sum(seconds for name, seconds in list(self.left.items()) if name != self.name)
+        rest = f"about {duration(others + max(0, mine))} left"
+        if mine < -self.SILENCE / 2:
+            rest = f"longer than expected; then {rest}"
+        print(f"bench {self.number}/{self.total} {self.name}: {what}, {rest}", file=sys.stderr, flush=True)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Breaks long silences: a single command may take many minutes."""
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(self.SILENCE / 10):
+                if self.name in self.left and time.monotonic() - self.said >= self.SILENCE:
+                    self.say(f"{duration(time.monotonic() - self.began)} so far")
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
 
 
 @dataclass
@@ -234,7 +268,7 @@ def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) ->
 
     chosen = [m for m in measurements if wanted(m)]
     if options.list:
-        print("\n".join(m.name + (" (only by name)" if m.only_by_name else "") for m in chosen))
+        print("\n".join(f"{m.name}: about {m.seconds:.0f} s{', only by name' if m.only_by_name else ''}" for m in chosen))
         return []
     if not chosen:
         raise SystemExit(f"bench: no figure is called {' or '.join(options.only)}: there are "
@@ -244,19 +278,20 @@ def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) ->
     progress = Progress({m.name: m.seconds for m in chosen})
     session = Session(options.build, options.out.parent, options.quick, dlb, progress)
     figures: list[Figure] = []
-    for m in chosen:
-        progress.start(m.name)
-        others = Others()
-        try:
-            had = m.measure(session)
-            for f in had:
-                f.disturbed = round(others.cores(), 2)
-            figures += had
-        except Failed as failure:
-            print(f"bench: {m.name}: {failure}", file=sys.stderr, flush=True)
-            figures.append(Figure(m.name, "", None, None, "", error=str(failure)))
-        progress.finish()
-        write(options.out, figures)
+    with progress.watched():
+        for m in chosen:
+            progress.start(m.name)
+            others = Others()
+            try:
+                had = m.measure(session)
+                for f in had:
+                    f.disturbed = round(others.cores(), 2)
+                figures += had
+            except Failed as failure:
+                print(f"bench: {m.name}: {failure}", file=sys.stderr, flush=True)
+                figures.append(Figure(m.name, "", None, None, "", error=str(failure)))
+            progress.finish()
+            write(options.out, figures)
     return figures
 
 

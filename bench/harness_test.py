@@ -139,6 +139,26 @@ class Remaining(unittest.TestCase):
             progress.start("two")
         self.assertRegex(said.getvalue(), "(?s)1/2 one: begins, about 30 s left.*about 35 s left.*2/2 two: begins, about 20 s")
 
+    def test_a_long_command_is_not_silent(self):
+        progress = Progress({"one": 0.4, "two": 20})
+        progress.SILENCE = 0.3
+        with contextlib.redirect_stderr(io.StringIO()) as said, progress.watched():
+            progress.start("one")
+            time.sleep(1)
+            progress.finish()
+            number = said.getvalue().count("\n")
+            time.sleep(0.5)
+        self.assertRegex(said.getvalue(), "1/2 one: 0 s so far, about 20 s left\n(?s:.*)1 s so far, longer than expected; then about 20 s left")
+        self.assertEqual(said.getvalue().count("\n"), number, "nothing is measured any more")
+        self.assertLessEqual(number, 4, "a line a silence, and no more")
+
+    def test_the_list_says_how_long_each_takes(self):
+        options = argparse.Namespace(only=[], list=True)
+        measurements = [Measurement("short", 5, lambda session: []), Measurement("long", 1200, lambda session: [], only_by_name=True)]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertEqual(harness.measure(options, measurements), [])
+        self.assertEqual(said.getvalue(), "short: about 5 s\nlong: about 1200 s, only by name\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -89,6 +89,6 @@ set(CPACK_STEELYARD_PROGRAMS ${CMAKE_INSTALL_BINDIR})
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libomp5-19 | libomp5, libopenmpi3 | libmpich12")
 # `steelyard report` makes pages and comparisons with these.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3 (>= 3.9), python3-jinja2, python3-jsonschema, python3-numpy, python3-pandas, python3-rich")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 include(CPack)

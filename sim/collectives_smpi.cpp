@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "intercept/mpi/tree.h"
+#include "progress.h"
 
 using namespace steelyard;
 
@@ -119,7 +120,8 @@ class Steelyard {
   void lead(std::vector<char>& data, int root, std::int64_t came, intercept::Turns& turns) {
     std::vector<int> note;
     Board& board = *board_;
-    board.head = root == g_rank ? tree_.begin(data.size(), came, arrivals(), note) : tree_.receive(root, came, arrivals(), turns);
+    board.head = root == g_rank ? tree_.begin(data.size(), came, arrivals(), note)
+                                : tree_.receive(root, came, arrivals(), turns);
     board.row.resize(board.head.total());
     if (root == g_rank) {
       std::copy(data.begin(), data.end(), board.row.begin());
@@ -179,8 +181,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &g_size);
   if (argc < 6) {
     if (g_rank == 0) {
-      std::fprintf(stderr, "collectives_smpi late|persistent|transient|none BYTES ROUNDS MICROSECONDS steelyard|library "
-                           "[rank=R policy=sort|swap|binomial every=N node=RANKS]\n");
+      std::fprintf(stderr,
+                   "collectives_smpi late|persistent|transient|none BYTES ROUNDS MICROSECONDS steelyard|library "
+                   "[rank=R policy=sort|swap|binomial every=N node=RANKS]\n");
     }
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
@@ -198,11 +201,16 @@ int main(int argc, char** argv) {
   if (word("policy", "sort") == "binomial") settings.policy = collectives::Policy::binomial;
   std::unique_ptr<Steelyard> ours;
   if (std::strcmp(argv[5], "steelyard") == 0) {
+    const double meeting = 8e-6 * g_size * g_size;  // s: each hears of each
+    if (g_rank == 0 && meeting > 5)
+      std::fprintf(stderr, "collectives_smpi: %d ranks meet, about %.0f s\n", g_size, meeting);
     ours = std::make_unique<Steelyard>(g_rank / std::atoi(word("node", "28").c_str()), settings);
   }
   double sum = 0;
   int wrong = 0;
+  Progress progress("collectives_smpi", "of the broadcasts are made");
   for (int i = 0; i < rounds; ++i) {
+    if (g_rank == 0) progress.look(static_cast<double>(i) / rounds);
     if (g_rank == 0) std::fill(data.begin(), data.end(), static_cast<char>(i + 1));
     MPI_Barrier(MPI_COMM_WORLD);
     pass(load(pattern, i, us) * 1e3);

@@ -4,7 +4,6 @@
 // are answered between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for
 // the first time costs a connection. Prints one line a policy; says on stderr how far it is.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "progress.h"
 #include "tasks/overlay.h"
 #include "tasks/plan.h"
 #include "tasks/routes.h"
@@ -32,31 +32,6 @@ using steelyard::tasks::Overlay;
 using steelyard::tasks::Places;
 using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
-
-/// Says every few seconds how far a long run is, and how long it will take.
-class Progress {
- public:
-  explicit Progress(const char* name) : name_(name) {}
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-  void look(std::uint64_t done, std::uint64_t of) {
-    if (++looks_ % kEventsALook != 0 || seconds() < next_) return;
-    next_ = seconds() + kEvery;
-    const double part = static_cast<double>(done) / static_cast<double>(of);
-    std::fprintf(stderr, "tasks_model: %s: %.0f %% of the results are home after %.0f s", name_, 100 * part, seconds());
-    if (part > kEnoughToGuess) std::fprintf(stderr, ", about %.0f s left", seconds() * (1 / part - 1));
-    std::fputc('\n', stderr);
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr double kEvery = 5;  // s
-  static constexpr std::uint64_t kEventsALook = 1 << 16;
-  static constexpr double kEnoughToGuess = 0.01;
-  const char* name_;
-  Clock::time_point start_ = Clock::now();
-  double next_ = kEvery;
-  std::uint64_t looks_ = 0;
-};
 
 enum class Policy { small_world, random, master, groups, none };
 
@@ -113,6 +88,7 @@ struct Event {
   bool operator>(const Event& other) const { return time > other.time; }
 };
 constexpr std::int32_t kTaskEnds = -1;
+constexpr std::uint64_t kEventsALook = 1 << 16;  // at how far it is
 
 class Model {
  public:
@@ -144,7 +120,7 @@ class Model {
       next(p, time);
     }
     while (!events_.empty() && home_ < total_) {
-      progress.look(home_, total_);
+      if (handled_ % kEventsALook == 0) progress.look(static_cast<double>(home_) / static_cast<double>(total_));
       const Event event = events_.top();
       events_.pop();
       ++handled_;
@@ -560,7 +536,7 @@ int main(int argc, char** argv) {
                                                 {"none", Policy::none}};
   for (const auto& [name, policy] : all) {
     if (("," + policies + ",").find("," + std::string(name) + ",") == std::string::npos) continue;
-    Progress progress(name);
+    Progress progress(std::string("tasks_model: ") + name, "of the results are home");
     Model model(setting, policy);
     model.run(progress);
     model.print(name, progress.seconds());

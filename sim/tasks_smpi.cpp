@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../bench/dlb_bench.h"
+#include "progress.h"
 #include "tasks/pool.h"
 
 using namespace steelyard::tasks;
@@ -32,6 +33,17 @@ void pass(double ns) {
   timespec time{static_cast<time_t>(ns / 1e9), static_cast<long>(std::fmod(ns, 1e9))};
   nanosleep(&time, nullptr);
 }
+
+/// A long run, as rank 0 sees it: `length` seconds would be simulated if all had the same to do all the time.
+struct Watch {
+  Progress progress{"tasks_smpi", "of the time that ideal balance takes is simulated"};
+  double length, start = -1;
+  void look(double now) {
+    if (start < 0) start = now;
+    progress.look((now - start) / length);
+  }
+};
+Watch* g_watch = nullptr;
 
 double drawn(std::uint64_t what) { return (static_cast<double>(hash(what) >> 11) + 0.5) * 0x1p-53; }
 
@@ -99,7 +111,11 @@ class SimulatedMail final : public Mail {
     if (seed != 0) late = std::pow(100, drawn(seed << 40 ^ static_cast<std::uint64_t>(g_rank) << 24 ^ ++pauses_));
     pass(late * static_cast<double>(std::max<std::int64_t>(ns, 5000)));
   }
-  std::int64_t now() const override { return static_cast<std::int64_t>(MPI_Wtime() * 1e9); }
+  std::int64_t now() const override {
+    const double time = MPI_Wtime();
+    if (g_watch != nullptr) g_watch->look(time);
+    return static_cast<std::int64_t>(time * 1e9);
+  }
   bool open() const override { return true; }
   void abandon() override {}
 
@@ -211,7 +227,10 @@ void dlb(Pool& pool) {
     nominal += ns / 1e9;
     check(pool.spawn(0, tag, input.data(), input.size()));
   }
+  Watch watch{.length = number("seconds", 1)};
+  if (g_rank == 0) g_watch = &watch;
   measured(pool, nominal, static_cast<std::uint64_t>(mine));
+  g_watch = nullptr;
 }
 
 /// Runs with tasks that spawn tasks, of ranks that come late: not one may be missing when a run ends.
@@ -248,6 +267,8 @@ int main(int argc, char** argv) {
     if (g_rank == 0) std::fputs("tasks_smpi dlb|random [name=value ...]\n", stderr);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  const double meeting = 6e-6 * g_ranks * g_ranks;  // s: each hears of each
+  if (g_rank == 0 && meeting > 4) std::fprintf(stderr, "tasks_smpi: %d ranks meet, about %.0f s\n", g_ranks, meeting);
   std::unique_ptr<Pool> made = pool();
   what == "dlb" ? dlb(*made) : random(*made);
   check(made->leave());

@@ -115,7 +115,8 @@ TEST(OptionsManual, IsRoffThatNeedsNoGuessing) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('.')) continue;
     const auto request = line.substr(0, line.find(' '));
-    EXPECT_THAT(request, testing::AnyOf(".TH", ".ad", ".SH", ".SS", ".TP", ".B", ".BR", ".PP", ".br", ".nf", ".fi"))
+    EXPECT_THAT(request,
+                testing::AnyOf(".TH", ".ad", ".nh", ".SH", ".SS", ".TP", ".B", ".BR", ".I", ".PP", ".br", ".nf", ".fi"))
         << line;
   }
 }

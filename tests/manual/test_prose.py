@@ -1,4 +1,4 @@
-"""Spelling, and links inside of the repository. Links to other places: `make check-links`."""
+"""Spelling, and links inside of the repository. Links to other places: links.py."""
 
 import re
 import subprocess

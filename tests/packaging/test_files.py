@@ -94,12 +94,14 @@ def test_module_file():
     if not shutil.which("tclsh"):
         pytest.skip("no tclsh to run it")
     stub = "".join(f"proc {name} {{args}} {{puts [join [list {name} {{*}}$args]]}}\n"
-                   for name in ("module-whatis", "conflict", "prepend-path"))
+                   for name in ("module-whatis", "conflict", "prepend-path", "append-path"))
     script = stub + f"set ModulesCurrentModulefile /opt/steelyard/share/modulefiles/steelyard/{VERSION}\n" + text
     result = subprocess.run(["tclsh"], input=script, text=True, capture_output=True)
     assert result.returncode == 0, result.stderr
     assert "prepend-path PATH /opt/steelyard/bin" in result.stdout.split("\n")
     assert "prepend-path CMAKE_PREFIX_PATH /opt/steelyard" in result.stdout.split("\n")
+    # Without a place that is empty, `man` would find no other page than ours.
+    assert "append-path MANPATH " in result.stdout.split("\n")
 
 
 def test_wheel(tmp_path):
