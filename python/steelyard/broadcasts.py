@@ -20,15 +20,15 @@ def broadcasts(run: Run) -> Optional[Section]:
         return None
     sums = frame.sum()
     taken = sums["shared"] + sums["tree"] + sums["library"]
-    words = (
-        [
-            f"{percent(sums['shared'] / taken)} of the ranks' {number(taken)} parts in broadcasts went through shared memory alone, "
-            f"{percent(sums['tree'] / taken)} along the tree between nodes, {percent(sums['library'] / taken)} were left to the "
-            "MPI library."
-        ]
-        if taken > 0
-        else []
-    )
+    words = []
+    if taken > 0:
+        ways = (
+            ("shared", "went through shared memory alone"),
+            ("tree", "went along the tree between nodes"),
+            ("library", "were left to the MPI library"),
+        )
+        parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
+        words.append(f"Of the ranks' {number(taken)} parts in broadcasts, {', '.join(parts)}.")
     words.append(won(frame))
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
@@ -80,7 +80,7 @@ def broadcast_trees(run: Run) -> Optional[Section]:
     caption = (
         "Each stands for a node of the machine, and bears the rank that leads it. It gets the data from the one above, who serves the one "
         "farthest to the left first. Late is who came more than 50 µs after the data to at least every fourth broadcast that Steelyard had taken over; "
-        "the colour says by how much, on average over those. Point at a rank to see by which way the data come to it."
+        "the colour says by how much, on average over those. Far earlier: less than half as late. Point at a rank to see by which way the data come to it."
     )
     if not all(map(is_whole, shown)):
         caption += (

@@ -15,7 +15,7 @@ WIDTH, PILL = 900, 20
 ROW, TALL = 46, 64  # of a whole tree, and of one in which words stand between the rows
 GAP, WIDE, DIGIT = 5.5, 50, 7.2
 MOST = 8  # late ranks in the picture of a large tree
-SHADES = 3
+SHADES, NEARLY = 3, 0.1
 
 
 @dataclass
@@ -49,8 +49,8 @@ def is_whole(tree: Tree) -> bool:
 
 
 def shade(by: Optional[float], most: float) -> int:
-    """0: in time, where `by` is None; 1 to SHADES: in equal steps up to `most`."""
-    if by is None:
+    """0: in time, where `by` is None, or nearly, beside the latest; 1 to SHADES: in equal steps up to `most`."""
+    if by is None or by < NEARLY * most:
         return 0
     return max(1, math.ceil(SHADES * by / most - 1e-9)) if most > 0 else 1
 
@@ -59,6 +59,8 @@ def shades(lateness: Collection[float]) -> list[tuple[str, str]]:
     """The legend: of those that occur."""
     most = max(lateness, default=0.0)
     words = {0: "in time", **{n: f"up to {duration(most * n / SHADES)} late" for n in range(1, SHADES + 1)}}
+    if any(shade(by, most) == 0 for by in lateness):
+        words[0] += f", or less than {duration(NEARLY * most)} late"
     return [(f"late{n}", words[n]) for n in sorted({0, *(shade(by, most) for by in lateness)})]
 
 

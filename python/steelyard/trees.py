@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Mapping, Optional, Sequence
 
 from .record import Run
-from .words import number, numbered, plural
+from .words import duration, number, numbered, plural
 
 TOLD = 4  # trees
 
@@ -38,21 +38,23 @@ class Tree:
         return [*self.first] != [*self.last]
 
     @property
-    def waited_first(self) -> int:
-        return waiting(self.first, self.late)
+    def held_first(self) -> int:
+        return held_up(self.first, self.late)
 
     @property
-    def waited_last(self) -> int:
-        return waiting(self.last, self.late)
+    def held_last(self) -> int:
+        return held_up(self.last, self.late)
 
 
-def waiting(order: Sequence[int], late: Mapping[int, float]) -> int:
-    """Ranks in time that get the data through one that is not."""
-    held = [False] * len(order)
+def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
+    """Ranks that get the data through one that comes more than twice as late as they do."""
+    worst = [0.0] * len(order)  # of those on the way to a position; who is root is late to nobody
+    found = 0
     for position in range(1, len(order)):
         above = parent(position)
-        held[position] = held[above] or (above > 0 and order[above] in late)
-    return sum(wait and rank not in late for wait, rank in zip(held, order))
+        worst[position] = max(worst[above], late.get(order[above], 0.0) if above else 0.0)
+        found += worst[position] > 2 * late.get(order[position], 0.0)
+    return found
 
 
 def often_late(run: Run) -> dict[int, float]:
@@ -69,7 +71,7 @@ def trees(run: Run) -> list[Tree]:
     late = often_late(run)
     node = {rank["rank"]: rank["node"] for rank in run.record["ranks"]}
     found = [_tree(tree["first"], tree["last"], late, node) for tree in run.record.get("trees", [])]
-    return sorted(found, key=lambda tree: (not tree.late, -tree.waited_first))
+    return sorted(found, key=lambda tree: (not tree.late, -tree.held_first))
 
 
 def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Mapping[int, int]) -> Tree:
@@ -107,11 +109,12 @@ def _sentence(tree: Tree) -> str:
     size = f"tree of {plural(len(tree.first), 'node')}"
     if not tree.late:
         return f"{size}: its order changed, but nobody came late to every fourth broadcast"
+    worst, by = next(iter(tree.late.items()))
+    who = f"{numbered('rank', sorted(tree.late))} came late, {'by' if len(tree.late) == 1 else f'rank {worst} most,'} {duration(by)}"
     whom = "it" if len(tree.late) == 1 else "them"
-    before = f"{plural(tree.waited_first, 'rank')} in time" if tree.waited_first else "none in time"
     text = (
-        f"{size}: {numbered('rank', sorted(tree.late))} came late; "
-        f"{before} got the data through {whom} at first, {number(tree.waited_last) if tree.waited_last else 'none'} at last"
+        f"{size}: {who}; {number(tree.held_first) if tree.held_first else 'none'} far earlier got the data through {whom} at first, "
+        f"{number(tree.held_last) if tree.held_last else 'none'} at last"
     )
     if not tree.led:
         return text
@@ -121,7 +124,7 @@ def _sentence(tree: Tree) -> str:
 
 def answer(tree: Tree) -> Optional[str]:
     """To: did the late ranks become leaves? None where nobody was late."""
-    before, after = tree.waited_first, tree.waited_last
+    before, after = tree.held_first, tree.held_last
     if not tree.late:
         return None
     if after == 0:

@@ -10,7 +10,7 @@ import pytest
 
 import steelyard
 import synthetic
-from steelyard import page, tree_chart, trees
+from steelyard import page, tree_chart, trees, verdict
 from test_page import Strict
 
 
@@ -29,18 +29,21 @@ def late_run(tmp_path, found, late, ranks=44):
 
 EVEN = range(0, 16, 2)
 CASES = [
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)}, ["tree of 8 nodes: rank 8 came late; 3 ranks in time got the data through it at first, none at last"]),
-    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)}, ["tree of 8 nodes: ranks 4, 8 came late; 4 ranks in time got the data through them at first, 4 at last"]),
-    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)}, ["tree of 8 nodes: ranks 8, 12 came late; 2 ranks in time got the data through them at first, 2 at last"]),
-    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)}, ["tree of 8 nodes: rank 4 came late; 1 rank in time got the data through it at first, none at last; rank 5 leads in the place of rank 4"]),
-    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late; none in time got the data through it at first, none at last"]),
-    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late; none in time got the data through it at first, none at last"]),
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, none at last"]),
+    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)}, ["tree of 8 nodes: ranks 4, 8 came late, rank 4 most, 10.0 ms; 4 far earlier got the data through them at first, 4 at last"]),
+    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)}, ["tree of 8 nodes: ranks 8, 12 came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, 2 at last"]),
+    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)}, ["tree of 8 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at first, none at last; rank 5 leads in the place of rank 4"]),
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)}, [
+        "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, none at last",
+    ]),
+    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
+    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
     ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree in which nobody came late to every fourth broadcast, and nobody moved"]),
-    ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 came late; 3 ranks in time got the data through it at first, 3 at last"]),
+    ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 24.0 ms; 3 far earlier got the data through it at first, 3 at last"]),
     ([([0, 2, 4], [0, 4, 2])], {}, ["tree of 3 nodes: its order changed, but nobody came late to every fourth broadcast"]),
     ([([0, 40], [0, 40])] * 4 + [([0, 2], [0, 2]), (EVEN, EVEN)], {8: (60, 0.6), 40: (60, 0.6)}, [
-        "tree of 8 nodes: rank 8 came late; 3 ranks in time got the data through it at first, 3 at last",
-        *["tree of 2 nodes: rank 40 came late; none in time got the data through it at first, none at last"] * 3,
+        "tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, 3 at last",
+        *["tree of 2 nodes: rank 40 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"] * 3,
         "1 more tree with late ranks or another order",
         "1 tree in which nobody came late to every fourth broadcast, and nobody moved",
     ]),
@@ -62,7 +65,7 @@ def test_what_is_told(tmp_path, found, late, said):
         full = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         broadcasts = re.search(r"\nBroadcasts\n((?:  .*\n)+)", full).group(1)
         # The terminal breaks lines, and has neither dashes nor blanks in its numbers.
-        plain = lambda text: re.sub(r"\s", "", text.replace("–", "-"))  # noqa: E731
+        plain = lambda text: re.sub(r"\s", "", text.replace("–", "-").replace("…", "...").replace("µ", "u"))  # noqa: E731
         assert plain(broadcasts) == plain("".join(told))
 
 
@@ -128,13 +131,14 @@ def test_who_hands_on_to_more_or_fewer_is_marked():
 
 
 def test_shades_are_those_of_the_legend(tmp_path):
-    late = [9e-3, 6e-3, 2.9e-3, 1e-6]
-    assert [tree_chart.shade(by, 9e-3) for by in (None, *late)] == [0, 3, 2, 1, 1]
+    late = [9e-3, 6e-3, 2.9e-3, 0.9e-3]
+    assert [tree_chart.shade(by, 9e-3) for by in (None, 1e-6, *late)] == [0, 0, 3, 2, 1, 1]
+    assert tree_chart.shades([*late, 1e-6])[0] == ("late0", "in time, or less than 900 µs late")
     words = ["in time", "up to 3.00 ms late", "up to 6.00 ms late", "up to 9.00 ms late"]
     assert tree_chart.shades(late) == [(f"late{n}", word) for n, word in enumerate(words)]
     assert tree_chart.shades([]) == [("late0", "in time")] and tree_chart.shade(0.0, 0.0) == 1
     # One legend for all trees of the page.
-    text = page.html(late_run(tmp_path, [(EVEN, EVEN), ([0, 40], [0, 40])], {8: (60, 0.06), 40: (60, 0.6)}))
+    text = page.html(late_run(tmp_path, [(EVEN, EVEN), ([0, 40], [0, 40])], {8: (60, 0.12), 40: (60, 0.6)}))
     colours = dict(re.findall(r'data-rank="(8|40)".*?rect class="(late\d)', text))
     assert colours == {"8": "late1", "40": "late3"} and "up to 10.0 ms late" in text and "up to 3.33 ms late" in text
 
@@ -152,6 +156,14 @@ def test_the_page_answers_its_question(tmp_path):
         read = Strict(text)
         assert "Did the late ranks become leaves?" in read.titles and said in read.text
         assert text.count('<svg class="tree"') == drawn
+
+
+def test_the_headline_says_that_late_ranks_moved(tmp_path):
+    for last, said in [([0, 2, 4, 6, 10, 12, 14, 8], True), (EVEN, False)]:
+        run = late_run(tmp_path, [(EVEN, last)], {8: (60, 0.6)})
+        run.record["decisions"].clear()
+        run.record["tasks"].clear()
+        assert ("late ranks were moved out of the way of broadcasts" in verdict.verdict(run).headline) is said
 
 
 def test_runs_without_trees_say_why(tmp_path):
