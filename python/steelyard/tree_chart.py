@@ -14,7 +14,7 @@ from .words import duration, number, plural
 WIDTH, PILL = 900, 20
 ROW, TALL = 46, 64  # of a whole tree, and of one in which words stand between the rows
 GAP, WIDE, DIGIT = 5.5, 50, 7.2
-MOST = 8  # late ranks in the picture of a large tree
+MOST = 6  # late ranks in the picture of a large tree
 SHADES, NEARLY = 3, 0.1
 
 
