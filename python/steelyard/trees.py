@@ -85,7 +85,7 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
         first = [*first]
         first[0], first[root] = first[root], first[0]
     members = {*first, *last} - {*first[:1], *last[:1]}
-    late = {rank: by for rank, by in late.items() if rank in members}
+    late = {rank: late[rank] for rank in sorted(members & late.keys(), key=lambda rank: (-late[rank], rank))}
     led = {rank: leader[of(rank)] for rank in first if rank in late and leader.get(of(rank), rank) != rank}
     return Tree(first, last, late, led)
 
