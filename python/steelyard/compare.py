@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from .record import Progress, Run
 from .samples import Samples
-from .words import duration, percent
+from .words import duration, percent, plural
 
 WINDOWS, FEWEST = 20, 4
 CONFIDENCE = 0.95
@@ -226,8 +226,11 @@ def _headline(settled: list[Difference]) -> str:
             amount = f"{percent(abs(difference.change), 1)} ± {percent(difference.noise, 1)}"
             return f"A phase takes {amount} {difference.verdict} time in the second run."
     if clear:
-        names = " and ".join(f"{d.verdict} {d.name}" for d in clear)
-        return f"The second run has {names}; phases do not differ beyond noise."
+        names = [f"{d.verdict} {d.name}" for d in clear]
+        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        known = any(difference.relative for difference in settled)
+        phases = "phases do not differ beyond noise" if known else "phases cannot be compared"
+        return f"The second run has {listed}; {phases}."
     if all(difference.noise is None for difference in settled):
         return "The records do not tell whether the runs differ: they hold too few phases for a noise band."
     return "Nothing differs beyond noise."
@@ -255,7 +258,13 @@ def _warnings(a: Run, b: Run) -> list[str]:
         for name in before
         if name in after and name != "record" and before[name] != after[name]
     ]
-    return found + ([f"different options: {', '.join(told)}"] if told else [])
+    if told:
+        found.append(f"different options: {', '.join(told)}")
+    for run, which in ((a, "first"), (b, "second")):
+        if len(run.nodes) and math.isnan(_phase(run).mean):
+            why = ", as it only observed" if run.record["options"].get("observe") == "on" else ""
+            found.append(f"the {which} run has no length of a phase{why}")
+    return found
 
 
 def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
@@ -278,9 +287,10 @@ def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
 
 def _of_ranks(comparison: Comparison) -> list[str]:
     more = len(comparison.ranks) - 10
-    said = [f"{more} more ranks wait longer or shorter in MPI."] if more > 0 else []
+    said = [f"{plural(more, 'more rank')} {'waits' if more == 1 else 'wait'} longer or shorter in MPI."] if more > 0 else []
     if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
         said.append(
-            f"{comparison.ranks_alike} {'other ranks do' if comparison.ranks else 'ranks do'} not differ beyond noise."
+            f"{plural(comparison.ranks_alike, 'other rank' if comparison.ranks else 'rank')} "
+            f"{'does' if comparison.ranks_alike == 1 else 'do'} not differ beyond noise."
         )
     return said

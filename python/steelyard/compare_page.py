@@ -11,7 +11,7 @@ from .record import Progress, Run
 from .section import Section
 from .table import Cell, Column, Table, text
 from .verdict import instrument
-from .words import duration, percent
+from .words import duration, percent, plural
 
 ROWS = 12
 
@@ -102,4 +102,4 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 def _shown(found: Comparison) -> str:
     more = f"Shown are {ROWS} of {len(found.ranks)} that do. " if len(found.ranks) > ROWS else ""
-    return f"{more}{found.ranks_alike} ranks do not differ beyond noise."
+    return f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ beyond noise."

@@ -1,10 +1,8 @@
-"""Sections of one kind of thing each: broadcasts, loops, tasks, decisions, ranks, nodes."""
+"""Sections of one kind of thing each: loops, tasks, decisions, ranks, nodes."""
 
 from __future__ import annotations
 
 from typing import Optional
-
-import pandas as pd
 
 from .charts import Bar, bars
 from .record import Run
@@ -12,83 +10,6 @@ from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
 from .verdict import PRINTED
 from .words import band, core_time, duration, number, percent, plural
-
-
-def broadcasts(run: Run) -> Optional[Section]:
-    frame = run.collectives
-    if not len(frame):
-        return None
-    sums = frame.sum()
-    taken = sums["shared"] + sums["tree"] + sums["library"]
-    words = (
-        [
-            f"{percent(sums['shared'] / taken)} of the ranks' {number(taken)} parts in broadcasts went through shared memory alone, "
-            f"{percent(sums['tree'] / taken)} along the tree between nodes, {percent(sums['library'] / taken)} were left to the "
-            "MPI library."
-        ]
-        if taken > 0
-        else []
-    )
-    words += [won(frame), *moved(run), *scatters(run)]
-    late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
-    if not len(late):
-        words.append("No rank came later than the data.")
-        return Section("broadcasts", "Who came late to broadcasts?", words)
-    rows = [
-        Bar(
-            f"rank {rank}",
-            [("mpi", float(row["behind"] / row["late"]))],
-            f"{number(row['late'])} of {number(row['calls'])} times",
-        )
-        for rank, row in late.head(ROWS).iterrows()
-    ]
-    caption = "How long after the data the rank came, on average over the broadcasts to which it was late."
-    if len(late) > ROWS:
-        caption += f" Shown are {ROWS} of {len(late)} ranks."
-    return Section("broadcasts", "Who came late to broadcasts?", words, svg=bars(rows, duration), caption=caption)
-
-
-def scatters(run: Run) -> list[str]:
-    sums = run.scatters.sum()
-    if not len(run.scatters):
-        return []
-    return [f"Of {number(sums['calls'])} parts in scatters {percent(sums['shared'] / sums['calls'])} went through shared memory."]
-
-
-def won(frame: pd.DataFrame) -> str:
-    """What broadcasts through shared memory won over the MPI library's."""
-    shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
-    if shared is None or library is None:
-        return "What that won is not known: only --collectives=auto compares, among ranks of one node."
-    waits = (
-        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a broadcast through "
-        f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
-    )
-    stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
-    return f"{waits}." if stands_out else f"{waits}: nothing is won that stands out from noise."
-
-
-def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
-    """Over all ranks, with its noise."""
-    looks = frame[f"{way}_looks"]
-    if not looks.sum() > 0:
-        return None
-    noise = ((looks * frame[f"{way}_noise"]) ** 2).sum() ** 0.5
-    return (looks * frame[f"{way}_wait"]).sum() / looks.sum(), noise / looks.sum()
-
-
-def moved(run: Run) -> list[str]:
-    """Trees between nodes whose order has changed: who stood where, and who stands there now."""
-    return [
-        f"A tree of {plural(len(tree['first']), 'node')} began in the order of ranks {order(tree['first'])} and ended as "
-        f"{order(tree['last'])}."
-        for tree in run.record.get("trees", [])
-        if tree["first"] != tree["last"]
-    ]
-
-
-def order(ranks: list[int]) -> str:
-    return ", ".join(map(str, ranks[:ROWS])) + (", …" if len(ranks) > ROWS else "")
 
 
 def loops(run: Run) -> Optional[Section]:
@@ -236,7 +157,7 @@ def decisions(run: Run) -> Optional[Section]:
         table.add(
             seconds(row["time"]),
             *([count(row["node"])] if several else []),
-            text(row["what"].replace("->", "→") or "stay"),
+            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "stay"),  # long lists may go on in the next line
             text(row["outcome"] + times),
             Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
             measured,

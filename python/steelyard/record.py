@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Callable, Iterator, Optional, Union
 
@@ -14,6 +15,7 @@ import pandas as pd
 from .check import examine, schema
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
+from .words import duration, plural
 
 PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
@@ -41,6 +43,12 @@ class Run:
 
     record: dict[str, Any]
     """The file as it is."""
+
+    def __repr__(self) -> str:
+        """In a line: a record may have megabytes."""
+        nodes, ranks = len(self.record["nodes"]), len(self.record["ranks"])
+        command = " ".join(self.record["command"])
+        return f"<Run of {command}: {plural(ranks, 'rank')} on {plural(nodes, 'node')}, {duration(self.record['wall'])}>"
 
     _timelines: list[Union[Samples, Packed]] = field(default_factory=list, repr=False)
 
@@ -133,6 +141,17 @@ class Run:
         nothing = dict.fromkeys(columns, 0)
         rows = [{"rank": r["rank"], **nothing, **r[operation]} for r in self.record["ranks"] if operation in r]
         return _frame(rows, {"rank": "int64", **columns}).set_index("rank")
+
+    @functools.cached_property
+    def trees(self) -> pd.DataFrame:
+        """The trees of broadcasts between nodes, one row a position of each (0: the root; who stands at another gets the data
+        from the one without its lowest bit): tree, position, and the ranks that stood there, first and last (-1: none)."""
+        rows = [
+            {"tree": number, "position": position, "first": first, "last": last}
+            for number, tree in enumerate(self.record.get("trees", []))
+            for position, (first, last) in enumerate(zip_longest(tree["first"], tree["last"], fillvalue=-1))
+        ]
+        return _frame(rows, dict.fromkeys(("tree", "position", "first", "last"), "int64"))
 
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:

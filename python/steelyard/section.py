@@ -20,6 +20,14 @@ RARE = (("lent", "waiting, its cores offered to others"), ("quiesced", "asleep w
 
 
 @dataclass(frozen=True)
+class Pictures:
+    """A sentence, and what shows it: a name and an SVG each, side by side where there is room."""
+
+    text: str
+    parts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Section:
     """A title that asks one question, and what answers it, in this order. `canvas`: one of those of
     assets/timeline.js."""
@@ -29,6 +37,7 @@ class Section:
     text: Sequence[str] = ()
     legend: Sequence[tuple[str, str]] = ()
     svg: str = ""
+    pictures: Sequence[Pictures] = ()
     canvas: str = ""
     height: int = 0
     caption: str = ""

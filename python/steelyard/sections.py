@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Callable, Optional
 
-from .detail import broadcasts, decisions, loops, nodes, ranks, tasks, tasks_flow
+from .broadcasts import broadcast_trees, broadcasts
+from .detail import decisions, loops, nodes, ranks, tasks, tasks_flow
 from .overview import activity, core_time, cores, efficiency, phases, waited_for
 from .record import Run
 from .section import Section, has_samples
@@ -19,6 +20,7 @@ def sections(run: Run) -> list[Section]:
         phases,
         waited_for,
         broadcasts,
+        broadcast_trees,
         loops,
         tasks,
         tasks_flow,
@@ -42,6 +44,8 @@ def absent(run: Run) -> Optional[Section]:
         items.append("Who was waited for is not known: no collective was seen on whose members Steelyard could look.")
     if not len(run.collectives):
         items.append("No broadcasts: Steelyard had taken none over (--collectives=auto or on does).")
+    elif not run.record.get("trees"):
+        items.append("No trees of broadcasts: no communicator spans nodes, or each made too few broadcasts for one.")
     if not len(run.loops):
         items.append(
             "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or the record is older."

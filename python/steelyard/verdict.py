@@ -10,6 +10,7 @@ from typing import Any, Optional
 import pandas as pd
 
 from .record import Run
+from .trees import trees
 from .words import band, core_time, counts, duration, number, numbered, percent, plural
 
 WORTH_A_LINE = 0.05  # of a rank's time in MPI
@@ -116,6 +117,8 @@ def _other_moves(run: Run) -> str:
         return "ranks that waited lent theirs to others"
     if len(run.tasks) and (run.tasks["stolen_here"] + run.tasks["stolen_far"]).sum() > 0:
         return "tasks were"
+    if any(tree.held_last < tree.held_first for tree in trees(run)):
+        return "late ranks were moved out of the way of broadcasts"
     return ""
 
 

@@ -26,7 +26,10 @@ def chromium(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("run") / "run.json"
-    path.write_text(json.dumps(synthetic.record(RANKS, STEPS)))
+    record = synthetic.record(RANKS, STEPS)
+    record["ranks"][4]["broadcasts"].update(late=60, behind=0.6)
+    record["trees"] = [{"first": [*range(8)], "last": [0, 1, 2, 3, 5, 6, 7, 4]}]
+    path.write_text(json.dumps(record))
     return steelyard.load(path)
 
 
@@ -164,6 +167,10 @@ def test_system_colours_and_paper(opened, tmp_path):
     opened.pdf(tmp_path / "page.pdf")
     paper = (tmp_path / "page.pdf").read_bytes()
     pages = len(re.findall(rb"/Type\s*/Page\b", paper))
+    opened.call("Emulation.setEmulatedMedia", media="print")
+    # Chromium repeats the head of a table on each page only where nothing in it is a box of its own.
+    assert opened.evaluate("getComputedStyle(document.querySelector('th button')).display") == "contents"
+    opened.call("Emulation.setEmulatedMedia", media="")
     assert paper.startswith(b"%PDF") and 4 <= pages <= 20, f"{pages} pages for {RANKS} ranks in tables and charts"
     opened.wait("document.documentElement.dataset.theme === 'auto'")
 
@@ -180,6 +187,24 @@ def test_tables_sort(opened):
     opened.click("#ranks th:nth-child(9) button")
     assert column(8) == sorted(column(8))
     assert opened.evaluate("document.querySelector('#ranks th:nth-child(9)').getAttribute('aria-sort')") == "ascending"
+
+
+def test_the_way_to_a_rank_is_shown_in_both_trees(opened):
+    def shown():
+        return opened.evaluate(
+            "[...document.querySelectorAll('.pictures svg')].map(svg => [...svg.querySelectorAll('.node')]"
+            ".filter(node => node.querySelector('.on')).map(node => Number(node.dataset.rank)))"
+        )
+
+    assert shown() == [[], []]
+    x, y, *_ = opened.middle(".pictures figure:last-child [data-rank='4']")
+    opened.mouse("mouseMoved", x, y)
+    assert shown() == [[0, 4], [0, 5, 7, 4]]
+    assert opened.evaluate("document.querySelectorAll('.pictures .edge.on').length") == 1 + 3
+    opened.mouse("mouseMoved", x, y + 100)
+    assert shown() == [[], []]
+    opened.click(".pictures [data-rank='3']")
+    assert shown() == [[0, 2, 3]] * 2
 
 
 def test_narrow_window(opened):

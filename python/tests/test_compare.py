@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import random
 
@@ -124,3 +125,22 @@ def test_progress_is_told(example, older):
     told = []
     compare.compare(steelyard.load(example), steelyard.load(older), lambda done, of: told.append((done, of)))
     assert told == [(done, 48) for done in range(1, 49)]
+
+
+def test_phases_that_one_run_did_not_weigh_are_not_alike(runs, tmp_path):
+    record = json.loads(json.dumps(runs[2].record))
+    record["options"]["observe"] = "on"
+    for node in record["nodes"]:
+        node.update(phases=0, phase_before=0.0, phase_after=0.0)
+    observed = load(record, tmp_path / "observed.json")
+    found = compare.compare(runs[0], observed)
+    assert found.headline.startswith("The second run has more computing") and found.headline.endswith("; phases cannot be compared.")
+    assert "the second run has no length of a phase, as it only observed" in found.warnings
+    assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no length")
+
+
+@pytest.mark.parametrize("alike, said", [(1, "1 other rank does not"), (2, "2 other ranks do not")])
+def test_one_rank_is_one(runs, alike, said):
+    found = compare.compare(runs[0], runs[2])
+    text = compare.table(dataclasses.replace(found, ranks_alike=alike))
+    assert said in text

@@ -107,22 +107,6 @@ def test_dashed_lines_are_promised_where_they_are_drawn(example, tmp_path, moves
     assert said in text and ("Dashed lines" in text) == (moves > 0) and ("zoom in." in text) == (moves > 200)
 
 
-def test_trees_are_told_where_they_changed(large, tmp_path):
-    record = json.loads(json.dumps(large.record))
-    late = [0, *range(2, 40), 1]
-    record["trees"] = [
-        {"first": [0, 1, 2, 3], "last": [0, 2, 3, 1]},
-        {"first": [0, 4, 8], "last": [0, 4, 8]},
-        {"first": list(range(40)), "last": late},
-    ]
-    path = tmp_path / "trees.json"
-    path.write_text(json.dumps(record))
-    text = Strict(page.html(steelyard.load(path))).text
-    assert "A tree of 4 nodes began in the order of ranks 0, 1, 2, 3 and ended as 0, 2, 3, 1." in text
-    assert "A tree of 40 nodes" in text and "22, 23, … and ended as 0, 2, 3" in text and "39" not in text.split("A tree of 40")[1][:300]
-    assert "A tree of 3 nodes" not in text, "its order is what it was"
-
-
 @pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 phases of the program: 30 were"), (8, "about 8 phases of the program: 8 were")])
 def test_what_a_sample_is(tmp_path, kept, said):
     path = tmp_path / "run.json"

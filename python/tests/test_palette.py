@@ -58,3 +58,14 @@ def test_text_can_be_read():
         for name in ("ink", "quiet", "accent"):
             light = float(TO_XYZ[1] @ linear(theme[name]))
             assert (max(light, page_light) + 0.05) / (min(light, page_light) + 0.05) > 4.5, name
+
+
+def test_lateness_grows_darker_or_lighter_and_its_words_can_be_read():
+    for theme in themes():
+        light = {name: float(TO_XYZ[1] @ linear(theme[name])) for name in ("ink", "page", "late0", "late1", "late2", "late3")}
+        steps = [light[f"late{n}"] for n in range(4)]
+        assert steps in (sorted(steps), sorted(steps, reverse=True))
+        for one, other in zip(steps, steps[1:]):
+            assert (max(one, other) + 0.05) / (min(one, other) + 0.05) > 1.2, "for those who see no colours at all"
+        for name, words in [("late0", "ink"), ("late1", "ink"), ("late2", "ink"), ("late3", "page")]:
+            assert (max(light[name], light[words]) + 0.05) / (min(light[name], light[words]) + 0.05) > 4.5, name

@@ -73,6 +73,13 @@ def test_frames(example):
     assert run.record["mpi"] == "Open MPI 4.1.4"
 
 
+def test_trees_and_what_a_notebook_shows_of_a_run(example, tmp_path):
+    run = steelyard.load(changed(example, tmp_path, lambda r: r.update(trees=[{"first": [0, 2, 4], "last": [0, 4, 2]}, {"first": [1], "last": []}])))
+    assert run.trees.values.tolist() == [[0, 0, 0, 0], [0, 1, 2, 4], [0, 2, 4, 2], [1, 0, 1, -1]]
+    assert list(run.trees) == ["tree", "position", "first", "last"] and list(steelyard.load(example).trees) == list(run.trees)
+    assert repr(run) == "<Run of ./miniFE.x nx=264 ny=256: 8 ranks on 1 node, 12.3 s>"
+
+
 def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
     def empty(record):
         record["ranks"], record["nodes"], record["decisions"] = [], [], []
@@ -80,7 +87,7 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "loops", "nodes"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "nodes", "trees"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

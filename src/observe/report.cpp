@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
 #include "observe/text.h"
 #include "observe/verdict.h"
@@ -73,6 +74,7 @@ std::string broadcasts(const RunRecord& record) {
   std::string out;
   for (const std::string& left : left_broadcasts(record)) out += paragraph("  ", left);
   for (const std::string& left : left_scatters(record)) out += paragraph("  ", left);
+  for (const std::string& tree : late_in_trees(record)) out += paragraph("  ", tree);
   return out.empty() ? out : "\nBroadcasts\n" + out;
 }
 

@@ -263,9 +263,15 @@ void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation,
   const double all = shared + tree + library;
   // What was looked at and left as it is needs no line.
   if (!(shared + tree > kWorthATry * all)) return;
-  std::string text = fmt::format("{} of {} through shared memory", percent(shared / all), plural(calls, name));
-  if (tree > 0) text += fmt::format(", {} along a tree between nodes", percent(tree / all));
-  if (library > 0) text += fmt::format(", {} by the MPI library", percent(library / all));
+  std::string text;
+  const auto went = [&](double part, std::string_view how) {
+    if (part <= 0) return;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", percent(part / all),
+                        text.empty() ? fmt::format("of {} {}", plural(calls, name), how) : how);
+  };
+  went(shared, "through shared memory");
+  went(tree, "along a tree between nodes");
+  went(library, "by the MPI library");
   if (!late.empty()) {
     text += fmt::format("; {} came {} after the data on average, and no other rank of the node waited for that",
                         rank_list(late), duration(behind / late_calls));

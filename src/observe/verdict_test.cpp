@@ -375,6 +375,9 @@ TEST(Verdict, SaysWhoCameLateToBroadcasts) {
   record.ranks[2].broadcasts.late = 900;
   record.ranks[2].broadcasts.behind = 9;
   EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n           ms after the data"));
+  for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 0, 980, 20, 0, 0};
+  EXPECT_THAT(text(record),
+              HasSubstr("bcast    98 % of 1000 broadcasts along a tree between nodes, 2 % by the MPI library\n"));
 }
 
 TEST(Verdict, SaysWhatBroadcastsThroughSharedMemoryWon) {

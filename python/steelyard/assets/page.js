@@ -1,4 +1,4 @@
-// Theme, tables that sort, and the start of the timeline.
+// Theme, tables that sort, paths in trees, and the start of the timeline.
 "use strict";
 
 const THEMES = ["auto", "light", "dark"];
@@ -24,6 +24,20 @@ function sortTable(button) {
   for (const other of head.parentElement.cells) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", up ? "ascending" : "descending");
   body.append(...rows);
+}
+
+// How the data come to the rank that is pointed at, in each picture of the same trees.
+function showPath(node, shown) {
+  for (const svg of node.closest(".pictures").querySelectorAll("svg")) {
+    const same = svg.querySelector(`[data-rank="${node.dataset.rank}"]`);
+    for (const marked of svg.querySelectorAll(".on")) marked.classList.remove("on");
+    if (!same || !shown) continue;
+    for (const rank of same.dataset.path.split(" ")) {
+      svg.querySelector(`[data-rank="${rank}"] rect`).classList.add("on");
+      const edge = svg.querySelector(`[data-to="${rank}"]`);
+      if (edge) edge.classList.add("on");
+    }
+  }
 }
 
 function startTimeline() {
@@ -52,6 +66,10 @@ document.addEventListener("DOMContentLoaded", () => {
   document.getElementById("theme").addEventListener("click", () =>
     setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]));
   for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => sortTable(button));
+  for (const node of document.querySelectorAll(".tree .node")) {
+    for (const [event, shown] of [["pointerenter", true], ["pointerleave", false], ["click", true]])
+      node.addEventListener(event, () => showPath(node, shown));
+  }
   startTimeline();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => window.steelyard && window.steelyard.restyle());
   // Paper is white, whatever the screen is.

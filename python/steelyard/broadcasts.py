@@ -1,0 +1,114 @@
+"""Sections about broadcasts: who came late, and what became of the trees in which they go from node to node."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import pandas as pd
+
+from .charts import Bar, bars
+from .record import Run
+from .section import ROWS, Pictures, Section
+from .tree_chart import MOST, charts, is_whole, shades
+from .trees import TOLD, Tree, answer, of_interest, told, trees
+from .words import duration, number, percent, plural
+
+
+def broadcasts(run: Run) -> Optional[Section]:
+    frame = run.collectives
+    if not len(frame):
+        return None
+    sums = frame.sum()
+    taken = sums["shared"] + sums["tree"] + sums["library"]
+    words = []
+    if taken > 0:
+        ways = (
+            ("shared", "went through shared memory alone"),
+            ("tree", "went along the tree between nodes"),
+            ("library", "were left to the MPI library"),
+        )
+        parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
+        words.append(f"Of the ranks' {number(taken)} parts in broadcasts, {', '.join(parts)}.")
+    words.append(won(frame))
+    late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
+    if not len(late):
+        words.append("No rank came later than the data.")
+        return Section("broadcasts", "Who came late to broadcasts?", words)
+    rows = [
+        Bar(
+            f"rank {rank}",
+            [("mpi", float(row["behind"] / row["late"]))],
+            f"{number(row['late'])} of {number(row['calls'])} times",
+        )
+        for rank, row in late.head(ROWS).iterrows()
+    ]
+    caption = "How long after the data the rank came, on average over the broadcasts to which it was late."
+    if len(late) > ROWS:
+        caption += f" Shown are {ROWS} of {len(late)} ranks."
+    return Section("broadcasts", "Who came late to broadcasts?", words, svg=bars(rows, duration), caption=caption)
+
+
+def won(frame: pd.DataFrame) -> str:
+    """What broadcasts through shared memory won over the MPI library's."""
+    shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
+    if shared is None or library is None:
+        return "What that won is not known: only --collectives=auto compares, among ranks of one node."
+    waits = (
+        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a broadcast through "
+        f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
+    )
+    stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
+    return f"{waits}." if stands_out else f"{waits}: nothing is won that stands out from noise."
+
+
+def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
+    """Over all ranks, with its noise."""
+    looks = frame[f"{way}_looks"]
+    if not looks.sum() > 0:
+        return None
+    noise = ((looks * frame[f"{way}_noise"]) ** 2).sum() ** 0.5
+    return (looks * frame[f"{way}_wait"]).sum() / looks.sum(), noise / looks.sum()
+
+
+def broadcast_trees(run: Run) -> Optional[Section]:
+    found = trees(run)
+    if not found:
+        return None
+    shown, sentences = of_interest(found)[:TOLD], [f"{_upper(sentence)}." for sentence in told(found)]
+    lateness = [by for tree in shown for by in tree.late.values()]
+    pictures = [Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0))) for tree, sentence in zip(shown, sentences)]
+    caption = (
+        "Each stands for a node of the machine, and bears the rank that leads it. It gets the data from the one above, who serves the one "
+        "farthest to the left first. Late is who came more than 50 µs after the data to at least every fourth broadcast that Steelyard had taken over; "
+        "the colour says by how much, on average over those. Far earlier: less than half as late. Point at a rank to see by which way the data come to it."
+    )
+    if not all(map(is_whole, shown)):
+        caption += (
+            f" Of large trees, up to {MOST} late ranks are drawn, those with most others below them, and who stands at last where they "
+            "stood at first; +n are the others below it, via n those on the way."
+        )
+    legend = shades(lateness) if shown else []
+    if any(tree.changed for tree in shown):
+        legend.append(("moved", "hands the data on to more or fewer than in the other picture"))
+    return Section(
+        "trees",
+        "Did the late ranks become leaves?",
+        [] if shown else sentences,
+        legend,
+        pictures=pictures,
+        caption=" ".join([*sentences[len(shown) :], caption]) if shown else "",
+    )
+
+
+def _said(tree: Tree, sentence: str) -> str:
+    found = answer(tree)
+    return f"{found}. {sentence}" if found else sentence
+
+
+def _parts(tree: Tree, most: float) -> list[tuple[str, str]]:
+    first, last = charts(tree, most)
+    return [("At first", first), ("At last", last)] if tree.changed else [("At first and at last", first)]
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,133 @@
+#include "observe/late_in_trees.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+constexpr std::size_t kTold = 4;  // trees
+
+/// Late to at least every fourth of the broadcasts that were taken over.
+bool often_late(const Broadcasts& b) { return b.late > 0 && 4 * b.late >= b.shared + b.tree; }
+
+using Lateness = std::map<int, double>;  // s, by rank, of those that are late
+
+double lateness(const Lateness& late, int rank) {
+  const auto found = late.find(rank);
+  return found == late.end() ? 0 : found->second;
+}
+
+/// Ranks that get the data through one that comes more than twice as late as they do. Who stands at a position gets them
+/// from the one without its lowest bit; who is root is late to nobody.
+long held_up(const std::vector<int>& order, const Lateness& late) {
+  std::vector<double> worst(order.size());
+  long found = 0;
+  for (std::size_t position = 1; position < order.size(); ++position) {
+    const std::size_t above = position & (position - 1);
+    worst[position] = std::max(worst[above], above != 0 ? lateness(late, order[above]) : 0);
+    found += worst[position] > 2 * lateness(late, order[position]) ? 1 : 0;
+  }
+  return found;
+}
+
+struct Standing {
+  std::size_t nodes = 0;
+  Lateness late;
+  std::vector<int> led, now_leading;  // late ranks that led their node at first, and who does in their place
+  long held_first = 0, held_last = 0;
+  bool changed = false;
+};
+
+Standing standing(const Tree& tree, const Lateness& often, const std::map<int, int>& nodes) {
+  const auto node_of = [&](int rank) {
+    const auto found = nodes.find(rank);
+    return found == nodes.end() ? -1 - rank : found->second;
+  };
+  std::vector<int> first = tree.first;
+  if (!first.empty() && !tree.last.empty()) {
+    // Whoever is root stands at 0, and the one whose place that is in the root's: both with the root of the last plan.
+    const auto root =
+        std::ranges::find_if(first, [&](int rank) { return node_of(rank) == node_of(tree.last.front()); });
+    if (root != first.end()) std::swap(first.front(), *root);
+  }
+  Lateness late;
+  for (const std::vector<int>* order : {&std::as_const(first), &tree.last}) {
+    for (const int rank : *order) {
+      if (const auto found = often.find(rank); found != often.end()) late.insert(*found);
+    }
+  }
+  for (const std::vector<int>* order : {&std::as_const(first), &tree.last}) {
+    if (!order->empty()) late.erase(order->front());
+  }
+  Standing found{first.size(), late};
+  std::map<int, int> leader;
+  for (const int rank : tree.last) leader[node_of(rank)] = rank;
+  for (const int rank : first) {
+    const auto now = leader.find(node_of(rank));
+    if (!late.contains(rank) || now == leader.end() || now->second == rank) continue;
+    found.led.push_back(rank);
+    found.now_leading.push_back(now->second);
+  }
+  std::ranges::sort(found.led);
+  std::ranges::sort(found.now_leading);
+  found.held_first = held_up(first, late);
+  found.held_last = held_up(tree.last, late);
+  found.changed = first != tree.last;
+  return found;
+}
+
+std::string sentence(const Standing& tree) {
+  const std::string size = "tree of " + plural(static_cast<long>(tree.nodes), "node");
+  if (tree.late.empty()) return size + ": its order changed, but nobody came late to every fourth broadcast";
+  std::vector<int> late;
+  for (const auto& [rank, by] : tree.late) late.push_back(rank);
+  const auto [worst, by] =
+      *std::ranges::max_element(tree.late, std::ranges::less{}, &Lateness::value_type::second);  // the first of equals
+  const auto held = [](long count) { return count > 0 ? fmt::format("{}", count) : std::string("none"); };
+  std::string text =
+      fmt::format("{}: {} came late, {} {}; {} far earlier got the data through {} at first, {} at last", size,
+                  rank_list(late), late.size() == 1 ? std::string("by") : fmt::format("rank {} most,", worst),
+                  duration(by), held(tree.held_first), late.size() == 1 ? "it" : "them", held(tree.held_last));
+  if (!tree.led.empty()) {
+    text += fmt::format("; {} {} in the place of {}", rank_list(tree.now_leading),
+                        tree.now_leading.size() == 1 ? "leads" : "lead", rank_list(tree.led));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> late_in_trees(const RunRecord& record) {
+  Lateness often;
+  std::map<int, int> nodes;
+  for (const RankRecord& rank : record.ranks) {
+    nodes[rank.rank] = rank.node;
+    const Broadcasts& b = rank.broadcasts;
+    if (often_late(b)) often[rank.rank] = b.behind / static_cast<double>(b.late);
+  }
+  std::vector<Standing> all;
+  for (const Tree& tree : record.trees) all.push_back(standing(tree, often, nodes));
+  const auto others =
+      std::ranges::stable_partition(all, [](const Standing& tree) { return !tree.late.empty() || tree.changed; });
+  const std::size_t shown = all.size() - others.size();
+  std::ranges::stable_sort(all.begin(), others.begin(), std::ranges::less{},
+                           [](const Standing& tree) { return std::pair(tree.late.empty(), -tree.held_first); });
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < std::min(shown, kTold); ++i) sentences.push_back(sentence(all[i]));
+  if (shown > kTold) {
+    sentences.push_back(plural(static_cast<long>(shown - kTold), "more tree") + " with late ranks or another order");
+  }
+  if (!others.empty()) {
+    sentences.push_back(plural(static_cast<long>(others.size()), "tree") +
+                        " in which nobody came late to every fourth broadcast, and nobody moved");
+  }
+  return sentences;
+}
+
+}  // namespace steelyard::observe

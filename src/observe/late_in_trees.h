@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "observe/record.h"
+
+namespace steelyard::observe {
+
+/// Of each tree of broadcasts: who came late, and how many that held up at first and at last. In the words of the page
+/// (python/steelyard/trees.py).
+std::vector<std::string> late_in_trees(const RunRecord& record);
+
+}  // namespace steelyard::observe

@@ -1,0 +1,134 @@
+#include "observe/late_in_trees.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "observe/sample_records.h"
+#include "observe/verdict.h"
+
+namespace steelyard::observe {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Nodes of two ranks; of the even ones, `late` come late.
+RunRecord run(int ranks, const std::vector<int>& late) {
+  RunRecord record = sample_run();
+  for (int r = 0; r < ranks; ++r) {
+    record.ranks.push_back(sample_rank(r, r / 2, 1, 10, 20));
+    record.ranks.back().broadcasts = {100, 0, 80, 20};
+  }
+  for (const int r : late) {
+    record.ranks[static_cast<std::size_t>(r)].broadcasts.late = 60;
+    record.ranks[static_cast<std::size_t>(r)].broadcasts.behind = 0.6;
+  }
+  return record;
+}
+
+TEST(LateInTrees, SayWhoWasHeldUpAtFirstAndAtLast) {
+  RunRecord record = run(16, {8});
+  record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, none at last"));
+  record = run(16, {4, 12});
+  record.trees = {{{0, 2, 4, 6, 12, 8, 10, 14}, {0, 2, 4, 6, 12, 8, 10, 14}}};
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: ranks 4, 12 came late, rank 4 most, 10.0 ms; 4 far earlier got the data through them at first, 4 at last"));
+}
+
+TEST(LateInTrees, WhoIsLateHimselfIsNotHeldUp) {
+  RunRecord record = run(16, {8, 12});
+  record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 8, 14, 12}}};
+  EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("; 2 far earlier got the data through them at first")));
+}
+
+TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
+  RunRecord record = run(16, {2, 4, 6, 8, 10, 12, 14});
+  for (int r = 2; r < 16; r += 2) record.ranks[static_cast<std::size_t>(r)].broadcasts.behind = 0.006 + 1e-5 * r;
+  record.ranks[8].broadcasts.behind = 0.6;
+  record.ranks[14].broadcasts.behind = 0.3;
+  record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, none at last"));
+}
+
+TEST(LateInTrees, AnotherLeaderIsNamed) {
+  RunRecord record = run(8, {4});
+  record.trees = {{{0, 2, 4, 6}, {0, 2, 5, 6}}};
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 4 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at first, none at last; rank 5 leads in the place of rank 4"));
+}
+
+TEST(LateInTrees, ARootOfItsOwnBroadcastsIsNotLateToThem) {
+  RunRecord record = run(8, {0, 6});
+  // 6 was root of all, and stood at 0 for each: 0 in its place.
+  record.trees = {{{0, 2, 4, 6}, {6, 2, 4, 0}}};
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"));
+}
+
+TEST(LateInTrees, OnceInAWhileIsNotLate) {
+  RunRecord record = run(8, {4});
+  record.ranks[4].broadcasts.late = 19;
+  record.trees = {{{0, 2, 4, 6}, {0, 2, 4, 6}}};
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("1 tree in which nobody came late to every fourth broadcast, and nobody moved"));
+  record.trees[0].last = {0, 4, 2, 6};
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("tree of 4 nodes: its order changed, but nobody came late to every fourth broadcast"));
+  record.ranks[4].broadcasts.late = 20;
+  EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("rank 4 came late")));
+}
+
+TEST(LateInTrees, OfManyThoseThatHeldUpMostAreTold) {
+  RunRecord record = run(64, {8, 40});
+  const Tree small{{0, 40}, {0, 40}};
+  const Tree large{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}};
+  record.trees = {small, small, {{0, 2}, {0, 2}}, small, large, small};
+  const auto told = late_in_trees(record);
+  ASSERT_EQ(told.size(), 6u);
+  EXPECT_THAT(told[0], HasSubstr("tree of 8 nodes: rank 8"));
+  EXPECT_EQ(told[4], "1 more tree with late ranks or another order");
+  EXPECT_THAT(told[5], HasSubstr("1 tree in which nobody"));
+}
+
+TEST(LateInTrees, StandTheStrangestRecord) {
+  RunRecord record = run(8, {0, 1, 2, 3, 4, 5, 6, 7});
+  record.trees = {{}, {{0, 2}, {}}, {{}, {0, 2}}, {{9, 9, 9}, {4, 4}}, {{2}, {3, 99}}};
+  EXPECT_THAT(late_in_trees(record), Not(IsEmpty()));
+  EXPECT_THAT(late_in_trees(rich_run()), IsEmpty());
+}
+
+TEST(LateInTrees, AreToldInTheFullReport) {
+  RunRecord record = run(16, {8});
+  record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
+  EXPECT_THAT(full_report(record), HasSubstr("\nBroadcasts\n  tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far"));
+}
+
+TEST(LateInTrees, FourThousandNodesAreFew) {
+  std::vector<int> first(4096);
+  std::iota(first.begin(), first.end(), 0);
+  for (int& rank : first) rank *= 2;
+  RunRecord record = run(8192, {4096});
+  record.trees = {{first, first}};
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre(HasSubstr("2047 far earlier got the data through it at first, 2047 at")));
+}
+
+}  // namespace
+}  // namespace steelyard::observe
