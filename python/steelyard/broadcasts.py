@@ -1,4 +1,4 @@
-"""Sections about broadcasts: who came late, and what became of the trees in which they go from node to node."""
+"""Sections about broadcasts and scatters: who came late, and what became of the trees in which they go from node to node."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ from .words import duration, number, percent, plural
 
 
 def broadcasts(run: Run) -> Optional[Section]:
-    frame = run.collectives
+    return _delivered(run.collectives, "broadcast")
+
+
+def scatters(run: Run) -> Optional[Section]:
+    return _delivered(run.scatters, "scatter")
+
+
+def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
     if not len(frame):
         return None
+    names, title = f"{name}s", f"Who came late to {name}s?"
     sums = frame.sum()
     taken = sums["shared"] + sums["tree"] + sums["library"]
     words = []
@@ -28,12 +36,12 @@ def broadcasts(run: Run) -> Optional[Section]:
             ("library", "were left to the MPI library"),
         )
         parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
-        words.append(f"Of the ranks' {number(taken)} parts in broadcasts, {', '.join(parts)}.")
-    words.append(won(frame))
+        words.append(f"Of the ranks' {number(taken)} parts in {names}, {', '.join(parts)}.")
+    words.append(won(frame, name))
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
         words.append("No rank came later than the data.")
-        return Section("broadcasts", "Who came late to broadcasts?", words)
+        return Section(names, title, words)
     rows = [
         Bar(
             f"rank {rank}",
@@ -42,19 +50,19 @@ def broadcasts(run: Run) -> Optional[Section]:
         )
         for rank, row in late.head(ROWS).iterrows()
     ]
-    caption = "How long after the data the rank came, on average over the broadcasts to which it was late."
+    caption = f"How long after the data the rank came, on average over the {names} to which it was late."
     if len(late) > ROWS:
         caption += f" Shown are {ROWS} of {len(late)} ranks."
-    return Section("broadcasts", "Who came late to broadcasts?", words, svg=bars(rows, duration), caption=caption)
+    return Section(names, title, words, svg=bars(rows, duration), caption=caption)
 
 
-def won(frame: pd.DataFrame) -> str:
-    """What broadcasts through shared memory won over the MPI library's."""
+def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
+    """What those through shared memory won over the MPI library's."""
     shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
     if shared is None or library is None:
         return "What that won is not known: only --collectives=auto compares, among ranks of one node."
     waits = (
-        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a broadcast through "
+        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} through "
         f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
     )
     stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5

@@ -127,7 +127,7 @@ class Run:
         """One row a rank whose broadcasts Steelyard looked at: calls, of those shared (through shared memory alone), tree
         (between nodes as well) and library (left or given back), late (to which it came after the data) and behind (s, the
         sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and its noise.
-        Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory. Empty where there
+        Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes. Empty where there
         were none."""
         return self._over_board("broadcasts")
 

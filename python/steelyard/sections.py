@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Optional
 
-from .broadcasts import broadcast_trees, broadcasts
+from .broadcasts import broadcast_trees, broadcasts, scatters
 from .detail import decisions, loops, nodes, ranks, tasks, tasks_flow
 from .overview import activity, core_time, cores, efficiency, phases, waited_for
 from .record import Run
@@ -20,6 +20,7 @@ def sections(run: Run) -> list[Section]:
         phases,
         waited_for,
         broadcasts,
+        scatters,
         broadcast_trees,
         loops,
         tasks,

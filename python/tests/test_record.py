@@ -33,7 +33,7 @@ def test_schema_is_strict_and_explains_every_member():
     # older records lack it, or the run had none of it
     later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "cpu", "preempted", "came_late", "quiesced"}
     later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
-    later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory")}
+    later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
         left_out = later | ({"lent"} if "length" in struct["properties"] else set())
         assert struct["additionalProperties"] is False

@@ -157,13 +157,13 @@ Board::Arrivals Board::arrivals() const {
   return found;
 }
 
-SizeClasses& Board::classes() const { return shared_->classes; }
-
 Comparison::Next Board::compare(int which, std::int64_t now) {
   SizeClasses& classes = shared_->classes;
   return classes.asks(which) ? classes.next(which, waits(which, false), waits(which, true), now)
                              : classes.next(which, {}, {}, now);
 }
+
+Comparison::Next Board::compare_nothing() { return shared_->classes.pass(); }
 
 const Notice* Board::notice() {
   const Notice& notice = slot();

@@ -80,7 +80,7 @@ class Board {
   /// The root, once it has claimed the broadcast: how one of this class is to go.
   Comparison::Next compare(int which, std::int64_t now);
   /// The same for one without data.
-  Comparison::Next compare_nothing() { return classes().pass(); }
+  Comparison::Next compare_nothing();
   /// Everybody: the time in a broadcast of this class since both this rank and the root had come.
   void waited(int which, bool by_board, std::int64_t ns);
 
@@ -116,7 +116,6 @@ class Board {
   bool all_passed(std::uint64_t number);
   Notice& slot() const;
   Waits waits(int which, bool by_board) const;
-  SizeClasses& classes() const;
 
   Shared* shared_;
   char* cells_;

@@ -50,7 +50,9 @@ std::uint32_t Comparison::gap(std::int64_t now, std::int64_t number) {
 }
 
 std::uint32_t Comparison::stay(std::uint32_t least, std::int64_t now, std::int64_t number) {
+  const std::int64_t own = (now - looked_at_) / std::max<std::int64_t>(1, stayed_);  // a stay is of this kind alone
   std::int64_t apart = each(now, number);
+  if (step_ == Step::stay) apart = std::max(apart, own);
   // So far the library had most of them; the board will be what it has won the faster.
   if (step_ == Step::decide) apart = std::max(apart - won_lately_, apart / kGrowth + 1);
   const std::int64_t affordable = kCostPart * won_lately_ * with_warm_ups() / apart;

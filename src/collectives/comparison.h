@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 namespace steelyard::collectives {
@@ -31,6 +32,8 @@ class Comparison {
   };
   /// False where the next answer does not depend on what was waited.
   bool asks() const { return step_ == Step::decide || (step_ == Step::stay && stayed_ >= stay_); }
+  /// ns that the board wins in each, where it has them; 0 where the library does.
+  std::int64_t won() const { return step_ == Step::stay || step_ == Step::check ? std::max<std::int64_t>(-dearer_, 1) : 0; }
   /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the communicator, of
   /// whatever kind and length: those are what the time from one to the next is of.
   Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);

@@ -9,18 +9,14 @@ int SizeClasses::of(Operation operation, std::size_t bytes) {
   return static_cast<int>(operation) * kSizes + size;
 }
 
-bool SizeClasses::asks(int which) const {
-  const Class& one = classes_[which];
-  return number_ >= one.until && one.comparison.asks();
-}
+bool SizeClasses::asks(int which) const { return number_ >= until_[which] && comparisons_[which].asks(); }
 
 Comparison::Next SizeClasses::next(int which, const Waits& library, const Waits& board, std::int64_t now) {
-  Class& one = classes_[which];
-  one.seen = ++number_;
+  seen_[which] = ++number_;
   Comparison::Next next{.by_board = false, .counted = false};
-  if (number_ > one.until) {
-    next = one.comparison.next(library, board, now, number_);
-    one.until = number_ + next.left;
+  if (number_ > until_[which]) {
+    next = comparisons_[which].next(library, board, now, number_);
+    until_[which] = number_ + next.left;
   }
   next.left = leave();
   return next;
@@ -31,16 +27,25 @@ Comparison::Next SizeClasses::pass() {
   return {.by_board = false, .counted = false, .left = leave()};
 }
 
-// As many as the library has of each class that is in use.
+// For one class, so many that follow may be the library's; none where it would be missed.
+std::int64_t SizeClasses::left_by(int which) const {
+  const std::int64_t absent = number_ - seen_[which], won = comparisons_[which].won();
+  if (absent > kInUse && won <= kNotice * absent) return Comparison::kMost;
+  if (won > 0) return 0;
+  // A look at it goes on when it comes again, a little later.
+  return std::max<std::int64_t>(until_[which] - number_, absent > kAbsent ? Comparison::kLeast : 0);
+}
+
+// As many as each class allows that has come so far.
 std::uint32_t SizeClasses::leave() {
   std::int64_t left = Comparison::kMost;
   bool any = false;
-  for (const Class& one : classes_) {
-    if (one.seen == 0 || number_ - one.seen > kInUse) continue;
+  for (int which = 0; which < kClasses; ++which) {
+    if (seen_[which] == 0) continue;
     any = true;
-    left = std::min(left, one.until - number_);
+    left = std::min(left, left_by(which));
   }
-  left = any ? std::max<std::int64_t>(left, 0) : 0;
+  if (!any) return 0;
   number_ += left;
   return static_cast<std::uint32_t>(left);
 }

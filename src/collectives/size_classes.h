@@ -8,6 +8,7 @@ namespace steelyard::collectives {
 
 /// What goes over a board.
 enum class Operation : std::uint8_t { broadcast, scatter };
+inline constexpr int kOperations = 2;
 
 /// The comparisons with the MPI library on one communicator: one for each operation and size class, as what wins for 8 bytes
 /// may lose for a million. All answers are the root's, which knows how long its message is. The others cannot be asked: in a
@@ -19,8 +20,10 @@ enum class Operation : std::uint8_t { broadcast, scatter };
 class SizeClasses {
  public:
   static constexpr int kSizes = 3;             ///< in the notice; in one piece; in several
-  static constexpr int kClasses = 2 * kSizes;  ///< of both operations
-  static constexpr std::int64_t kInUse = 256;  ///< collectives after which a class that came no more is forgotten
+  static constexpr int kClasses = kOperations * kSizes;
+  static constexpr std::int64_t kInUse = 256;  ///< collectives after which a class that came no more is forgotten, unless it wins
+                                               ///< more over the board than the notices of all others cost
+  static constexpr std::int64_t kNotice = 100;  ///< ns that one costs
   static constexpr std::size_t kShort = 960;   ///< bytes that fit into a notice
   static constexpr std::size_t kPiece = 128U << 10;
 
@@ -36,15 +39,14 @@ class SizeClasses {
   Comparison::Next pass();
 
  private:
-  struct Class {
-    std::int64_t seen = 0;   // number of its last one; 0: none so far
-    std::int64_t until = 0;  // the library has those up to this number
-    Comparison comparison;
-  };
+  static constexpr std::int64_t kAbsent = 8;  // collectives: a class that has not come since then need not be waited for
   std::uint32_t leave();
+  std::int64_t left_by(int which) const;
 
-  std::int64_t number_ = 0;  // of the collectives, those included that were left to the library
-  Class classes_[kClasses];
+  std::int64_t number_ = 0;            // of the collectives, those included that were left to the library
+  std::int64_t seen_[kClasses] = {};   // number of the last one of each; 0: none so far
+  std::int64_t until_[kClasses] = {};  // the library has those up to this number
+  Comparison comparisons_[kClasses];
 };
 
 }  // namespace steelyard::collectives

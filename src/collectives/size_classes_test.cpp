@@ -71,7 +71,7 @@ TEST(SizeClasses, LittleIsAskedWhereTheLibraryIsBestForAll) {
   Program program;
   program.waits[kLong] = {1000, 1500};
   for (int i = 0; i < 50'000; ++i) program.next(i % 2 == 0 ? kShort : kLong);
-  EXPECT_LT(program.asked, 15'000) << "of 50,000";
+  EXPECT_LT(program.asked, 15'000) << "of 50,000; a look at either is one at each of some in a row";
   EXPECT_LT(program.part_lost(), 0.02);
 }
 
@@ -81,6 +81,29 @@ TEST(SizeClasses, OneThatCameOnceIsForgotten) {
   program.asked = 0;
   for (int i = 0; i < 50'000; ++i) program.next(kShort);
   EXPECT_LT(program.asked, 3000) << "of 50,000";
+}
+
+// A long one at each time step, among many short ones.
+TEST(SizeClasses, ARareOneKeepsWhatItWins) {
+  for (const int every : {100, 255, 300, 1000}) {
+    Program program;
+    program.waits[kMiddle] = {10'000'000, 3000};
+    for (int i = 0; i < 1000 * every; ++i) {
+      if (i == 500 * every) program.calls[kMiddle] = program.over_board[kMiddle] = 0;  // found by chance, while few are asked
+      program.next(i % every == 0 ? kMiddle : kShort);
+    }
+    EXPECT_GT(program.share(kMiddle), 0.9) << every;
+  }
+}
+
+TEST(SizeClasses, ARareOneOfTheLibrarysCostsOthersFewNotices) {
+  for (const int every : {2, 50, 250, 1000}) {
+    Program program;
+    program.waits[kLong] = {1000, 1500};
+    for (int i = 0; i < 50'000; ++i) program.next(i % every == 0 ? kLong : kShort);
+    EXPECT_LT(program.asked, 15'000) << every;
+    EXPECT_LT(program.part_lost(), 0.02) << every;
+  }
 }
 
 TEST(SizeClasses, OneThatComesLateInTheRunIsLookedAt) {

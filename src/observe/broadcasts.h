@@ -25,6 +25,7 @@ struct Broadcasts {
   long left_length = 0;   ///< longer than a board or a tree takes
   long left_choice = 0;   ///< nobody was seen to wait less without the library
   long left_memory = 0;   ///< the node had no shared memory left for the data
+  long left_nodes = 0;    ///< scatters: their communicator spans nodes
 };
 
 struct LeftField {
@@ -36,6 +37,7 @@ inline constexpr LeftField kLeftFields[] = {
     {"left_threads", &Broadcasts::left_threads}, {"left_boards", &Broadcasts::left_boards},
     {"left_first", &Broadcasts::left_first},     {"left_length", &Broadcasts::left_length},
     {"left_choice", &Broadcasts::left_choice},   {"left_memory", &Broadcasts::left_memory},
+    {"left_nodes", &Broadcasts::left_nodes},
 };
 
 /// The order of a tree's ranks between nodes, by position, the root first: at its beginning and at its end.

@@ -72,9 +72,9 @@ void note_left(collectives::Operation operation, long observe::Broadcasts::* why
   ++(delivered(*g_state, operation).counts.*why);
 }
 
-void note_left_to_threads() {
+void note_left_to_threads(collectives::Operation operation) {
   if (g_state != nullptr && g_state->boards != nullptr)
-    g_state->left_to_threads.fetch_add(1, std::memory_order_relaxed);
+    delivered(*g_state, operation).left_to_threads.fetch_add(1, std::memory_order_relaxed);
 }
 
 void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns) {
@@ -95,7 +95,7 @@ void note_tree(const std::vector<int>& first, const std::vector<int>& last) {
 observe::Broadcasts delivered_of(const State& state, collectives::Operation operation) {
   const Delivered& of = state.delivered[static_cast<std::size_t>(operation)];
   observe::Broadcasts noted = of.counts;
-  if (operation == collectives::Operation::broadcast) noted.left_threads = state.left_to_threads.load();
+  noted.left_threads = of.left_to_threads.load();
   noted.calls += noted.left_threads;
   noted.library += noted.left_threads;
   const auto sum_up = [](const Delivered::Waits& waits, long& looks, double& wait, double& noise) {

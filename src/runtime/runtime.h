@@ -114,8 +114,8 @@ void broadcast_called();
 void note_delivery(collectives::Operation operation, bool by_library, bool by_tree, std::int64_t late);
 /// For the record: why one that was to be taken over is left to the MPI library. `noted`: by note_delivery().
 void note_left(collectives::Operation operation, long observe::Broadcasts::* why, bool noted);
-/// The same of a broadcast, from any thread, where several may call MPI.
-void note_left_to_threads();
+/// The same, from any thread, where several may call MPI.
+void note_left_to_threads(collectives::Operation operation);
 /// For the record: time in one since this rank and the root had come.
 void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns);
 /// The same, once a tree has ended: its world ranks by position, at first and at last.

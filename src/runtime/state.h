@@ -54,6 +54,7 @@ struct Delivered {
     double squares = 0;
   };
   observe::Broadcasts counts;
+  std::atomic<long> left_to_threads = 0;  ///< under MPI_THREAD_MULTIPLE
   Waits shared, library;
 };
 
@@ -72,8 +73,7 @@ struct State {
   bool compares_broadcasts = false;       // with the MPI library's own
   bool plants_trees = false;              // for broadcasts between nodes
   bool called_broadcasts = false;         // some by Steelyard's name
-  Delivered delivered[2];                 // by collectives::Operation
-  std::atomic<long> left_to_threads = 0;  // broadcasts, under MPI_THREAD_MULTIPLE
+  Delivered delivered[collectives::kOperations];  // by collectives::Operation
   std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment

@@ -12,7 +12,6 @@ using collectives::Board;
 using collectives::Notice;
 using collectives::Operation;
 using collectives::Path;
-using collectives::SizeClasses;
 
 /// One broadcast on a communicator, at this rank.
 class Delivery : OverBoard {
@@ -25,10 +24,10 @@ class Delivery : OverBoard {
   std::optional<int> run();
 
  private:
-  void note_why_library() const;
   std::optional<int> give();
   std::optional<int> take(int from);
   int lead();
+  int compared(std::size_t bytes) const;
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
   int hand_out(const char* row, std::size_t bytes);
 
@@ -39,18 +38,17 @@ class Delivery : OverBoard {
 
 int Delivery::hand_out(const char* row, std::size_t bytes) {
   if (!layout_.take(row, b_.buffer, 0, std::min(bytes, layout_.bytes()))) return refused(MPI_ERR_TYPE);
-  return compared(bytes, layout_);
+  return compared(bytes);
 }
 
-void Delivery::note_why_library() const {
-  using observe::Broadcasts;
-  if (layout_.bytes() == 0) return;
-  const std::size_t most = communicator_.tree != nullptr ? Tree::kMostBytes : Board::kCellBytes;
-  runtime::note_left(Operation::broadcast,
-                     layout_.bytes() > most   ? &Broadcasts::left_length
-                     : communicator_.compares ? &Broadcasts::left_choice
-                                              : &Broadcasts::left_memory,
-                     true);
+/// Of a row that holds `bytes` bytes: MPI_SUCCESS or the error. Where the root has given fewer than are asked for, MPICH's
+/// own broadcast is an error, too.
+int Delivery::compared(std::size_t bytes) const {
+  if (bytes > layout_.bytes()) return refused(MPI_ERR_TRUNCATE);
+#ifndef OPEN_MPI
+  if (bytes < layout_.bytes()) return refused(MPI_ERR_OTHER);
+#endif
+  return MPI_SUCCESS;
 }
 
 std::optional<int> Delivery::run() {
@@ -81,7 +79,7 @@ std::optional<int> Delivery::run() {
   }
   if (board != nullptr && communicator_.untold < 0) board->pass();
   runtime::note_delivery(Operation::broadcast, !code, tree != nullptr, late_);
-  if (!code) note_why_library();
+  if (!code) note_why_library(layout_.bytes(), tree != nullptr ? Tree::kMostBytes : Board::kCellBytes);
   return code;
 }
 
@@ -90,16 +88,7 @@ std::optional<int> Delivery::give() {
   const std::int64_t came = began();
   const std::optional<Begun> begun = begin(bytes, came);
   if (!begun) return refused(MPI_ERR_ROOT);
-  // Long messages are put up and taken in pieces, so that the two overlap, and stay in a core's own cache.
-  const std::size_t first = layout_.contiguous() ? std::min(bytes, SizeClasses::kPiece) : bytes;
-  if (begun->row == nullptr || !layout_.give(b_.buffer, begun->row, 0, first)) return leave(*begun, bytes, came);
-  put_up(*begun, bytes, came, first);
-  for (std::size_t done = first; done < bytes;) {
-    const std::size_t piece = std::min(bytes - done, SizeClasses::kPiece);
-    layout_.give(b_.buffer, begun->row, done, piece);
-    done += piece;
-    communicator_.board->more(done);
-  }
+  if (!give_all(*begun, layout_, b_.buffer, came)) return leave(*begun, bytes, came);
   return measured(came, begun->next.counted, begun->which, MPI_SUCCESS);
 }
 
@@ -135,7 +124,7 @@ std::optional<int> Delivery::take(int from) {
   }
   if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
   const bool counted = notice->counted;
-  const int code = layout_.contiguous() ? compared(bytes, layout_) : hand_out(row, bytes);
+  const int code = layout_.contiguous() ? compared(bytes) : hand_out(row, bytes);
   return measured(since, counted, notice->which, code);
 }
 

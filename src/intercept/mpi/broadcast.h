@@ -10,7 +10,7 @@ namespace steelyard::intercept {
 /// The arguments of the call, as C has them.
 struct Broadcast {
   void* buffer;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
   int root;
   MPI_Comm comm;

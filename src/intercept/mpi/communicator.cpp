@@ -139,13 +139,14 @@ Communicator* at_collective(MPI_Comm handle) {
   return communicator;
 }
 
+void note_left_to_threads(collectives::Operation operation, MPI_Comm handle) {
+  if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::note_left_to_threads(operation);
+}
+
 void note_left(MPI_Comm handle, const Communicator* communicator) {
   using collectives::Operation;
   using observe::Broadcasts;
-  if (communicator == nullptr) {
-    if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::note_left_to_threads();
-    return;
-  }
+  if (communicator == nullptr) return note_left_to_threads(Operation::broadcast, handle);
   if (communicator->between_nodes) {
     if (communicator->tree == nullptr) return runtime::note_left(Operation::broadcast, &Broadcasts::left_first, false);
     if (!communicator->tree->usable()) runtime::note_left(Operation::broadcast, &Broadcasts::left_boards, false);

@@ -47,6 +47,8 @@ Communicator* remembered(MPI_Comm communicator);
 /// At each collective on it, in whatever thread. nullptr where its collectives mean nothing to the runtime.
 Communicator* at_collective(MPI_Comm communicator);
 
+/// The same where there is none, as several threads may call collectives.
+void note_left_to_threads(collectives::Operation operation, MPI_Comm handle);
 /// A broadcast on it that was to be taken over is not: for the record, why. `communicator`: as at_collective() gave it.
 void note_left(MPI_Comm handle, const Communicator* communicator);
 

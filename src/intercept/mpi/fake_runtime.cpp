@@ -124,7 +124,7 @@ bool takes_every_broadcast() { return false; }
 void broadcast_called() {}
 void note_delivery(collectives::Operation, bool, bool, std::int64_t) {}
 void note_left(collectives::Operation, long observe::Broadcasts::*, bool) {}
-void note_left_to_threads() {}
+void note_left_to_threads(collectives::Operation) {}
 void note_wait(collectives::Operation, bool, std::int64_t) {}
 void note_tree(const std::vector<int>&, const std::vector<int>&) {}
 

@@ -14,7 +14,7 @@ struct Flow {
   int root = 0;
 };
 
-inline bool carries(int count, MPI_Datatype type) {
+inline bool carries(MPI_Count count, MPI_Datatype type) {
   int size = 0;
   return count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;
 }
@@ -35,7 +35,7 @@ inline auto all_to_all(int count, MPI_Datatype type) {
 }
 
 /// Bcast and scatter: `count` elements at this rank come from the root.
-inline auto root_to_all(int root, int count, MPI_Datatype type) {
+inline auto root_to_all(int root, MPI_Count count, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     const bool waits = c.rank != root && carries(count, type);
     return {waits ? runtime::Dependence::root : runtime::Dependence::nobody, root};

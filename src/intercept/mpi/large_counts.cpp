@@ -1,8 +1,10 @@
-// MPI 4's calls with large counts, from C. Where its counts fit, such a call is the ordinary one: ranks may mix them.
+// MPI 4's calls with large counts, from C. Where its counts fit, such a call is the ordinary one: ranks may mix them. What may
+// go over a board does so whatever the counts: whether they fit, one rank cannot say for another.
 #include <initializer_list>
 #include <limits>
 
-#include "intercept/mpi/call.h"
+#include "intercept/mpi/broadcast.h"
+#include "intercept/mpi/scatter.h"
 
 #if MPI_VERSION >= 4
 
@@ -76,8 +78,9 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace_c(void* data, MPI_Count count, MPI_Dat
 }
 
 STEELYARD_EXPORT int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  ORDINARY_IF_FIT(({count}), MPI_Bcast(buffer, static_cast<int>(count), type, root, comm),
-                  PMPI_Bcast_c(buffer, count, type, root, comm));
+  return broadcast(
+      STEELYARD_SITE, {buffer, count, type, root, comm}, false,
+      [&] { return PMPI_Bcast_c(buffer, count, type, root, comm); }, [](int error) { return error; });
 }
 
 STEELYARD_EXPORT int MPI_Reduce_c(const void* from, void* to, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -119,9 +122,10 @@ STEELYARD_EXPORT int MPI_Gather_c(const void* from, MPI_Count count, MPI_Datatyp
 
 STEELYARD_EXPORT int MPI_Scatter_c(const void* from, MPI_Count count, MPI_Datatype type, void* to, MPI_Count to_count,
                                    MPI_Datatype to_type, int root, MPI_Comm comm) {
-  ORDINARY_IF_FIT(({count, to_count}),
-                  MPI_Scatter(from, static_cast<int>(count), type, to, static_cast<int>(to_count), to_type, root, comm),
-                  PMPI_Scatter_c(from, count, type, to, to_count, to_type, root, comm));
+  return scatter(
+      STEELYARD_SITE, {from, count, type, to, to_count, to_type, root, comm},
+      [&] { return PMPI_Scatter_c(from, count, type, to, to_count, to_type, root, comm); },
+      [](int error) { return error; });
 }
 
 STEELYARD_EXPORT int MPI_Allgather_c(const void* from, MPI_Count count, MPI_Datatype type, void* to, MPI_Count to_count,

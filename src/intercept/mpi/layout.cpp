@@ -73,7 +73,7 @@ std::size_t plain_size(MPI_Datatype type) {
 
 }  // namespace
 
-Layout::Layout(const void* buffer, MPI_Datatype type, int count) : type_(type), count_(count), size_(plain_size(type)) {
+Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count) : type_(type), count_(count), size_(plain_size(type)) {
   contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));
   if (size_ == 0) {
     MPI_Count size = 0;
@@ -89,9 +89,10 @@ bool Layout::give(const void* buffer, char* row, std::size_t from, std::size_t b
     return true;
   }
   if (bytes_ > INT_MAX) return false;
-  if (buffer == MPI_BOTTOM) return through_itself(buffer, count_, type_, row, static_cast<int>(bytes_), MPI_PACKED);
+  const int count = static_cast<int>(count_);
+  if (buffer == MPI_BOTTOM) return through_itself(buffer, count, type_, row, static_cast<int>(bytes_), MPI_PACKED);
   int position = 0;
-  const int error = PMPI_Pack(buffer, count_, type_, row, static_cast<int>(bytes_), &position, g_quiet);
+  const int error = PMPI_Pack(buffer, count, type_, row, static_cast<int>(bytes_), &position, g_quiet);
   return error == MPI_SUCCESS && static_cast<std::size_t>(position) == bytes_;
 }
 

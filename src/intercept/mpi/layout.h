@@ -10,20 +10,21 @@ namespace steelyard::intercept {
 class Layout {
  public:
   /// `buffer`: the program's. What lies in an accelerator's memory is left to the MPI library to pack.
-  Layout(const void* buffer, MPI_Datatype type, int count);
+  Layout(const void* buffer, MPI_Datatype type, MPI_Count count);
 
   std::size_t bytes() const { return bytes_; }
   /// They lie as they travel: any part of them may be given or taken alone. Otherwise all of them at once.
   bool contiguous() const { return contiguous_; }
 
-  /// From the program's buffer to the same place in the row. False where the MPI library refuses to pack it.
+  /// From the program's buffer to the same place in the row. False where the MPI library refuses to pack it, or it is too long
+  /// for that.
   bool give(const void* buffer, char* row, std::size_t from, std::size_t bytes) const;
   /// The way back. With fewer bytes than all, as many whole elements as they make up.
   bool take(const char* row, void* buffer, std::size_t from, std::size_t bytes) const;
 
  private:
   MPI_Datatype type_;
-  int count_;
+  MPI_Count count_;
   std::size_t size_;  // of an element
   std::size_t bytes_;
   bool contiguous_;

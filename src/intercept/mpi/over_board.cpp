@@ -1,5 +1,7 @@
 #include "intercept/mpi/over_board.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 
 namespace steelyard::intercept {
@@ -75,9 +77,20 @@ std::optional<OverBoard::Begun> OverBoard::begin(std::size_t bytes, std::int64_t
   return begun;
 }
 
-void OverBoard::put_up(const Begun& begun, std::size_t bytes, std::int64_t came, std::size_t ready) {
-  communicator_.board->put_up(Path::board, bytes, came, ready, 0, begun.which, begun.next);
+bool OverBoard::give_all(const Begun& begun, const Layout& layout, const void* buffer, std::int64_t came) {
+  Board& board = *communicator_.board;
+  const std::size_t bytes = layout.bytes();
+  std::size_t done = layout.contiguous() ? std::min(bytes, collectives::SizeClasses::kPiece) : bytes;
+  if (begun.row == nullptr || !layout.give(buffer, begun.row, 0, done)) return false;
+  board.put_up(Path::board, bytes, came, done, 0, begun.which, begun.next);
   arrive_with_data();
+  while (done < bytes) {
+    const std::size_t piece = std::min(bytes - done, collectives::SizeClasses::kPiece);
+    layout.give(buffer, begun.row, done, piece);
+    done += piece;
+    board.more(done);
+  }
+  return true;
 }
 
 std::optional<int> OverBoard::leave(const Begun& begun, std::size_t bytes, std::int64_t came) {
@@ -115,13 +128,14 @@ void OverBoard::look_at_library(std::int64_t since, bool counted, int which) {
   communicator_.looked_which = which;
 }
 
-/// Where the root has given fewer bytes than are asked for, MPICH's own broadcast is an error, too.
-int OverBoard::compared(std::size_t there, const Layout& layout) const {
-  if (there > layout.bytes()) return refused(MPI_ERR_TRUNCATE);
-#ifndef OPEN_MPI
-  if (there < layout.bytes()) return refused(MPI_ERR_OTHER);
-#endif
-  return MPI_SUCCESS;
+void OverBoard::note_why_library(std::size_t bytes, std::size_t most) const {
+  using observe::Broadcasts;
+  if (bytes == 0) return;
+  runtime::note_left(operation_,
+                     bytes > most             ? &Broadcasts::left_length
+                     : communicator_.compares ? &Broadcasts::left_choice
+                                              : &Broadcasts::left_memory,
+                     true);
 }
 
 int OverBoard::measured(std::int64_t since, bool counted, int which, int code) {

@@ -39,9 +39,10 @@ class OverBoard {
     char* row = nullptr;  ///< null: the library is to have it
   };
   std::optional<Begun> begin(std::size_t bytes, std::int64_t came);
-  /// The others take what is in place so far.
-  void put_up(const Begun& begun, std::size_t bytes, std::int64_t came, std::size_t ready);
-  /// Instead of put_up(): all are to call the library.
+  /// Puts up all that `layout` says of `buffer`, in pieces, so that giving and taking overlap and stay in a core's own cache.
+  /// False where it cannot be had: nothing is up.
+  bool give_all(const Begun& begun, const Layout& layout, const void* buffer, std::int64_t came);
+  /// Instead of that: all are to call the library.
   std::optional<int> leave(const Begun& begun, std::size_t bytes, std::int64_t came);
 
   /// Who waits for `from` (a rank of the communicator): what that one has put up. nullptr where nobody ever will, or another
@@ -49,8 +50,8 @@ class OverBoard {
   const collectives::Notice* hear(int from);
   /// Then, where the notice says so: to the library.
   void look_at_library(std::int64_t since, bool counted, int which);
-  /// A row that holds `there` bytes for `layout`: MPI_SUCCESS or the error.
-  int compared(std::size_t there, const Layout& layout) const;
+  /// For the record, once it has been left to the library, which had so many bytes; `most`: that we could take.
+  void note_why_library(std::size_t bytes, std::size_t most) const;
   /// Through shared memory, in the time since `since`: `code`.
   int measured(std::int64_t since, bool counted, int which, int code);
 

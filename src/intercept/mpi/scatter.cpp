@@ -9,7 +9,6 @@ using collectives::Board;
 using collectives::Notice;
 using collectives::Operation;
 using collectives::Path;
-using collectives::SizeClasses;
 
 /// One scatter on a communicator, at this rank.
 class Scattering : OverBoard {
@@ -44,11 +43,7 @@ std::optional<int> Scattering::run() {
   const std::optional<int> code = is_root() ? give() : take();
   if (communicator_.untold < 0) board.pass();
   runtime::note_delivery(Operation::scatter, !code, false, late_);
-  if (!code && communicator_.compares) {
-    using observe::Broadcasts;
-    const bool is_long = given_ > Board::kCellBytes;
-    runtime::note_left(Operation::scatter, is_long ? &Broadcasts::left_length : &Broadcasts::left_choice, true);
-  }
+  if (!code) note_why_library(given_, Board::kCellBytes);
   return code;
 }
 
@@ -61,8 +56,10 @@ int Scattering::without_data(int code) {
 int Scattering::take_block(const char* row, std::size_t block) {
   const char* const at = row + block * static_cast<std::size_t>(communicator_.rank);
   const std::size_t wanted = std::min(block, mine_.bytes());
+  if (wanted > 0 && s_.to == MPI_BOTTOM && mine_.contiguous()) return refused(MPI_ERR_BUFFER);
   if (wanted > 0 && !mine_.take(at, s_.to, 0, wanted)) return refused(MPI_ERR_TYPE);
-  return compared(block, mine_);
+  // One that asks for more than it is given is no error to either library.
+  return block > mine_.bytes() ? refused(MPI_ERR_TRUNCATE) : MPI_SUCCESS;
 }
 
 std::optional<int> Scattering::give() {
@@ -73,18 +70,10 @@ std::optional<int> Scattering::give() {
   const std::size_t bytes = given_ = block.bytes() * blocks_;
   const std::optional<Begun> begun = begin(bytes, came);
   if (!begun) return refused(MPI_ERR_ROOT);
-  // As one row: the blocks of a scatter follow each other as the elements of one do.
   if (begun->row == nullptr) return leave(*begun, bytes, came);
+  // The blocks of a scatter follow each other as the elements of one do.
   const Layout all(s_.from, s_.from_type, s_.from_count * communicator_.size);
-  const std::size_t first = all.contiguous() ? std::min(bytes, SizeClasses::kPiece) : bytes;
-  if (!all.give(s_.from, begun->row, 0, first)) return leave(*begun, bytes, came);
-  put_up(*begun, bytes, came, first);
-  for (std::size_t done = first; done < bytes;) {
-    const std::size_t piece = std::min(bytes - done, SizeClasses::kPiece);
-    all.give(s_.from, begun->row, done, piece);
-    done += piece;
-    communicator_.board->more(done);
-  }
+  if (!give_all(*begun, all, s_.from, came)) return leave(*begun, bytes, came);
   const int code = keeps_its_own() ? MPI_SUCCESS : take_block(begun->row, block.bytes());
   return measured(came, begun->next.counted, begun->which, code);
 }
@@ -108,7 +97,7 @@ std::optional<int> Scattering::take() {
   return measured(since, notice->counted, notice->which, take_block(communicator_.board->data(*notice), block));
 }
 
-/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone.
+/// As for a broadcast: the rest is the library's to refuse.
 bool is_valid(const Scatter& s, const Communicator& communicator) {
   if (s.root < 0 || s.root >= communicator.size) return false;
   const bool at_root = communicator.rank == s.root;
@@ -120,7 +109,13 @@ bool is_valid(const Scatter& s, const Communicator& communicator) {
 }  // namespace
 
 bool takes_over(const Scatter& s, Communicator& communicator) {
-  if (communicator.between_nodes || communicator.board == nullptr || !is_valid(s, communicator)) return false;
+  if (!is_valid(s, communicator)) return false;
+  if (communicator.between_nodes || communicator.board == nullptr) {
+    const bool elsewhere = communicator.local_members < communicator.size;
+    const auto why = elsewhere ? &observe::Broadcasts::left_nodes : &observe::Broadcasts::left_boards;
+    if (communicator.size > 1) runtime::note_left(Operation::scatter, why, false);
+    return false;
+  }
   if (is_asked_about(communicator)) return true;
   runtime::note_left(Operation::scatter, &observe::Broadcasts::left_choice, false);
   return false;

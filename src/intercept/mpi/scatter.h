@@ -11,10 +11,10 @@ namespace steelyard::intercept {
 /// The arguments of the call, as C has them.
 struct Scatter {
   const void* from;  ///< and so on: at the root alone
-  int from_count;
+  MPI_Count from_count;
   MPI_Datatype from_type;
   void* to;
-  int to_count;
+  MPI_Count to_count;
   MPI_Datatype to_type;
   int root;
   MPI_Comm comm;
@@ -29,7 +29,9 @@ template <typename Native, typename Answer>
 auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
   if (!remembering()) return native();
   Communicator* communicator = at_collective(s.comm);
-  if (communicator == nullptr || !runtime::takes_every_broadcast() || !takes_over(s, *communicator))
+  const bool asked = runtime::takes_every_broadcast();
+  if (asked && communicator == nullptr) note_left_to_threads(collectives::Operation::scatter, s.comm);
+  if (communicator == nullptr || !asked || !takes_over(s, *communicator))
     return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native);
   return over_board(site, s, *communicator, native, answer);
 }
