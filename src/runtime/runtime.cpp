@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "loops/places.h"
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/verdict.h"
@@ -370,6 +371,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   wake_openmp();
   const base::Options& options = base::options();
   state->topology = node::discover();
+  loops::know_machine(state->topology);
   state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline));
   if (base::Status status = share_memory(*state); status) {
     introduce(*state);

@@ -20,7 +20,7 @@ constinit thread_local Places t_places __attribute__((tls_model("initial-exec"))
 
 struct TeamOfSize {
   TeamOfSize(int count, const Region& region, TeamOfSize* others)
-      : threads(count), team(count, {}, loops::Team::kDepth, &region.cancelled), next(others) {}
+      : threads(count), team(count, loops::Team::kDepth, &region.cancelled), next(others) {}
   const int threads;
   loops::Team team;
   TeamOfSize* const next;
