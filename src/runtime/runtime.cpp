@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "loops/places.h"
+#include "loops/setup.h"
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/verdict.h"
@@ -254,6 +255,7 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
+  if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
   if (base::options().collectives == base::Collectives::called && !base::options().observe &&
       !state.called_broadcasts) {
     list.emplace_back(
