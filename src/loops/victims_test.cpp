@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "loops/places.h"
 #include "loops/team.h"
@@ -163,6 +165,30 @@ TEST_F(Victims, AThreadThatMovesIsNearToOthersFromTheNextLoopOn) {
   EXPECT_EQ(robbed(team, 0, bound).front(), 2);
   for (int times = 0; times < 256; ++times) robbed(team, 0, bound);
   EXPECT_EQ(robbed(team, 0, bound).back(), 2);
+}
+
+TEST_F(Victims, ThreadsMoveWhileOthersRob) {
+  machine("package:2 numa:2 core:4 pu:1");
+  constexpr int kThreads = 5, kLoops = 300;
+  constexpr std::uint64_t kCount = 200;
+  Team team(kThreads);
+  std::vector<std::atomic<int>> runs(kCount);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int loop = 0; loop < kLoops; ++loop) {
+        node::note_binding({(t * 3 + loop / (t + 1)) % 16});
+        ASSERT_TRUE(team.member(t).begin(loop_, kCount));
+        for (Chunk chunk; team.member(t).next(chunk);) {
+          for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) ++runs[i];
+          if (chunk.begin % 8 == 0) std::this_thread::yield();
+        }
+        team.member(t).end();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& each : runs) ASSERT_EQ(each, kLoops);
 }
 
 TEST(Places, WhatAThreadMayLeaveIsNotItsPlace) {
