@@ -24,6 +24,7 @@ struct Api {
 struct Runtimes {
   unsigned long long loads = 0;  ///< modules that the process had loaded by then
   std::vector<Api> all;
+  const Runtimes* before = nullptr;
 };
 
 /// Under `steelyard run` the runtime's other calls are noted as the program's, who would then keep its thread count. This one
@@ -96,7 +97,7 @@ const Runtimes& looked_for() {
   const std::lock_guard lock(mutex);
   if (const Runtimes* const known = up_to_date(); known != nullptr) return *known;
   // Never freed: others may be looking at the one before.
-  auto* const found = new Runtimes{modules_loaded(), {}};
+  auto* const found = new Runtimes{modules_loaded(), {}, g_runtimes.load(std::memory_order_relaxed)};
   add(*found, api_of(RTLD_DEFAULT));
   for (const std::string& name : modules()) {
     void* const module = dlopen(name.c_str(), RTLD_NOLOAD | RTLD_LAZY);

@@ -13,6 +13,7 @@ namespace {
 struct Machine {
   std::size_t cpus = 0;
   std::vector<Place> place;  ///< by os_index; 0 where there is no such CPU
+  const Machine* before = nullptr;
 };
 
 // Never destroyed: threads may look at it while the process exits.
@@ -42,7 +43,7 @@ void know_machine(const node::Topology& topology) {
                                  if_told(topology.has_l3, pu.l3), pu.core);
   }
   known->cpus = topology.pus.size();
-  g_machine.store(known, std::memory_order_release);
+  known->before = g_machine.exchange(known, std::memory_order_acq_rel);
 }
 
 std::optional<Place> place_of_this_thread() {
