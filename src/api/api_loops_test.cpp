@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -323,6 +324,37 @@ TEST(LoopsInC, StateAndOptionsOfALoop) {
   steelyard_loop_free(loop);
 }
 
+// After those that tell threads apart: GNU's runtime makes new ones where a team has grown smaller in between.
+TEST(LoopsInC, ALoopThatIsCancelledEndsForAllAndTheNextIsWhole) {
+  for (const int threads : {1, 2, 3, 7}) {
+    for (const bool early : {false, true}) {  // by ending it, or by the call
+      Runs given_up(1000), whole(1000);
+      std::atomic<int> after = 0;
+#pragma omp parallel num_threads(threads)
+      {
+        steelyard_iterations_t mine;
+        for (int times = 0; times < 10; ++times) {
+          steelyard_loop_begin(nullptr, 0, 1000, 1, &mine);
+          if (steelyard_loop_next(&mine))
+            for (std::int64_t i = mine.first; i < mine.last; ++i) given_up.at(static_cast<std::size_t>(i));
+          if (!early) {
+            steelyard_loop_cancel(&mine);
+            after += steelyard_loop_next(&mine);
+          }
+          steelyard_loop_end(&mine);
+          steelyard_loop_begin(nullptr, 0, 1000, 1, &mine);
+          while (steelyard_loop_next(&mine))
+            for (std::int64_t i = mine.first; i < mine.last; ++i) whole.at(static_cast<std::size_t>(i));
+          steelyard_loop_end(&mine);
+        }
+      }
+      EXPECT_EQ(after, 0);
+      EXPECT_LE(given_up.sum(), 10000);
+      EXPECT_TRUE(whole.each(10)) << threads;
+    }
+  }
+}
+
 TEST(ForEach, RunsEachIndexOnceWithAndWithoutALoop) {
   steelyard::Loop loop("for each", {"steal"});
   Runs named(1000), unnamed(1000), chunks(1000), iterators(1000), empty(1);
@@ -343,6 +375,36 @@ TEST(ForEach, RunsEachIndexOnceWithAndWithoutALoop) {
   EXPECT_TRUE(iterators.each(10));
   EXPECT_EQ(empty.sum(), 0);
   EXPECT_STREQ(loop.state().strategy, omp_get_max_threads() > 1 ? "steal" : "");
+}
+
+TEST(ForEach, GoesUpToTheLimitsOfEachType) {
+  omp_set_num_threads(3);
+  const auto check = [](auto first, auto last) {
+    Runs runs(100);
+    for (int times = 0; times < 5; ++times) {
+      steelyard::for_each(first, last, [&](auto i) {
+        runs.at(static_cast<std::size_t>(static_cast<std::uint64_t>(i) - static_cast<std::uint64_t>(first)));
+      });
+    }
+    EXPECT_TRUE(runs.each(5)) << first;
+    Runs none(1);
+    steelyard::for_each(last, first, [&](auto) { none.at(0); });
+    EXPECT_EQ(none.sum(), 0) << "from the end to the begin there is nothing";
+  };
+  check(UINT64_MAX - 100, UINT64_MAX);
+  check(UINT64_MAX / 2 - 50, UINT64_MAX / 2 + 50);
+  check(INT64_MIN, INT64_MIN + 100);
+  check(INT64_MAX - 100, INT64_MAX);
+  check(INT_MIN, INT_MIN + 100);
+  check(UINT_MAX - 100, UINT_MAX);
+  check(-50, 50);
+  // Downwards by iterators.
+  std::vector<int> order(100);
+  std::atomic<int> wrong = 0;
+  std::iota(order.begin(), order.end(), 0);
+  steelyard::for_each(order.rbegin(), order.rend(), [&](auto at) { *at = 100 - *at; });
+  for (int i = 0; i < 100; ++i) wrong += order[static_cast<std::size_t>(i)] != 100 - i;
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(ForEach, ThrowsTheFirstExceptionAndStartsNoMore) {

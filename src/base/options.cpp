@@ -156,6 +156,7 @@ std::vector<Option> make_table() {
   internal.on_off("internal-launched", &Options::launched, "started by steelyard run");
   internal.text("internal-preload", &Options::preload, "PATH", "LD_PRELOAD as the user had it");
   internal.on_off("internal-counts-set", &Options::counts_set, "the user has set OMP_NUM_THREADS");
+  internal.on_off("internal-schedule-set", &Options::schedule_set, "the user has set OMP_SCHEDULE");
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
   internal.on_off("internal-blocktime-set", &Options::blocktime_set, "KMP_BLOCKTIME is Steelyard's, not the user's");

@@ -78,6 +78,7 @@ struct Options {
   bool launched = false;        ///< this process was started by `steelyard run`
   std::string preload;          ///< LD_PRELOAD as the user had it: what the program's own children get back
   bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
+  bool schedule_set = false;    ///< the user has set OMP_SCHEDULE
   long thread_local_bytes = 0;  ///< thread-local data of the executable
   bool blocktime_set = false;   ///< KMP_BLOCKTIME is ours, not the user's
   std::string mask;             ///< CPUs at start, where GNU's OpenMP runtime is not used

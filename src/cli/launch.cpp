@@ -43,6 +43,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   if (binary.mpi() == Mpi::none) options.cores = false;  // there is nobody to exchange any with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
+  options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.command = joined_command(program);
   const auto slurm = find_slurm_job(site.environment);

@@ -43,6 +43,8 @@ void Cores::begin() {
   // Where the launcher bound the processes apart, a core that comes in lies outside of this process's mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
   seats_ = held_cpus();
+  if (topology_.emulated)
+    binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
 }
 
 // As the system numbers them.
@@ -77,7 +79,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
     rebind_ = false;
     bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
     seats_ = held_cpus();
-    if (bind_) binding_.fetch_add(1, std::memory_order_relaxed);
+    if (bind_ || topology_.emulated) binding_.fetch_add(1, std::memory_order_relaxed);
   }
   if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
   threads_ = std::min(most, std::max(1, held + early_count_));
@@ -198,6 +200,11 @@ void Cores::bind_thread(int thread) {
   const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);
   if (binding == 0 || seat == seat_taken) return;
   seat_taken = seat;
+  if (topology_.emulated) {
+    const auto place = static_cast<std::size_t>(thread);
+    node::note_binding(place < seats_.size() ? std::vector<int>{seats_[place]} : seats_);
+    return;
+  }
   // A team larger than what is held (a clause asked for it, or some come early) shares all of it. The primary thread is
   // put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
   if (thread == 0 && !seats_.empty()) {
@@ -212,7 +219,8 @@ void Cores::bind_thread(int thread) {
 }
 
 void Cores::unbind() {
-  if (binding_.load(std::memory_order_relaxed) != 0) node::bind_this_thread(node::mask_of(processes_[me_]));
+  if (binding_.load(std::memory_order_relaxed) != 0 && !topology_.emulated)
+    node::bind_this_thread(node::mask_of(processes_[me_]));
 }
 
 int Cores::owned() const {

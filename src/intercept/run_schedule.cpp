@@ -1,5 +1,8 @@
 #include "intercept/run_schedule.h"
 
+#include <atomic>
+
+#include "base/options.h"
 #include "intercept/clause.h"
 
 namespace steelyard::intercept {
@@ -8,18 +11,60 @@ namespace {
 // omp_sched_t
 constexpr std::uint32_t kStatic = 1, kAuto = 4, kMonotonic = 0x80000000U;
 
+/// The program itself has said monotonic:static.
+std::atomic<bool> g_says_monotonic = false;
+
+bool is_plain_static(std::uint32_t kind, std::int32_t chunk) { return (kind & ~kMonotonic) == kStatic && chunk < 1; }
+
+void real_get(std::uint32_t& kind, std::int32_t& chunk) {
+  static void (*real)(std::uint32_t*, std::int32_t*) = nullptr;
+  behind("omp_get_schedule", real)(&kind, &chunk);
+}
+
+// Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The runtime's own default,
+// which nobody has asked for, looks the same: so what was asked for gets a mark that changes nothing for the runtime. It is
+// where the schedule itself is: each task has its own, and all threads of a team see the same.
+void set_schedule(std::uint32_t kind, std::int32_t chunk) {
+  static void (*real)(std::uint32_t, std::int32_t) = nullptr;
+  std::uint32_t before = 0;
+  std::int32_t chunk_before = 0;
+  real_get(before, chunk_before);  // the runtime is awake from here on: it is known whether loops are taken over
+  if (is_plain_static(kind, chunk) && runtime::takes_loops() && !base::options().schedule_set) {
+    if ((kind & kMonotonic) != 0) g_says_monotonic.store(true, std::memory_order_relaxed);
+    kind |= kMonotonic;
+  }
+  behind("omp_set_schedule", real)(kind, chunk);
+}
+
+/// The program reads what it has written.
+void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
+  real_get(kind, chunk);
+  const bool marked = is_plain_static(kind, chunk) && runtime::takes_loops();
+  if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
+}
+
 }  // namespace
 
 RunSchedule run_schedule() {
-  static void (*real)(std::uint32_t*, std::int32_t*) = nullptr;
   std::uint32_t kind = 0;
   std::int32_t chunk = 0;
-  behind("omp_get_schedule", real)(&kind, &chunk);
+  real_get(kind, chunk);
+  if ((kind & ~kMonotonic) == kStatic) {
+    const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set;
+    return asked ? RunSchedule{runtime::Left::asked} : RunSchedule{};
+  }
   if ((kind & kMonotonic) != 0) return {runtime::Left::monotonic};
   if (chunk < 1 || kind == kAuto) return {};
-  // Without a chunk it may be the runtime's own default, which nobody has asked for; with one somebody has.
-  if (kind == kStatic) return {runtime::Left::other};
   return {{}, static_cast<std::uint64_t>(chunk)};
 }
 
 }  // namespace steelyard::intercept
+
+using namespace steelyard::intercept;
+
+STEELYARD_EXPORT void omp_set_schedule(std::uint32_t kind, std::int32_t chunk) { set_schedule(kind, chunk); }
+STEELYARD_EXPORT void omp_set_schedule_(const std::uint32_t* kind, const std::int32_t* chunk) {
+  set_schedule(*kind, *chunk);
+}
+STEELYARD_EXPORT void omp_get_schedule(std::uint32_t* kind, std::int32_t* chunk) { get_schedule(*kind, *chunk); }
+STEELYARD_EXPORT void omp_get_schedule_(std::uint32_t* kind, std::int32_t* chunk) { get_schedule(*kind, *chunk); }

@@ -3,15 +3,35 @@
 #include <algorithm>
 
 namespace steelyard::loops {
+namespace {
+
+void say_how(const Loop& loop, const Loop::Regime& regime, Description& said) {
+  const Strategy asked = loop.settings().strategy;
+  const bool automatic = asked == Strategy::automatic;
+  said.threads = regime.threads;
+  said.strategy = name_of(automatic ? regime.policy.next() : asked);
+  said.why = !automatic                ? "asked for"
+             : regime.policy.settled() ? std::string(regime.policy.reason())
+                                       : "still being learnt";
+  if (const auto gain = regime.policy.gain(); automatic && gain) {
+    said.against = name_of(gain->against);
+    said.gain = gain->value;
+    said.gain_noise = gain->noise;
+  }
+}
+
+}  // namespace
 
 Description describe(const Loop& loop) {
   Description said;
+  const std::vector<Loop::Regime> regimes = loop.regimes();
+  const Loop::Regime* longest = nullptr;
   double measured = 0, ns = 0, elapsed = 0, most = 0;
-  const Strategy asked = loop.settings().strategy;
-  const bool automatic = asked == Strategy::automatic;
-  for (const Loop::Regime& regime : loop.regimes()) {
-    const auto runs = static_cast<double>(regime.history.executions());
-    const double its = runs * regime.history.mean_ns();
+  for (const Loop::Regime& regime : regimes) {
+    // Others are known from an earlier run (--learn), and were not met in this one.
+    if (regime.history.kept() == 0) continue;
+    const auto runs = static_cast<double>(regime.history.executions_here());
+    const double its = runs * regime.history.mean_ns_here();
     measured += runs;
     ns += its;
     for (int i = 0; i < regime.history.kept(); ++i) {
@@ -21,25 +41,24 @@ Description describe(const Loop& loop) {
       said.idle += weight * execution.idle_share();
       said.stolen += weight * execution.stolen_share();
     }
-    if (!said.strategy.empty() && its <= most) continue;
+    if (longest != nullptr && its <= most) continue;
     most = its;
-    said.threads = regime.threads;
-    said.strategy = name_of(automatic ? regime.policy.next() : asked);
-    said.why = !automatic                ? "asked for"
-               : regime.policy.settled() ? std::string(regime.policy.reason())
-                                         : "still being learnt";
-    said.against.clear();
-    if (const auto gain = regime.policy.gain(); automatic && gain) {
-      said.against = name_of(gain->against);
-      said.gain = gain->value;
-      said.gain_noise = gain->noise;
-    }
+    longest = &regime;
   }
   if (elapsed > 0) {
     said.idle = std::clamp(said.idle / elapsed, 0.0, 1.0);
     said.stolen = std::clamp(said.stolen / elapsed, 0.0, 1.0);
   }
   if (measured > 0) said.mean_ns = ns / measured;
+  if (longest != nullptr) {
+    say_how(loop, *longest, said);
+  } else if (Loop::Regime latest; loop.latest(latest)) {
+    say_how(loop, latest, said);  // executed, and never measured: a replay, or cancelled each time
+  }
+  if (const Loop::Repeats repeats = loop.repeats(); repeats.repeated > 0) {
+    said.why = repeats.repeated == repeats.executions ? "repeats what was recorded (--replay)"
+                                                      : "repeats what was recorded (--replay) where that fits";
+  }
   return said;
 }
 

@@ -157,6 +157,14 @@ bool History::rebalance() {
   return true;
 }
 
+double History::mean_ns_here() const {
+  // The recent mean still has much of an earlier run in it, perhaps of another machine.
+  if (executions_here() > kept_) return mean_ns_;
+  double ns = 0;
+  for (int i = 0; i < kept_; ++i) ns += static_cast<double>(last(i).elapsed_ns);
+  return kept_ > 0 ? ns / kept_ : 0;
+}
+
 const Execution& History::last(int i) const {
   return ring_[static_cast<std::size_t>((newest_ - i % kRing + kRing) % kRing)];
 }
@@ -182,7 +190,7 @@ double History::forecast_level(std::uint64_t count) const {
 
 void History::restore(Measured measured, long executions, double mean_ns, double profile_count) {
   measured_ = std::move(measured);
-  executions_ = executions;
+  executions_ = earlier_ = executions;
   mean_ns_ = mean_ns;
   profile_count_ = profile_count;
 }

@@ -63,7 +63,9 @@ class History {
   Measured& measured() { return measured_; }
   int threads() const { return threads_; }
   long executions() const { return executions_; }
-  double mean_ns() const { return mean_ns_; }  ///< recent length of an execution
+  long executions_here() const { return executions_ - earlier_; }  ///< without those of earlier runs
+  double mean_ns() const { return mean_ns_; }                      ///< recent length of an execution
+  double mean_ns_here() const;  ///< the same in this run alone; 0 where none was measured
   /// The i-th last execution, from 0; i < kept().
   const Execution& last(int i) const;
   int kept() const;
@@ -87,7 +89,7 @@ class History {
   double scale(std::uint64_t count) const;
 
   int threads_;
-  long executions_ = 0;
+  long executions_ = 0, earlier_ = 0;
   double mean_ns_ = 0;
   double profile_count_ = 0;
   double latest_even_ns_ = 0;  ///< an iteration; 0 where the last execution said nothing about places

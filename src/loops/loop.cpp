@@ -160,6 +160,8 @@ void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
     if (assignment.count == shape.count && static_cast<int>(assignment.threads.size()) == shape.threads)
       ticket.replayed = &assignment;
   }
+  ++repeats_.executions;
+  repeats_.repeated += ticket.replayed != nullptr ? 1 : 0;
   // A replay says nothing about what the plan would have done.
   ticket.measure = due && ticket.replayed == nullptr;
   if (!replayed_.empty() && ticket.replayed == nullptr) {
@@ -243,6 +245,11 @@ Loop::Calls Loop::calls() const {
   return {executions_.load(std::memory_order_relaxed), iterations_.load(std::memory_order_relaxed)};
 }
 
+Loop::Repeats Loop::repeats() const {
+  const std::lock_guard lock(mutex_);
+  return repeats_;
+}
+
 bool Loop::find(const Shape& shape, Regime& copy) const {
   const std::lock_guard lock(mutex_);
   for (const Regime& regime : regimes_) {
@@ -266,8 +273,10 @@ std::vector<Loop::Regime> Loop::regimes() const {
 
 void Loop::restore(Regime regime) {
   const std::lock_guard lock(mutex_);
-  for (const Regime& known : regimes_) {
-    if (known.threads == regime.threads && known.magnitude == regime.magnitude) return;
+  for (Regime& known : regimes_) {
+    if (known.threads != regime.threads || known.magnitude != regime.magnitude) continue;
+    if (const auto best = regime.policy.best(); best && !known.policy.best()) known.policy.remember(*best);
+    return;
   }
   regime.version = 0;
   regime.plan = {};

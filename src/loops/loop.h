@@ -62,6 +62,12 @@ class Loop {
   };
   Calls calls() const;
 
+  /// Executions by teams, and those of them that repeated what a file says.
+  struct Repeats {
+    std::uint64_t executions = 0, repeated = 0;
+  };
+  Repeats repeats() const;
+
   // For the file, reports and tests.
   struct Regime {
     int threads = 1;
@@ -78,7 +84,7 @@ class Loop {
   /// The same of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
-  /// What an earlier run knew, where this one does not know better.
+  /// What an earlier run knew, where this one does not know better. What that one had chosen is kept until this one has chosen.
   void restore(Regime regime);
   void remember(const Assignment& assignment);
   std::vector<Assignment> assignments() const;
@@ -98,6 +104,7 @@ class Loop {
   std::int64_t slack_ns_ = 0;
   bool record_ = false;
   std::deque<Assignment> replayed_;
+  Repeats repeats_;
   std::vector<Assignment> recorded_;
   std::atomic<std::uint64_t> executions_ = 0, iterations_ = 0;  ///< that were called
 };

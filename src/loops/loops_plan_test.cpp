@@ -11,7 +11,6 @@
 #include "loops/profile.h"
 #include "loops/range.h"
 #include "loops/space.h"
-#include "loops/victims.h"
 
 namespace steelyard::loops {
 namespace {
@@ -137,15 +136,6 @@ TEST(Range, ThievesTakeHalfAndTheLastOne) {
   EXPECT_EQ(loot(Steal::chunk, 5, 100), 5U);
   EXPECT_EQ(loot(Steal::chunk, 5, 3), 3U);
   EXPECT_EQ(loot(Steal::none, 5, 3), 0U);
-}
-
-TEST(Victims, TheNearestComeFirst) {
-  // Package, core: threads 0 and 2 share a package, 1 and 3 the other.
-  const std::vector<Place> places = {{0, 0}, {1, 2}, {0, 1}, {1, 3}};
-  const auto victims = nearest_first(places);
-  EXPECT_EQ(victims[0], (std::vector<std::uint16_t>{2, 1, 3}));
-  EXPECT_EQ(victims[3], (std::vector<std::uint16_t>{1, 0, 2}));
-  EXPECT_EQ(nearest_first(std::vector<Place>(3))[1], (std::vector<std::uint16_t>{2, 0})) << "nothing is known: a ring";
 }
 
 // ------------------------------------------------------------------------------------------------ plans

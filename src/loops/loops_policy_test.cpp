@@ -276,6 +276,25 @@ TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
   EXPECT_GE(resets, 1);
 }
 
+TEST(Policy, WhatWasChosenLastIsKeptWhileAllIsComparedAnew) {
+  std::array<double, Policy::kArms> ns = {1.5e6, 1.0e6, 1.2e6, 1.2e6};
+  Policy policy;
+  settle(policy, ns);
+  ASSERT_EQ(policy.next(), Strategy::adaptive);
+  for (double& each : ns) each *= 4;
+  const Observation changed{4e6, 1000, 4e6, 4e6, 0, 0};
+  for (int i = 0; i < 10 && policy.settled(); ++i) policy.observe(changed);
+  ASSERT_FALSE(policy.settled());
+  EXPECT_EQ(policy.best(), Strategy::adaptive) << "for a run that ends now";
+  std::swap(ns[0], ns[1]);
+  settle(policy, ns);
+  EXPECT_EQ(policy.best(), policy.next());
+  Policy late;
+  late.remember(Strategy::guided);
+  EXPECT_EQ(late.best(), Strategy::guided);
+  EXPECT_EQ(late.next(), Strategy::steal) << "it has begun otherwise";
+}
+
 TEST(Policy, StartsWithWhatAnEarlierRunHasFoundAndComparesIt) {
   for (std::size_t known = 0; known < Policy::kArms; ++known) {
     for (std::size_t best = 0; best < Policy::kArms; ++best) {

@@ -58,7 +58,6 @@ void Policy::restart() {
   settled_ = warm_ = false;
   looks_ = 0;
   least_ = {};
-  known_.reset();
   promised_ = noise_ = slow_ = 0;
   broken_ = quiet_ = 0;
   since_ = 0;
@@ -157,6 +156,7 @@ void Policy::go_on() {
 void Policy::settle(std::size_t arm, std::string_view reason) {
   settled_ = true;
   current_ = arm;
+  known_ = arms[arm];
   reason_ = reason;
   promised_ = arm_[arm].runs >= 2 ? arm_[arm].typical() : 0;
   noise_ = promised_ > 0 ? std::abs(promised_ / arm_[arm].fastest() - 1) : 0;

@@ -43,8 +43,10 @@ class Policy {
   /// True where the loop behaves otherwise than before: what was learnt of it should be forgotten.
   bool observe(const Observation& observation);
   bool settled() const { return settled_; }
-  /// What a later run should start with: the choice, or while there is none what an earlier run has found.
-  std::optional<Strategy> best() const { return settled_ ? next() : known_; }
+  /// What a later run should start with: the last choice, while there is none yet that of an earlier run.
+  std::optional<Strategy> best() const { return known_; }
+  /// What an earlier run has found best, where it comes too late to start with.
+  void remember(Strategy known) { known_ = known; }
   /// Why next() is what it is, for the record.
   std::string_view reason() const { return reason_; }
   int resets() const { return resets_; }
@@ -80,9 +82,9 @@ class Policy {
   std::size_t current_ = 2;
   bool settled_ = false;
   bool warm_ = false;
-  int looks_ = 0;      ///< warm executions since it has begun
-  Observation least_;  ///< of those, the least of each figure; ns are for one iteration
-  std::optional<Strategy> known_;
+  int looks_ = 0;                  ///< warm executions since it has begun
+  Observation least_;              ///< of those, the least of each figure; ns are for one iteration
+  std::optional<Strategy> known_;  ///< what was chosen last, by this run or an earlier one
   std::string_view reason_;
   // While settled: what the choice promised, and how often it has not been kept lately.
   double promised_ = 0, noise_ = 0, slow_ = 0;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "loops/replay.h"
 #include "loops/store.h"
 
 namespace steelyard::loops {
@@ -20,7 +21,7 @@ struct Registry::State {
   std::map<std::string, std::unique_ptr<Loop>, std::less<>> by_key;
   std::unordered_map<std::uint64_t, Loop*> by_address;
   std::map<std::string, Stored, std::less<>> learnt, replayed;
-  bool record = false;
+  bool record = false, replays = false;
   std::atomic<Loop*> latest = nullptr;
   std::atomic<bool> slack = false;
 
@@ -131,12 +132,27 @@ base::Status Registry::replay(const std::string& path) {
   std::vector<Stored> stored;
   if (base::Status status = read_file(path, stored); !status) return status;
   const std::lock_guard lock(state_->mutex);
+  state_->replays = true;
   for (Stored& loop : stored) {
     if (const auto known = state_->by_key.find(loop.key); known != state_->by_key.end())
       State::repeat(*known->second, loop);
     state_->replayed[loop.key] = std::move(loop);
   }
   return {};
+}
+
+std::string Registry::left_out_of_replay() const {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->replays) return {};
+  std::vector<std::string> recorded;
+  for (const auto& [key, stored] : state_->replayed) {
+    if (!stored.assignments.empty()) recorded.push_back(key);
+  }
+  std::vector<Executed> executed;
+  for (const auto& [key, loop] : state_->by_key) {
+    if (const Loop::Repeats repeats = loop->repeats(); repeats.executions > 0) executed.push_back({key, repeats});
+  }
+  return left_out(recorded, executed);
 }
 
 void Registry::record_assignments(bool on) {

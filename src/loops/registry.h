@@ -33,6 +33,8 @@ class Registry {
   base::Status save(const std::string& path) const;
   /// From now on the assignments of a file that was saved with record_assignments() are repeated.
   base::Status replay(const std::string& path);
+  /// What was not repeated, as a sentence (replay.h); empty where nothing was to be.
+  std::string left_out_of_replay() const;
   void record_assignments(bool on);
 
   /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the loop

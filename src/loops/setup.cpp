@@ -10,6 +10,9 @@
 namespace steelyard::loops {
 namespace {
 
+pid_t g_process = 0;     ///< that has made the registry ready: its children say nothing
+bool g_replays = false;  ///< the file of `replay` is used
+
 void save_at_end() {
   const base::Status saved = registry().save(base::options().learn);
   if (!saved) base::warn(saved.sentence());
@@ -17,6 +20,11 @@ void save_at_end() {
 
 void warn_of(const base::Status& status) {
   if (!status) base::warn(status.sentence());
+}
+
+void tell_what_was_left_out() {
+  const std::string sentence = registry().left_out_of_replay();
+  if (!sentence.empty() && getpid() == g_process) base::warn(sentence);
 }
 
 /// Without a strategy, what is divided through our own calls has equal parts.
@@ -28,6 +36,7 @@ Strategy strategy_of(base::Loops choice) {
 Registry& make_ready() {
   const base::Options& options = base::options();
   Registry& made = registry();
+  g_process = getpid();
   made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static) / 100,
                      static_cast<std::uint64_t>(options.loops_chunk)});
   if (!options.learn.empty()) {
@@ -40,11 +49,23 @@ Registry& make_ready() {
       std::atexit(save_at_end);
     }
   }
-  if (!options.replay.empty()) warn_of(made.replay(options.replay));
+  if (!options.replay.empty()) {
+    const base::Status replayed = made.replay(options.replay);
+    warn_of(replayed);
+    g_replays = static_cast<bool>(replayed);
+    if (replayed && !options.launched) std::atexit(tell_what_was_left_out);
+  }
   return made;
 }
 
 }  // namespace
+
+std::string left_out_of_replay() {
+  if (base::options().replay.empty()) return {};
+  const Registry& ready = ready_registry();
+  return g_replays ? ready.left_out_of_replay()
+                   : "--replay repeated nothing, for its file is not used, which a warning has given the reason for";
+}
 
 Registry& ready_registry() {
   static Registry& ready = make_ready();

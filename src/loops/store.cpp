@@ -32,7 +32,7 @@ Json describe(const Loop::Regime& regime) {
   json["spread_ns"] = measured.spread_ns;
   if (const auto best = regime.policy.best()) {
     json["strategy"] = name_of(*best);
-    json["reason"] = regime.policy.reason();
+    json["reason"] = regime.policy.settled() ? regime.policy.reason() : "best before, and not yet compared anew";
   }
   if (!measured.homes.empty()) json["homes"] = measured.homes;
   if (measured.profile.known()) {

@@ -173,6 +173,31 @@ TEST(Registry, KeepsWhatTheFileSaysOfLoopsThatWereNotMet) {
   ::unlink(path.c_str());
 }
 
+TEST(Registry, AStrategyThatWasFoundIsNotLostToARunThatHasFoundNone) {
+  const std::string path = temporary("found");
+  Loop& loop = registry().named("compared anew");
+  practise(loop, 600, 2, 1);
+  Loop::Regime found;
+  ASSERT_TRUE(loop.latest(found));
+  ASSERT_FALSE(found.policy.best()) << "one execution chooses nothing";
+  found.policy = Policy(Strategy::guided);
+  Loop earlier("compared anew");
+  earlier.restore(found);
+  ASSERT_TRUE(write_file(path, {&earlier}));
+  const auto saved = [&] {
+    std::vector<Stored> stored;
+    EXPECT_TRUE(read_file(path, stored));
+    const auto its = std::ranges::find(stored, "compared anew", &Stored::key);
+    return its == stored.end() ? std::nullopt : its->regimes.at(0).policy.best();
+  };
+  ASSERT_TRUE(registry().save(path));
+  EXPECT_EQ(saved(), Strategy::guided) << "the file is of another run";
+  ASSERT_TRUE(registry().load(path));
+  ASSERT_TRUE(registry().save(path));
+  EXPECT_EQ(saved(), Strategy::guided) << "it was read when the loop had begun";
+  ::unlink(path.c_str());
+}
+
 TEST(Registry, FilesThatCannotBeUsedAreSentences) {
   const auto missing = registry().load("/nowhere/learnt.json");
   EXPECT_FALSE(missing);

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "loops/places.h"
 #include "loops/relax.h"
+#include "node/binding.h"
 
 namespace steelyard::loops {
 namespace {
@@ -132,12 +134,11 @@ void Instance::close(int threads) {
   }
 }
 
-Team::Team(int threads, std::vector<std::vector<std::uint16_t>> victims, int depth, const std::atomic<bool>* given_up)
+Team::Team(int threads, int depth, const std::atomic<bool>* given_up)
     : threads_(std::max(1, threads)),
-      victims_(std::move(victims)),
       given_up_(given_up),
+      places_(std::make_unique<std::atomic<Place>[]>(static_cast<std::size_t>(threads_))),
       members_(std::make_unique<Member[]>(static_cast<std::size_t>(threads_))) {
-  if (victims_.size() != static_cast<std::size_t>(threads_)) victims_.clear();
   for (int i = 0; i < std::max(1, depth); ++i) {
     instances_.push_back(std::make_unique<Instance>(threads_));
     instances_.back()->turn = static_cast<std::uint64_t>(i) * 4;
@@ -149,16 +150,6 @@ Team::Team(int threads, std::vector<std::vector<std::uint16_t>> victims, int dep
 }
 
 Team::~Team() = default;
-
-int Team::victim(int thief, int i) const {
-  if (!victims_.empty()) {
-    const auto& mine = victims_[static_cast<std::size_t>(thief)];
-    return static_cast<std::size_t>(i) < mine.size() ? mine[static_cast<std::size_t>(i)] : -1;
-  }
-  // +1, -1, +2, -2, ... around the ring.
-  const int distance = i / 2 + 1;
-  return (thief + (i % 2 == 0 ? distance : threads_ - distance)) % threads_;
-}
 
 void Team::reset() {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
@@ -239,6 +230,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
   left_home_ = 0;
   replayed_ = 0;
   stage_ = instance.ticket.replayed != nullptr ? Stage::replay : Stage::fixed;
+  if (instance.plan.steal != Steal::none && team_->threads_ > 2) look_where_it_runs();
   if (instance.ticket.record) {
     log_ = &instance.results[me].log;
     log_->clear();
@@ -330,10 +322,36 @@ bool Member::take_pool(Chunk& chunk) {
 bool Member::take_from_others(Chunk& chunk) {
   if (instance_->plan.steal == Steal::none) return false;
   for (int i = 0; i + 1 < team_->threads_; ++i) {
-    const int victim = team_->victim(thread_, i);
-    if (victim >= 0 && rob(victim, chunk)) return true;
+    if (rob(victim(i), chunk)) return true;
   }
   return false;
+}
+
+int Member::victim(int i) const {
+  if (!nearest_.empty()) return nearest_[static_cast<std::size_t>(i)];
+  // +1, -1, +2, -2, ... around the ring.
+  const int threads = team_->threads_, distance = i / 2 + 1;
+  return (thread_ + (i % 2 == 0 ? distance : threads - distance)) % threads;
+}
+
+void Member::look_where_it_runs() {
+  const int cpu = node::this_cpu();
+  if (cpu == cpu_ && --loops_until_look_ > 0) return;
+  const std::optional<Place> place = place_of_this_thread();
+  cpu_ = cpu;
+  loops_until_look_ = place ? kLookAgain : 1;
+  std::atomic<Place>& mine = team_->places_[static_cast<std::size_t>(thread_)];
+  if (!place || *place == mine.load(std::memory_order_relaxed)) return;
+  mine.store(*place, std::memory_order_relaxed);
+  team_->placement_.fetch_add(1, std::memory_order_release);
+}
+
+void Member::order_victims() {
+  placement_ = team_->placement_.load(std::memory_order_acquire);
+  std::vector<Place> places;
+  for (int t = 0; t < team_->threads_; ++t)
+    places.push_back(team_->places_[static_cast<std::size_t>(t)].load(std::memory_order_relaxed));
+  nearest_ = nearest_first(static_cast<std::size_t>(thread_), places);
 }
 
 bool Member::rob(int victim, Chunk& chunk) {
@@ -388,6 +406,7 @@ void Member::leave_home() {
   if (!at_home_) return;
   at_home_ = false;
   home_iterations_ = iterations_;
+  if (team_->placement_.load(std::memory_order_relaxed) != placement_) order_victims();
   if (instance_->ticket.measure) left_home_ = base::now_ns();
 }
 

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "loops/loop.h"
 #include "loops/range.h"
+#include "loops/victims.h"
 
 // The engine: the threads of one team share out the iterations of a loop.
 namespace steelyard::loops {
@@ -68,6 +69,9 @@ class alignas(128) Member {
   bool take_from_others(Chunk& chunk);
   bool take_replayed(Chunk& chunk);
   bool rob(int victim, Chunk& chunk);
+  int victim(int i) const;
+  void look_where_it_runs();
+  void order_victims();
   void give(Range range, Chunk& chunk);
   void keep(const Chunk& chunk);
   void count(const Chunk& chunk);
@@ -95,22 +99,26 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
-  Chunk kept_;  ///< what comes at last, while there is something else
+  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk.
+  static constexpr int kLookAgain =
+      256;  ///< loops until a thread that has not left its CPU looks whether it is bound elsewhere
+  int cpu_ = -1, loops_until_look_ = 0;
+  std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
+  std::vector<std::uint16_t> nearest_;  ///< empty: by number
+  Chunk kept_;                          ///< what comes at last, while there is something else
   bool kept_at_home_ = false;
   std::int64_t kept_until_ = 0;
 };
 
-/// What a team of threads shares. Made once for a team and used for any number of loops; allocates when it is made, and when
-/// a loop meets it for the first time. Teams are independent of each other: nested ones, and those of several initial
+/// What a team of threads shares. Made once for a team and used for any number of loops; allocates when it is made, when a
+/// loop meets it for the first time, and when its threads have moved. Teams are independent of each other: nested ones, and those of several initial
 /// threads, have one each.
 class Team {
  public:
   static constexpr int kDepth = 4;
-  /// `victims[t]`: the other threads in the order in which thread t looks for work: nearest first (victims.h). Without them
-  /// by number, the closest first. `depth`: loops that may be in progress at a time. `given_up`: true from when on some threads
-  /// come to no more loops, for which nobody may wait then; what is left of theirs is for nobody.
-  explicit Team(int threads, std::vector<std::vector<std::uint16_t>> victims = {}, int depth = kDepth,
-                const std::atomic<bool>* given_up = nullptr);
+  /// `depth`: loops that may be in progress at a time. `given_up`: true from when on some threads come to no more loops, for
+  /// which nobody may wait then; what is left of theirs is for nobody.
+  explicit Team(int threads, int depth = kDepth, const std::atomic<bool>* given_up = nullptr);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -123,12 +131,13 @@ class Team {
  private:
   friend class Member;
   bool given_up() const { return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed); }
-  int victim(int thief, int i) const;
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
-  std::vector<std::vector<std::uint16_t>> victims_;
   const std::atomic<bool>* given_up_;
+  std::unique_ptr<std::atomic<Place>[]>
+      places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
+  std::atomic<std::uint32_t> placement_ = 0;  ///< changes whenever one of them does
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };

@@ -63,7 +63,7 @@ TEST(Team, EachIterationRunsExactlyOnceUnderEveryStrategy) {
     for (int s = 0; s < kStrategies; ++s) {
       for (const std::uint64_t chunk : {0, 1, 5}) {
         Loop loop("test", {static_cast<Strategy>(s), 0.7, chunk});
-        Team team(threads, {}, 1 + s % 4);
+        Team team(threads, 1 + s % 4);
         const auto logs = run(team, [&](Member& member, Log& log, int t) {
           for (std::size_t i = 0; i < counts.size(); ++i)
             execute(member, loop, counts[i], log, static_cast<unsigned>(i) * 8 + static_cast<unsigned>(t));
@@ -99,7 +99,7 @@ TEST(Team, AnyCountUpToTheLast) {
 TEST(Team, ManyLoopsManyTimesWithChangingPlans) {
   Loop first("first"), second("second", {Strategy::tuned, 0.5, 0}), third("third", {Strategy::combined, 0.5, 3});
   first.tie(second);
-  Team team(3, {{2, 1}, {0, 2}, {1, 0}}, 3);
+  Team team(3, 3);
   constexpr int kTimes = 1500;
   const auto logs = run(team, [&](Member& member, Log& log, int t) {
     for (int i = 0; i < kTimes; ++i) {
@@ -192,7 +192,7 @@ TEST(Team, OfSeveralTeamsEachHasItsOwnLoops) {
 TEST(Team, ACancelledLoopLeavesNothingToTheNext) {
   for (const Strategy strategy : {Strategy::even, Strategy::steal, Strategy::hybrid, Strategy::guided}) {
     Loop loop("test", {strategy, 0.2, 1});
-    Team team(3, {}, 2);
+    Team team(3, 2);
     std::atomic<int> started = 0;
     const auto logs = run(team, [&](Member& member, Log& log, int t) {
       for (unsigned i = 0; i < 40; ++i) {
@@ -235,7 +235,7 @@ TEST(Team, AfterACancelNoChunkIsGiven) {
 
 TEST(Team, MistakesAreSentencesAndNobodyHangs) {
   Loop loop("mine.cpp:7"), other("other.cpp:9");
-  Team team(2, {}, 1);
+  Team team(2, 1);
   ASSERT_TRUE(team.member(0).begin(loop, 10));
   const auto again = team.member(0).begin(loop, 10);
   EXPECT_FALSE(again);
@@ -297,24 +297,6 @@ TEST(Team, AReplayRepeatsTheAssignmentExactly) {
   const auto refused = again.replay(broken);
   EXPECT_FALSE(refused);
   EXPECT_NE(refused.sentence().find("exactly once"), std::string::npos);
-}
-
-TEST(Team, TheOrderOfVictimsIsKept) {
-  Loop loop("test", {Strategy::steal, 0, 1});
-  Team team(4, {{3, 2, 1}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2}});
-  ASSERT_TRUE(team.member(0).begin(loop, 400));
-  Chunk chunk;
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(team.member(0).next(chunk));
-  ASSERT_TRUE(team.member(0).next(chunk));
-  EXPECT_EQ(chunk.begin, 350U) << "half of thread 3's range, from the back";
-  while (team.member(0).next(chunk)) {
-  }
-  team.member(0).end();
-  for (int t = 1; t < 4; ++t) {
-    ASSERT_TRUE(team.member(t).begin(loop, 400));
-    EXPECT_FALSE(team.member(t).next(chunk)) << "all is done";
-    team.member(t).end();
-  }
 }
 
 // ------------------------------------------------------------------------------------------------ gatherings
@@ -408,7 +390,7 @@ TEST(Gathering, TeamsAreLentAndUsedAgain) {
 
 TEST(Team, NobodyWaitsForThreadsThatComeToNoMoreLoops) {
   std::atomic<bool> given_up = false;
-  Team team(2, {}, 2, &given_up);
+  Team team(2, 2, &given_up);
   Loop loop("test");
   Chunk chunk;
   Member& ahead = team.member(1);

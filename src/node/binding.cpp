@@ -3,7 +3,10 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include <memory>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <utility>
 
 namespace steelyard::node {
 namespace {
@@ -21,12 +24,15 @@ struct CpuSet {
 
 }  // namespace
 
+// Threads ask now and then where they are: by words, not by CPUs.
 std::vector<int> affinity_mask() {
-  CpuSet mask;
+  constexpr int kBits = 64;
+  std::array<std::uint64_t, kMostCpus / kBits> mask = {};
   std::vector<int> cpus;
-  if (sched_getaffinity(0, mask.bytes, mask.set) != 0) return cpus;
-  for (int cpu = 0; cpu < kMostCpus; ++cpu) {
-    if (CPU_ISSET_S(cpu, mask.bytes, mask.set)) cpus.push_back(cpu);
+  if (sched_getaffinity(0, sizeof(mask), reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return cpus;
+  for (std::size_t word = 0; word < mask.size(); ++word) {
+    for (std::uint64_t left = mask[word]; left != 0; left &= left - 1)
+      cpus.push_back(static_cast<int>(word) * kBits + std::countr_zero(left));
   }
   return cpus;
 }
@@ -36,7 +42,25 @@ std::uint64_t pid_namespace() {
   return stat("/proc/self/ns/pid", &file) == 0 ? file.st_ino : 0;
 }
 
-int this_cpu() { return sched_getcpu(); }
+namespace {
+std::atomic<bool> g_notes = false;  ///< somebody's binding is noted: most processes never look at their threads' notes
+thread_local std::vector<int> t_noted;
+}  // namespace
+
+int this_cpu() {
+  if (g_notes.load(std::memory_order_relaxed) && !t_noted.empty()) return t_noted.front();
+  return sched_getcpu();
+}
+
+void note_binding(std::vector<int> os_indices) {
+  t_noted = std::move(os_indices);
+  g_notes.store(true, std::memory_order_relaxed);
+}
+
+std::vector<int> bound_to() {
+  if (g_notes.load(std::memory_order_relaxed) && !t_noted.empty()) return t_noted;
+  return affinity_mask();
+}
 
 const std::vector<int>& mask_at_start() {
   static const std::vector<int> mask = affinity_mask();

@@ -13,8 +13,13 @@ const std::vector<int>& mask_at_start();
 /// own may share memory, and yet be numbered apart.
 std::uint64_t pid_namespace();
 
-/// The CPU (os_index) that the calling thread runs on now.
+/// The CPU (os_index) that the calling thread runs on now; on an emulated node the first that was noted for it.
 int this_cpu();
+
+/// On an emulated node binding is noted, and not done: from now on the calling thread counts as bound to these.
+void note_binding(std::vector<int> os_indices);
+/// What the calling thread is bound to: its affinity mask, or what was noted.
+std::vector<int> bound_to();
 
 /// Binds the calling thread to one CPU. False where the kernel refuses: the thread stays where it was.
 bool bind_this_thread(int os_index);

@@ -17,6 +17,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "loops/places.h"
+#include "loops/setup.h"
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/verdict.h"
@@ -253,6 +255,7 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
+  if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
   if (base::options().collectives == base::Collectives::called && !base::options().observe &&
       !state.called_broadcasts) {
     list.emplace_back(
@@ -371,6 +374,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   wake_openmp();
   const base::Options& options = base::options();
   state->topology = node::discover();
+  loops::know_machine(state->topology);
   state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline));
   if (base::Status status = share_memory(*state); status) {
     introduce(*state);

@@ -20,7 +20,7 @@ constinit thread_local Places t_places __attribute__((tls_model("initial-exec"))
 
 struct TeamOfSize {
   TeamOfSize(int count, const Region& region, TeamOfSize* others)
-      : threads(count), team(count, {}, loops::Team::kDepth, &region.cancelled), next(others) {}
+      : threads(count), team(count, loops::Team::kDepth, &region.cancelled), next(others) {}
   const int threads;
   loops::Team team;
   TeamOfSize* const next;
@@ -222,6 +222,7 @@ std::string_view reason(Left why) {
   switch (why) {
     case Left::ordered: return "left to the OpenMP runtime: its iterations depend on each other's order";
     case Left::monotonic: return "left to the OpenMP runtime: compiled for chunks that come in ascending order";
+    case Left::asked: return "left to the OpenMP runtime: OMP_SCHEDULE or omp_set_schedule asks for static parts";
     default: return "left to the OpenMP runtime: a schedule or bounds that are not taken over";
   }
 }

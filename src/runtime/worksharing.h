@@ -74,7 +74,7 @@ void at_barrier();
 void region_cancelled();
 
 /// Why a loop is left to the runtime.
-enum class Left { ordered, monotonic, other };
+enum class Left { ordered, monotonic, asked, other };
 
 /// This thread begins a loop: true where it is ours, in all threads of the team or in none. No `space`: bounds that nothing
 /// of ours can count.

@@ -90,17 +90,31 @@ def test_what_stays_with_the_runtime(compiler, tmp_path):
 @pytest.mark.parametrize("compiler", ["clang", "gcc"])
 def test_runtime_schedules_are_what_the_user_says(compiler, tmp_path):
     shapes = 14  # of SHAPES(runtime): clang leaves out two that have no iterations
-    for schedule, why in {"monotonic:dynamic,4": "ascending order", "monotonic:static": "ascending order",
-                          "static,3": "a schedule or bounds"}.items():
+    asked = "asks for static parts"
+    for schedule, why in {"monotonic:dynamic,4": "ascending order", "monotonic:static": asked, "static,3": asked,
+                          "static": asked}.items():
         result = run_without_mpi(f"iterations.{compiler}", tmp_path, TWO, OMP_SCHEDULE=schedule)
         if compiler == "clang":  # under gcc's entry points LLVM's runtime does some of the shapes wrongly by itself
             check(result)
         assert "runtime, kind" not in result.out, result.explain()
         assert left(result, why) >= shapes, f"{schedule}: {result.explain()}"
-    for schedule in ("dynamic,64", "guided,7", "auto", "static"):
+    for schedule in ("dynamic,64", "guided,7", "auto"):
         result = run_without_mpi(f"iterations.{compiler}", tmp_path, TWO, OMP_SCHEDULE=schedule)
         check(result)
         assert left(result, "") < shapes, f"{schedule}: {result.explain()}"
+
+
+@pytest.mark.parametrize("compiler", ["clang", "gcc", "gfortran"])
+def test_who_asks_for_static_parts_in_mid_run_has_them(compiler, tmp_path):
+    result = run_without_mpi(f"run_schedules.{compiler}", tmp_path)
+    assert result.out.strip() == "as asked", result.explain()
+    # By omp_set_schedule(): two loops of a region, and one whose threads have set it for themselves. Not so: what nobody has
+    # set, and dynamic.
+    assert left(result, "asks for static parts") == 3, result.explain()
+    assert len(result.record["loops"]) == 5, result.explain()
+    result = run_without_mpi(f"run_schedules.{compiler}", tmp_path, OMP_SCHEDULE="static")
+    assert result.out.strip() == "as asked", result.explain()
+    assert left(result, "asks for static parts") == 4, result.explain()
 
 
 def test_what_was_compiled_for_older_openmp_stays(tmp_path):
@@ -169,6 +183,72 @@ def test_replay_gives_each_thread_what_the_file_says(compiler, tmp_path):
     learnt.write_text(json.dumps(written))
     again = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--replay={learnt}",))
     assert again.out.strip() == "10" * 20, again.explain()
+
+
+def replayed(program: str, learnt: Path, folder: Path, *arguments: str, **variables: str) -> str:
+    """What a replay has to say at its end."""
+    result = run_without_mpi(program, folder, *arguments, options=(f"--replay={learnt}",), **variables)
+    remarks = [remark for remark in result.record["remarks"] if remark.startswith("--replay ")]
+    assert len(remarks) <= 1, result.explain()
+    for remark in remarks:
+        assert " ".join(result.err.split()).count(remark) == 1, f"in the verdict, once: {result.explain()}"
+    return remarks[0] if remarks else ""
+
+
+def test_a_replay_says_what_it_has_not_repeated(tmp_path):
+    learnt = tmp_path / "loops.json"
+    run_without_mpi("iterations.gcc", tmp_path, "threads", options=(f"--learn={learnt}",))
+    written = json.loads(learnt.read_text())
+    (loop,) = written["loops"]
+    assert replayed("iterations.gcc", learnt, tmp_path, "threads") == ""
+
+    # As of a program that was built anew, or of another one
+    loop["key"] += "0"
+    learnt.write_text(json.dumps(written))
+    said = replayed("iterations.gcc", learnt, tmp_path, "threads")
+    assert "repeated nothing, for none of the loops that ran is in its file" in said
+    assert f"has 1 loop ({loop['key']}), while this run had 1 loop ({loop['key'][:-1]})" in said
+
+    loop["key"] = loop["key"][:-1]
+    del loop["assignments"][0]["threads"][1]
+    loop["assignments"][0]["threads"][0] = [[0, 40]]
+    learnt.write_text(json.dumps(written))
+    assert "not repeat all executions of 1 out of 1 loop" in replayed("iterations.gcc", learnt, tmp_path, "threads")
+
+    loop["assignments"] = []
+    learnt.write_text(json.dumps(written))
+    assert "has no assignment of any loop" in replayed("iterations.gcc", learnt, tmp_path, "threads")
+    assert "its file is not used" in replayed("iterations.gcc", tmp_path / "none.json", tmp_path, "threads")
+
+
+@pytest.mark.parametrize("options", [(), ("--loops=off",), ("--loops=guided",)])
+def test_loops_that_fortran_divides_by_calls(options, tmp_path):
+    program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
+    native = subprocess.run([program], text=True, env=environment(), capture_output=True, timeout=60)
+    assert native.returncode == 0 and native.stdout.strip() == "all once", native.stdout + native.stderr
+    check(run_without_mpi("called_loops.gfortran", tmp_path, options=options))
+
+
+def test_a_replay_without_the_launcher_says_it_too(tmp_path):
+    learnt = tmp_path / "loops.json"
+    program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
+    for variable in ("STEELYARD_LEARN", "STEELYARD_REPLAY"):
+        ran = subprocess.run([program], text=True, env=environment(**{variable: str(learnt)}), capture_output=True, timeout=60)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    written = json.loads(learnt.read_text())
+    for loop in written["loops"]:
+        loop["key"] = "elsewhere " + loop["key"]
+    learnt.write_text(json.dumps(written))
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_REPLAY=str(learnt)), capture_output=True, timeout=60)
+    assert ran.returncode == 0 and ran.stderr.count("--replay repeated nothing") == 1, ran.stderr
+
+
+def test_two_openmp_runtimes_in_one_process(tmp_path):
+    program = BUILD / "tests/end_to_end/two_runtimes.plain.g++"
+    native = subprocess.run([program, "refuse"], text=True, env=environment(), capture_output=True, timeout=60)
+    assert native.returncode == 0 and native.stdout.strip() == "all once with two runtimes", native.stdout + native.stderr
+    assert native.stderr.count("regions of two OpenMP runtimes at once") == 1, native.stderr
+    check(run_without_mpi("two_runtimes.g++", tmp_path))
 
 
 def test_doctor():

@@ -32,6 +32,8 @@ SOURCES = [
     ("src/runtime/runtime.cpp", r"base::warn\("),
     ("src/runtime/runtime.cpp", r"char kText\[\] ="),
     ("src/runtime/worksharing.cpp", r"return (?=\"left to)"),
+    ("src/loops/replay.cpp", r"return fmt::format\(\s*(?=\"--replay)"),
+    ("src/loops/setup.cpp", r"(?=\"--replay)"),
     ("src/node/segment.cpp", r"Status::failure\("),
     ("src/cli/decision.cpp", r"\brefuse\("),
     ("src/cli/decision.cpp", r"\bpass_through\("),

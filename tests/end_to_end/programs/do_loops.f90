@@ -21,6 +21,9 @@ program do_loops
     call down(2000, 3, -7)
     call wide(huge(1_int64) - 1000_int64, huge(1_int64) - 1_int64, 1_int64)
     call last_value()
+    call inside_of_each_other()
+    call in_order()
+    call cancelled()
   end do
   call mpi_finalize(ierr)
   if (rank == 0) print '(a, i0, a, i0, a)', trim(merge('all once: ', 'WRONG:    ', wrong == 0)) // ' ', loops, ' loops, ', &
@@ -91,6 +94,54 @@ contains
     !$omp parallel do num_threads(threads) schedule(dynamic, 2)
     do i = first, last, step
       call mark(int(i - first) + 1)
+    end do
+    call check(1, 1000, 1)
+  end subroutine
+
+  subroutine inside_of_each_other()
+    integer :: outer, i
+    call omp_set_max_active_levels(2)
+    !$omp parallel do num_threads(2) schedule(dynamic) private(i)
+    do outer = 0, 4
+      !$omp parallel do num_threads(threads) schedule(guided)
+      do i = outer * 200 + 1, outer * 200 + 200
+        call mark(i)
+      end do
+    end do
+    call check(1, 1000, 1)
+  end subroutine
+
+  subroutine in_order()
+    integer :: i, next
+    next = 1
+    !$omp parallel do num_threads(threads) schedule(dynamic) ordered
+    do i = 1, 300
+      !$omp ordered
+      if (i /= next) wrong = wrong + 1
+      next = i + 1
+      call mark(i)
+      !$omp end ordered
+    end do
+    call check(1, 300, 1)
+  end subroutine
+
+  ! Each at most once, and all where nothing may be cancelled; the next loop is whole.
+  subroutine cancelled()
+    integer :: i
+    !$omp parallel num_threads(threads)
+    !$omp do schedule(dynamic)
+    do i = 1, 1000
+      call mark(i)
+      !$omp cancel do if (i == 50)
+    end do
+    !$omp end do
+    !$omp end parallel
+    if (any(seen > 1) .or. (.not. omp_get_cancellation() .and. any(seen(:1000) /= 1))) wrong = wrong + 1
+    if (omp_get_cancellation() .and. threads == 1 .and. any(seen(51:) /= 0)) wrong = wrong + 1
+    seen = 0
+    !$omp parallel do num_threads(threads) schedule(dynamic)
+    do i = 1, 1000
+      call mark(i)
     end do
     call check(1, 1000, 1)
   end subroutine

@@ -208,9 +208,6 @@ static void teams(int threads) {
 #pragma omp for schedule(monotonic : dynamic, 3)
   for (unsigned long i = 5; i < 1005; ++i) mark((long)i - 5);
   check("monotonic, unsigned long", 1000, threads);
-  run_schedule((omp_sched_t)((unsigned)omp_sched_dynamic | (unsigned)omp_sched_monotonic), 4, threads);
-  run_schedule(omp_sched_dynamic, 64, threads);
-
   for (int repeat = 0; repeat < 10; ++repeat) {
     int last = -1;
     long sum = 0;
@@ -342,6 +339,11 @@ int main(int argc, char** argv) {
     SHAPES(guided, 5)
     SHAPES(auto)
     teams(threads);
+  }
+  /* At the end: they put back what was there, and whoever says static by name has it from then on. */
+  for (int c = 0; c < 4 && counts[c] <= most; ++c) {
+    run_schedule((omp_sched_t)((unsigned)omp_sched_dynamic | (unsigned)omp_sched_monotonic), 4, counts[c]);
+    run_schedule(omp_sched_dynamic, 64, counts[c]);
   }
   several_initial_threads();
 #ifndef PLAIN

@@ -1,0 +1,71 @@
+/* schedule(runtime) under each way to say what that is: who asks for static parts has them, the same in each loop of a region,
+ * and reads back what it has set. Prints "as asked". */
+#include <omp.h>
+#include <stdio.h>
+
+#define COUNT 1000
+static int by[2][COUNT], wrong;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  printf("not so: %s\n", what);
+  wrong = 1;
+}
+
+static void expect_schedule(omp_sched_t kind, int chunk) {
+  omp_sched_t kind_now;
+  int chunk_now;
+  omp_get_schedule(&kind_now, &chunk_now);
+  expect(kind_now == kind && (chunk == 0 || chunk_now == chunk), "what was set is read");
+}
+
+static void work(int i) { /* all of it is in the first thread's part */
+  for (volatile int n = i < COUNT / 2 ? 2000 : 0; n > 0; --n) {
+  }
+}
+
+static void in_static_parts(void) {
+#pragma omp parallel num_threads(2)
+  {
+    /* No barrier between them: the second relies on it that each thread has had the same iterations of the first. */
+#pragma omp for schedule(runtime) nowait
+    for (int i = 0; i < COUNT; ++i) {
+      by[0][i] = omp_get_thread_num() + 1;
+      work(i);
+    }
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i) {
+      expect(by[0][i] == omp_get_thread_num() + 1, "the same thread in both loops");
+      by[1][i] = i < COUNT / 2 ? 1 : 2;
+    }
+  }
+  for (int i = 0; i < COUNT; ++i) expect(by[0][i] == by[1][i], "halves");
+}
+
+int main(void) {
+  omp_set_max_active_levels(1); /* from here on there is an OpenMP runtime, under gcc, too */
+#pragma omp parallel for num_threads(2) schedule(runtime)
+  for (int i = 0; i < COUNT; ++i) work(i);
+
+  omp_set_schedule(omp_sched_static, 0);
+  expect_schedule(omp_sched_static, 0);
+  in_static_parts();
+
+  omp_set_schedule(omp_sched_dynamic, 4);
+  expect_schedule(omp_sched_dynamic, 4);
+#pragma omp parallel for num_threads(2) schedule(runtime)
+  for (int i = 0; i < COUNT; ++i) work(i);
+
+#pragma omp parallel num_threads(2)
+  {
+    omp_set_schedule(omp_sched_static, 0);
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i) work(i);
+  }
+  expect_schedule(omp_sched_dynamic, 4); /* each task has its own */
+
+  omp_set_schedule(omp_sched_guided, 7);
+  expect_schedule(omp_sched_guided, 7);
+  puts(wrong ? "WRONG" : "as asked");
+  return wrong;
+}
