@@ -68,8 +68,9 @@ std::vector<Option> make_table() {
               "lend the cores of a rank that sits in a blocking MPI call for as long as it sits there");
   what.choice(
       "collectives", choice_of<&Options::collectives>(), {"auto", "on", "called", "off"},
-      "broadcasts in which a late rank holds up no other: auto takes over those of a communicator whose ranks are seen "
-      "to wait less so, on every MPI_Bcast, called only those that the program makes as steelyard_bcast(), off none");
+      "broadcasts and scatters in which a late rank holds up no other: auto takes over those of a communicator whose "
+      "ranks are seen to wait less so, on every MPI_Bcast and MPI_Scatter, called only the broadcasts that the program "
+      "makes as steelyard_bcast(), off none");
 
   Group when(table, "When and where cores move");
   when.integer("balance-every", &Options::balance_every, 0, 1'000'000'000, "phases",

@@ -10,8 +10,8 @@ struct Waits {
   std::int64_t count = 0;
 };
 
-/// Whether the broadcasts of one kind on a communicator go over the board or are the MPI library's: whichever its ranks are seen to wait
-/// less in. The library has them, uncounted, until some in a row are looked at, of either kind: one at first, which tells
+/// Whether the broadcasts (or scatters) of one class on a communicator go over the board or are the MPI library's: whichever
+/// its ranks are seen to wait less in. The library has them, uncounted, until some in a row are looked at, of either kind: one at first, which tells
 /// what is far apart, and later a few, after as many that bring caches to the state in which they will be. Where the board
 /// has won, it has them all, but for some in a while that show what the library would make of it by now.
 ///
@@ -33,7 +33,9 @@ class Comparison {
   /// False where the next answer does not depend on what was waited.
   bool asks() const { return step_ == Step::decide || (step_ == Step::stay && stayed_ >= stay_); }
   /// ns that the board wins in each, where it has them; 0 where the library does.
-  std::int64_t won() const { return step_ == Step::stay || step_ == Step::check ? std::max<std::int64_t>(-dearer_, 1) : 0; }
+  std::int64_t won() const {
+    return step_ == Step::stay || step_ == Step::check ? std::max<std::int64_t>(-dearer_, 1) : 0;
+  }
   /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the communicator, of
   /// whatever kind and length: those are what the time from one to the next is of.
   Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);

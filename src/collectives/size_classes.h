@@ -19,12 +19,13 @@ inline constexpr int kOperations = 2;
 /// Lies in shared memory, where zeros are its beginning, as a Comparison does.
 class SizeClasses {
  public:
-  static constexpr int kSizes = 3;             ///< in the notice; in one piece; in several
+  static constexpr int kSizes = 3;  ///< in the notice; in one piece; in several
   static constexpr int kClasses = kOperations * kSizes;
-  static constexpr std::int64_t kInUse = 256;  ///< collectives after which a class that came no more is forgotten, unless it wins
-                                               ///< more over the board than the notices of all others cost
+  static constexpr std::int64_t kInUse =
+      256;  ///< collectives after which a class that came no more is forgotten, unless it wins
+            ///< more over the board than the notices of all others cost
   static constexpr std::int64_t kNotice = 100;  ///< ns that one costs
-  static constexpr std::size_t kShort = 960;   ///< bytes that fit into a notice
+  static constexpr std::size_t kShort = 960;    ///< bytes that fit into a notice
   static constexpr std::size_t kPiece = 128U << 10;
 
   /// The class of so many bytes at the root.
@@ -39,7 +40,8 @@ class SizeClasses {
   Comparison::Next pass();
 
  private:
-  static constexpr std::int64_t kAbsent = 8;  // collectives: a class that has not come since then need not be waited for
+  static constexpr std::int64_t kAbsent =
+      8;  // collectives: a class that has not come since then need not be waited for
   std::uint32_t leave();
   std::int64_t left_by(int which) const;
 

@@ -89,7 +89,8 @@ TEST(SizeClasses, ARareOneKeepsWhatItWins) {
     Program program;
     program.waits[kMiddle] = {10'000'000, 3000};
     for (int i = 0; i < 1000 * every; ++i) {
-      if (i == 500 * every) program.calls[kMiddle] = program.over_board[kMiddle] = 0;  // found by chance, while few are asked
+      if (i == 500 * every)
+        program.calls[kMiddle] = program.over_board[kMiddle] = 0;  // found by chance, while few are asked
       program.next(i % every == 0 ? kMiddle : kShort);
     }
     EXPECT_GT(program.share(kMiddle), 0.9) << every;

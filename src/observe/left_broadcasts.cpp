@@ -17,7 +17,8 @@ constexpr const char* kReasons[] = {
     "their communicator had no tree between nodes yet: the third makes it, with --collectives=auto the 64th",
     "they were longer than 2 MiB on a node, or than 1 MiB between nodes",
     "nobody was seen to wait less without it",
-    "the node had no shared memory left for their data", "their communicator spans nodes"};
+    "the node had no shared memory left for their data",
+    "their communicator spans nodes"};
 static_assert(std::size(kReasons) == std::size(kLeftFields));
 
 std::vector<std::string> left(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name) {

@@ -70,9 +70,9 @@ struct State {
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;       // with the MPI library's own
-  bool plants_trees = false;              // for broadcasts between nodes
-  bool called_broadcasts = false;         // some by Steelyard's name
+  bool compares_broadcasts = false;               // with the MPI library's own
+  bool plants_trees = false;                      // for broadcasts between nodes
+  bool called_broadcasts = false;                 // some by Steelyard's name
   Delivered delivered[collectives::kOperations];  // by collectives::Operation
   std::vector<observe::Tree> trees;
   std::unique_ptr<observe::TickBoard> ticks;

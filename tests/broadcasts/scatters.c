@@ -99,6 +99,9 @@ static void mistakes(void) {
   int code = MPI_Scatter(data, 30, MPI_INT, mine, rank == 0 ? 30 : 20, MPI_INT, 0, comm);
   if (rank > 0) expect(class_of(code) == MPI_ERR_TRUNCATE, "a short buffer was no error");
   if (rank > 0) expect(mine[19] == 30 * rank + 19 && mine[20] == 0, "a short buffer was not filled, or overrun");
+  /* One that asks for more than it is given is no error to either library. */
+  code = MPI_Scatter(data, 4, MPI_INT, mine, rank == 0 ? 4 : 10, MPI_INT, 0, comm);
+  expect(code == MPI_SUCCESS && mine[0] == 4 * rank && mine[3] == 4 * rank + 3, "a long buffer was an error");
   /* Refused at one rank, which is not counted: the others know nothing of it. */
   if (rank == 0) {
     expect(MPI_Scatter(data, 1, MPI_INT, mine, 1, MPI_INT, size + 5, comm) != MPI_SUCCESS,
@@ -108,6 +111,76 @@ static void mistakes(void) {
 #endif
   }
   MPI_Comm_free(&comm);
+}
+
+/* Blocks that lie between each other, reach in front of their address, or have no address but their own. */
+static void odd_types(MPI_Comm comm, int rounds) {
+  enum { LENGTH = 40, MOST = 16 };
+  static int data[LENGTH * MOST * 8], ours[LENGTH * 8], theirs[LENGTH * 8];
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  MPI_Datatype column, between, pair, before, at, absolute;
+  MPI_Aint place;
+  MPI_Type_vector(LENGTH, 1, size, MPI_INT, &column);
+  MPI_Type_create_resized(column, 0, sizeof(int), &between);
+  MPI_Type_create_hindexed(2, (int[]){1, 1}, (MPI_Aint[]){-8, 4}, MPI_INT, &pair);
+  MPI_Type_create_resized(pair, -12, 20, &before);
+  MPI_Get_address(data, &place);
+  place += 16;
+  MPI_Type_create_hindexed(1, (int[]){1}, &place, before, &at);
+  MPI_Type_create_resized(at, place, 20, &absolute);
+  MPI_Datatype types[] = {between, before, absolute};
+  static const int counts[] = {1, 3, 2}, wanted[] = {LENGTH, 6, 4};
+  for (int i = 0; i < 3; ++i) MPI_Type_commit(&types[i]);
+  for (int round = 0; round < rounds; ++round) {
+    const int root = round * 7 % size, which = round % 3;
+    void* const from = which == 2 ? MPI_BOTTOM : data + 4;
+    for (int i = 0; i < LENGTH * size * 8; ++i) data[i] = round * 100000 + i;
+    memset(ours, 0xff, sizeof ours);
+    memset(theirs, 0xff, sizeof theirs);
+    MPI_Scatter(from, counts[which], types[which], ours, wanted[which], MPI_INT, root, comm);
+    PMPI_Scatter(from, counts[which], types[which], theirs, wanted[which], MPI_INT, root, comm);
+    expect(memcmp(ours, theirs, sizeof ours) == 0, "an odd type differs");
+  }
+  for (int i = 0; i < 3; ++i) MPI_Type_free(&types[i]);
+  MPI_Type_free(&column);
+  MPI_Type_free(&pair);
+  MPI_Type_free(&at);
+}
+
+/* In several pieces, and too long for a cell; and with counts that mean nothing where they do not fit. */
+static void long_rows(MPI_Comm comm) {
+  enum { LONGEST = 600000 };
+  int rank, size;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  int* const numbers = malloc(sizeof(int) * LONGEST * (size_t)size);
+  int* const mine = malloc(sizeof(int) * LONGEST);
+  static const int lengths[] = {20000, 60000, 100000, LONGEST};
+  for (int i = 0; i < 4; ++i) {
+    const int root = i % size, length = lengths[i];
+    for (int j = 0; j < length * size; ++j) numbers[j] = rank == root ? i + j : -1;
+    MPI_Scatter(numbers, length, MPI_INT, mine, length, MPI_INT, root, comm);
+    int right = 1;
+    for (int j = 0; j < length; ++j) right = right && mine[j] == i + rank * length + j;
+    expect(right, "a long numbers differs");
+  }
+#if MPI_VERSION >= 4
+  const MPI_Count nothing = (MPI_Count)0x5555555555555555, count = rank == 0 ? 1 : nothing;
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < size; ++j) numbers[j] = 1000 * i + j;
+    mine[0] = -1;
+    if (rank == 0) {
+      MPI_Scatter_c(numbers, count, MPI_INT, MPI_IN_PLACE, nothing, MPI_INT, 0, comm);
+    } else {
+      MPI_Scatter_c(numbers, count, MPI_INT, mine, 1, MPI_INT, 0, comm);
+      expect(mine[0] == 1000 * i + rank, "a large count differs");
+    }
+  }
+#endif
+  free(mine);
+  free(numbers);
 }
 
 int main(int argc, char** argv) {
@@ -122,6 +195,8 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[2]);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comms[3]);
   for (int i = 0; i < cases; ++i) one(comms[draw(4)], ours, theirs, i, draw(20) == 0 ? 10 : 8);
+  odd_types(MPI_COMM_WORLD, cases / 20 + 3);
+  long_rows(comms[2]);
   if (argc > 2) mistakes();
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -73,7 +73,8 @@ std::size_t plain_size(MPI_Datatype type) {
 
 }  // namespace
 
-Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count) : type_(type), count_(count), size_(plain_size(type)) {
+Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count)
+    : type_(type), count_(count), size_(plain_size(type)) {
   contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));
   if (size_ == 0) {
     MPI_Count size = 0;
