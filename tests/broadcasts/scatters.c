@@ -10,15 +10,15 @@
 #include "layouts.h"
 
 static int failures = 0;
-static unsigned char from[ROOM], row[ROOM], before[ROOM];
+static unsigned char given[ROOM], packed[ROOM], kept[ROOM];
 
 /* `buffer` as the root's block for this rank leaves it. */
 static void work_out(unsigned char* buffer, layout_t mine, layout_t roots, int rank, int size, int count) {
   int position = 0, element = 0;
   MPI_Type_size(mine.type, &element);
-  MPI_Pack(from, count * size, roots.type, row, ROOM, &position, MPI_COMM_SELF);
+  MPI_Pack(given, count * size, roots.type, packed, ROOM, &position, MPI_COMM_SELF);
   position = element * count * rank;
-  MPI_Unpack(row, ROOM, &position, buffer, count, mine.type, MPI_COMM_SELF);
+  MPI_Unpack(packed, ROOM, &position, buffer, count, mine.type, MPI_COMM_SELF);
 }
 
 static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int case_number, int longest) {
@@ -33,18 +33,18 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
   const layout_t layout = layout_of(family, (int)((ways >> (2 * (rank % 8))) % 4));
   const layout_t roots = layout_of(family, (int)((ways >> (2 * (root % 8))) % 4));
   const size_t span = span_of(layout, count), all = span_of(roots, count * size);
-  fill(from, all, (unsigned)(case_number * 31 + root));
-  memcpy(before, from, all);
+  fill(given, all, (unsigned)(case_number * 31 + root));
+  memcpy(kept, given, all);
   fill(ours, span, (unsigned)(case_number * 37 + rank));
   memcpy(theirs, ours, span);
   if (late == 0 && who == (unsigned)rank) usleep(300);
   void* const to = in_place ? MPI_IN_PLACE : ours;
   /* What the others pass for the root's arguments means nothing. */
-  const void* const source = rank == root ? from : NULL;
+  const void* const source = rank == root ? given : NULL;
   const MPI_Datatype source_type = rank == root ? roots.type : MPI_DATATYPE_NULL;
   const int source_count = rank == root ? count : -1;
   int error;
-  if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, from MPI_BOTTOM */
+  if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, given MPI_BOTTOM */
     MPI_Datatype at;
     MPI_Aint place;
     MPI_Get_address(ours, &place);
@@ -56,11 +56,11 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
     error = MPI_Scatter(source, source_count, source_type, to, count, layout.type, root, comm);
   }
   if (case_number % 10 == 0) {
-    error |= PMPI_Scatter(from, count, roots.type, in_place ? MPI_IN_PLACE : theirs, count, layout.type, root, comm);
+    error |= PMPI_Scatter(given, count, roots.type, in_place ? MPI_IN_PLACE : theirs, count, layout.type, root, comm);
   } else if (!in_place) {
     work_out(theirs, layout, roots, rank, size, count);
   }
-  if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0 || memcmp(from, before, all) != 0) && failures++ < 3) {
+  if ((error != MPI_SUCCESS || memcmp(ours, theirs, span) != 0 || memcmp(given, kept, all) != 0) && failures++ < 3) {
     printf(
         "case %d: rank %d of %d, root %d, family %d, ways %x, count %d, in place %d, absolute %x, error %d: differs\n",
         case_number, rank, size, root, family, ways, count, in_place, absolute, error);
