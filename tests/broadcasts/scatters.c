@@ -44,7 +44,7 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
   const MPI_Datatype source_type = rank == root ? roots.type : MPI_DATATYPE_NULL;
   const int source_count = rank == root ? count : -1;
   int error;
-  if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, given MPI_BOTTOM */
+  if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, from MPI_BOTTOM */
     MPI_Datatype at;
     MPI_Aint place;
     MPI_Get_address(ours, &place);
