@@ -5,8 +5,6 @@ extern "C" {
 int library_threads(void);   ///< of a region of its own
 int library_for_each(void);  ///< iterations that did not run exactly once
 int library_calls(void);     ///< the same by steelyard_loop_begin(), _next() and _end()
-int library_refused(
-    void);  ///< the same through a helper without OpenMP: threads that were sent away; negative: otherwise wrong
 }
 
 #include <atomic>
