@@ -84,7 +84,7 @@ typedef struct steelyard_iterations {
  * place in the program. Returns at once, but for a thread that is four loops ahead of another, which waits for that one.
  * Outside of parallel regions the thread has all iterations for itself.
  * Errors: a stride of 0; this thread has not ended its last execution of this loop; the other threads are in another loop, or with other
- * bounds; a loop that another team executes now; a thread that is in regions of two OpenMP runtimes at once (docs/loops.md). There are no iterations then, and next returns 0.
+ * bounds; a loop that another team executes now. There are no iterations then, and next returns 0.
  */
 STEELYARD_API steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last,
                                                       int64_t stride, steelyard_iterations_t* mine);
@@ -128,7 +128,7 @@ typedef struct steelyard_execution {
   void* team;
 } steelyard_execution_t;
 /* This thread's number in its team, and how many they are. Other than omp_get_thread_num() and omp_get_num_threads(), it says
- * nothing to `steelyard run`, which would keep the thread count of regions that ask. 0 threads: ask those. */
+ * nothing to `steelyard run`, which would keep the thread count of regions that ask. 0 threads: the OpenMP runtime is not found. */
 STEELYARD_API int steelyard_loop_thread(int* threads);
 /* `loop` NULL: the one of this file and line. */
 STEELYARD_API steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,

@@ -11,7 +11,6 @@
 
 #include "api/message.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "loops/gathering.h"
 #include "loops/setup.h"
 #include "loops/space.h"
@@ -127,15 +126,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   *mine = {};
   mine->stride = static_cast<std::int64_t>(space->stride);
   mine->inside = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0};
-  const openmp::Position here = openmp::position(place);
-  if (here.ambiguous) openmp::confused().store(true, std::memory_order_relaxed);
-  if (openmp::confused().load(std::memory_order_relaxed)) [[unlikely]] {
-    return fail(
-        mine,
-        "a thread has called steelyard_loop_begin() inside of parallel regions of two OpenMP runtimes at once, and "
-        "nobody can tell whose team it is in, so that no loop is divided any more: link all parts of the program "
-        "with one OpenMP runtime, or start it with `steelyard run --openmp=llvm`");
-  }
+  const openmp::Position here = openmp::position();
   if (here.threads < 2) return STEELYARD_SUCCESS;
   if (gathering == nullptr) gathering = &at_address(place);
   Gathering::Seat* seat = nullptr;
@@ -284,11 +275,8 @@ steelyard_status_t steelyard_loops_load(const char* path) {
 }
 
 int steelyard_loop_thread(int* threads) {
-  // Who calls this has been compiled for an OpenMP runtime, and asks the right one where a process has several. Under
-  // `steelyard run` there is one, which is not to hear that the program asks.
-  const bool launched = steelyard::base::options().launched;
-  const openmp::Position here = launched ? openmp::position(__builtin_return_address(0)) : openmp::Position();
-  if (threads != nullptr) *threads = here.in_region && !here.ambiguous ? here.threads : 0;
+  const openmp::Position here = openmp::position();
+  if (threads != nullptr) *threads = openmp::known() ? here.threads : 0;
   return here.thread;
 }
 
@@ -348,12 +336,10 @@ STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, co
                                            int* status) {
   *loop = nullptr;
   const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
-    if (chunk != nullptr && *chunk < 0)
-      return refuse(fmt::format("the chunk is {} iterations: it must be 0 (by measurement) or more", *chunk));
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
-    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
-                                              fraction == nullptr ? 0 : *fraction,
-                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(*chunk)};
+    const steelyard_loop_options_t options = {
+        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? 0 : *fraction,
+        chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
     return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
   });
   if (status != nullptr) *status = result;

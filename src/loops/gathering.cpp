@@ -20,7 +20,7 @@ struct Gathering::Round {
       : loop(its_loop),
         succession(its_succession),
         path(here.path),
-        team(here.threads, Team::kDepth, &openmp::confused()),
+        team(here.threads),
         seats(std::make_unique<Seat[]>(static_cast<std::size_t>(here.threads))) {
     for (int t = 0; t < here.threads; ++t) seats[static_cast<std::size_t>(t)].member = &team.member(t);
   }
