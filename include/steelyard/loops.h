@@ -128,7 +128,7 @@ typedef struct steelyard_execution {
   void* team;
 } steelyard_execution_t;
 /* This thread's number in its team, and how many they are. Other than omp_get_thread_num() and omp_get_num_threads(), it says
- * nothing to `steelyard run`, which would keep the thread count of regions that ask. 0 threads: the OpenMP runtime is not found. */
+ * nothing to `steelyard run`, which would keep the thread count of regions that ask. 0 threads: ask omp_get_thread_num() and omp_get_num_threads(). */
 STEELYARD_API int steelyard_loop_thread(int* threads);
 /* `loop` NULL: the one of this file and line. */
 STEELYARD_API steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,

@@ -11,6 +11,7 @@
 
 #include "api/message.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "loops/gathering.h"
 #include "loops/setup.h"
 #include "loops/space.h"
@@ -275,8 +276,11 @@ steelyard_status_t steelyard_loops_load(const char* path) {
 }
 
 int steelyard_loop_thread(int* threads) {
-  const openmp::Position here = openmp::position();
-  if (threads != nullptr) *threads = openmp::known() ? here.threads : 0;
+  // Who calls this has been compiled for an OpenMP runtime, and asks the right one where a process has several. Under
+  // `steelyard run` there is one, which is not to hear that the program asks.
+  const bool answers = steelyard::base::options().launched && openmp::known();
+  const openmp::Position here = answers ? openmp::position() : openmp::Position();
+  if (threads != nullptr) *threads = answers ? here.threads : 0;
   return here.thread;
 }
 
@@ -336,10 +340,12 @@ STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, co
                                            int* status) {
   *loop = nullptr;
   const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
+    if (chunk != nullptr && *chunk < 0)
+      return refuse(fmt::format("the chunk is {} iterations: it must be 0 (by measurement) or more", *chunk));
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
-    const steelyard_loop_options_t options = {
-        strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? 0 : *fraction,
-        chunk == nullptr ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(0, *chunk))};
+    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
+                                              fraction == nullptr ? 0 : *fraction,
+                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(*chunk)};
     return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
   });
   if (status != nullptr) *status = result;

@@ -35,7 +35,7 @@ bool begin(std::uint64_t site, bool up, Unsigned from, Unsigned to, Unsigned ste
 template <class... Bounds>
 bool begin_runtime(std::uint64_t site, Bounds... bounds) {
   if (!runtime::takes_loops()) return false;
-  const RunSchedule set = run_schedule();
+  const RunSchedule set = run_schedule_of_region();
   if (!set.left) return begin(site, bounds..., set.grain);
   runtime::loop_left(site, *set.left);
   return false;

@@ -46,7 +46,7 @@ bool begin(std::uint64_t site, std::int32_t schedule, Value first, Value last, s
   const std::int32_t kind = schedule & ~kNonmonotonic;
   std::uint64_t grain = kind != kAuto && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
   if (kind == kRuntime) {
-    const RunSchedule set = run_schedule();
+    const RunSchedule set = run_schedule_of_region();
     if (set.left) {
       runtime::loop_left(site, *set.left);
       return false;

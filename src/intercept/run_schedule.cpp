@@ -23,7 +23,7 @@ void real_get(std::uint32_t& kind, std::int32_t& chunk) {
 
 // Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The runtime's own default,
 // which nobody has asked for, looks the same: so what was asked for gets a mark that changes nothing for the runtime. It is
-// where the schedule itself is: each task has its own, and all threads of a team see the same.
+// where the schedule itself is, which each task has of its own.
 void set_schedule(std::uint32_t kind, std::int32_t chunk) {
   static void (*real)(std::uint32_t, std::int32_t) = nullptr;
   std::uint32_t before = 0;
@@ -43,12 +43,7 @@ void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
 }
 
-}  // namespace
-
-RunSchedule run_schedule() {
-  std::uint32_t kind = 0;
-  std::int32_t chunk = 0;
-  real_get(kind, chunk);
+RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   if ((kind & ~kMonotonic) == kStatic) {
     const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set;
     return asked ? RunSchedule{runtime::Left::asked} : RunSchedule{};
@@ -56,6 +51,31 @@ RunSchedule run_schedule() {
   if ((kind & kMonotonic) != 0) return {runtime::Left::monotonic};
   if (chunk < 1 || kind == kAuto) return {};
   return {{}, static_cast<std::uint64_t>(chunk)};
+}
+
+}  // namespace
+
+RunSchedule run_schedule() {
+  std::uint32_t kind = 0;
+  std::int32_t chunk = 0;
+  real_get(kind, chunk);
+  return meaning_of(kind, chunk);
+}
+
+RunSchedule run_schedule_of_region() {
+  const runtime::Place* const here = runtime::place();
+  if (here == nullptr || here->region == nullptr) return run_schedule();
+  std::atomic<std::uint64_t>& known = here->region->run_schedule;
+  std::uint64_t word = known.load(std::memory_order_relaxed);
+  if (word == 0) {
+    std::uint32_t kind = 0;
+    std::int32_t chunk = 0;
+    real_get(kind, chunk);
+    const std::uint64_t mine = std::uint64_t{kind} << 32U | static_cast<std::uint32_t>(chunk);  // no kind is 0
+    if (known.compare_exchange_strong(word, mine, std::memory_order_relaxed)) word = mine;
+  }
+  return meaning_of(static_cast<std::uint32_t>(word >> 32U),
+                    static_cast<std::int32_t>(static_cast<std::uint32_t>(word)));
 }
 
 }  // namespace steelyard::intercept

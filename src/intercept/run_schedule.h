@@ -11,7 +11,10 @@ struct RunSchedule {
   std::optional<runtime::Left> left;  ///< why such a loop is the runtime's; nothing where it is ours
   std::uint64_t grain = 1;            ///< iterations that stay together
 };
-/// Asks the OpenMP runtime: about 10 ns. All threads of a team have the same, or the program is not OpenMP.
+/// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();
+/// The same for a loop of this thread's region. All its threads get one answer, that of the first to ask: what a mark says of
+/// one task's schedule it need not say of the others'.
+RunSchedule run_schedule_of_region();
 
 }  // namespace steelyard::intercept

@@ -23,8 +23,9 @@ void warn_of(const base::Status& status) {
 }
 
 void tell_what_was_left_out() {
+  if (getpid() != g_process) return;  // a child, whose locks may be held by threads that it has not got
   const std::string sentence = registry().left_out_of_replay();
-  if (!sentence.empty() && getpid() == g_process) base::warn(sentence);
+  if (!sentence.empty()) base::warn(sentence);
 }
 
 /// Without a strategy, what is divided through our own calls has equal parts.

@@ -406,8 +406,8 @@ void Member::leave_home() {
   if (!at_home_) return;
   at_home_ = false;
   home_iterations_ = iterations_;
-  if (team_->placement_.load(std::memory_order_relaxed) != placement_) order_victims();
   if (instance_->ticket.measure) left_home_ = base::now_ns();
+  if (team_->placement_.load(std::memory_order_relaxed) != placement_) order_victims();
 }
 
 bool Member::finish(Chunk& chunk) {

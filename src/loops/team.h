@@ -99,9 +99,9 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
-  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk.
-  static constexpr int kLookAgain =
-      256;  ///< loops until a thread that has not left its CPU looks whether it is bound elsewhere
+  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk. A thread that
+  // has not left its CPU looks after so many loops whether it is bound elsewhere.
+  static constexpr int kLookAgain = 256;
   int cpu_ = -1, loops_until_look_ = 0;
   std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
   std::vector<std::uint16_t> nearest_;  ///< empty: by number

@@ -65,7 +65,9 @@ Standing standing(const Tree& tree, const Lateness& often, const std::map<int, i
   for (const std::vector<int>* order : {&std::as_const(first), &tree.last}) {
     if (!order->empty()) late.erase(order->front());
   }
-  Standing found{first.size(), late};
+  Standing found;
+  found.nodes = first.size();
+  found.late = late;
   std::map<int, int> leader;
   for (const int rank : tree.last) leader[node_of(rank)] = rank;
   for (const int rank : first) {

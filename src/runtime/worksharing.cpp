@@ -111,6 +111,7 @@ Region* region_made(bool weighed) {
   }
   if (region == nullptr) region = new Region;
   region->weighed = weighed;
+  region->run_schedule.store(0, std::memory_order_relaxed);
   // A region that is met for the first time might ask for its thread numbers.
   const observe::Site* const site = weighed ? g_state->region : nullptr;
   region->static_loops =

@@ -24,8 +24,9 @@ struct StaticLoops;
 struct Region {
   bool weighed = false;
   std::atomic<bool> cancelled = false;
-  std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
-  StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
+  std::atomic<std::uint64_t> run_schedule = 0;  ///< see intercept/run_schedule.h; 0: nobody has asked yet
+  std::atomic<TeamOfSize*> teams = nullptr;     ///< one for each number of threads that it has had
+  StaticLoops* static_loops = nullptr;          ///< null: they keep even parts
 };
 
 /// A thread in a region, and in the loop that it has begun there last.

@@ -42,10 +42,36 @@ static void in_static_parts(void) {
   for (int i = 0; i < COUNT; ++i) expect(by[0][i] == by[1][i], "halves");
 }
 
+/* One of them says of its own task what is so for all: nobody may take that for a schedule that the others do not have. */
+static void said_by_one(void) {
+  static int runs[COUNT];
+  for (int round = 0; round < 20; ++round) {
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp master
+      {
+        omp_sched_t kind;
+        int chunk;
+        omp_get_schedule(&kind, &chunk);
+        omp_set_schedule(kind, chunk);
+      }
+#pragma omp barrier
+#pragma omp for schedule(runtime)
+      for (int i = 0; i < COUNT; ++i) {
+#pragma omp atomic
+        ++runs[i];
+        work(i);
+      }
+    }
+  }
+  for (int i = 0; i < COUNT; ++i) expect(runs[i] == 20, "each once a round");
+}
+
 int main(void) {
   omp_set_max_active_levels(1); /* from here on there is an OpenMP runtime, under gcc, too */
 #pragma omp parallel for num_threads(2) schedule(runtime)
   for (int i = 0; i < COUNT; ++i) work(i);
+  said_by_one();
 
   omp_set_schedule(omp_sched_static, 0);
   expect_schedule(omp_sched_static, 0);
