@@ -68,3 +68,12 @@ static size_t span_of(layout_t layout, int count) {
 static void drop(layout_t layout) {
   if (layout.made) MPI_Type_free(&layout.type);
 }
+
+/* For MPI_BOTTOM: elements of `type` from `buffer` on. To be freed. */
+static MPI_Datatype at_address(const void* buffer, MPI_Datatype type) {
+  MPI_Datatype at;
+  MPI_Aint place;
+  MPI_Get_address(buffer, &place);
+  MPI_Type_create_hindexed(1, (int[]){1}, &place, type, &at);
+  return committed(at);
+}

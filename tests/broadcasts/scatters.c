@@ -45,11 +45,7 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
   const int source_count = rank == root ? count : -1;
   int error;
   if (!in_place && (absolute >> rank % 8) % 8 == 0) { /* by addresses, from MPI_BOTTOM */
-    MPI_Datatype at;
-    MPI_Aint place;
-    MPI_Get_address(ours, &place);
-    MPI_Type_create_hindexed(1, (int[]){1}, &place, layout.type, &at);
-    MPI_Type_commit(&at);
+    MPI_Datatype at = at_address(ours, layout.type);
     error = MPI_Scatter(source, source_count, source_type, MPI_BOTTOM, count, at, root, comm);
     MPI_Type_free(&at);
   } else {

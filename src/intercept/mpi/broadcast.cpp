@@ -61,13 +61,9 @@ std::optional<int> Delivery::run() {
     code = by_library(false);
   } else if (layout_.bytes() == 0) {
     // Some libraries send a message of nothing here, which a rank that says "no elements" would not receive.
-    pass_over();
-    arrive_with_data();
-    code = MPI_SUCCESS;
+    code = without_data(MPI_SUCCESS);
   } else if (b_.buffer == MPI_BOTTOM && layout_.contiguous()) {
-    pass_over();
-    arrive_with_data();
-    code = refused(MPI_ERR_BUFFER);
+    code = without_data(MPI_ERR_BUFFER);
   } else if (tree == nullptr) {
     code = is_root() ? give() : take(b_.root);
   } else if (!tree->next(layout_.bytes())) {

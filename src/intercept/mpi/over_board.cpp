@@ -23,6 +23,8 @@ void catch_up(Communicator& communicator) {
   board.pass();
 }
 
+std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::now_ns(); }
+
 }  // namespace
 
 std::int64_t OverBoard::began() const { return call_ != nullptr ? call_->began() : base::now_ns(); }
@@ -57,6 +59,12 @@ void OverBoard::pass_over() {
   const Next next = board.compare_nothing();
   communicator_.left = next.left;
   board.put_up(Path::nothing, 0, now, 0, 0, 0, next);
+}
+
+int OverBoard::without_data(int code) {
+  pass_over();
+  arrive_with_data();
+  return code == MPI_SUCCESS ? code : refused(code);
 }
 
 std::optional<OverBoard::Begun> OverBoard::begin(std::size_t bytes, std::int64_t came) {
@@ -140,7 +148,7 @@ void OverBoard::note_why_library(std::size_t bytes, std::size_t most) const {
 
 int OverBoard::measured(std::int64_t since, bool counted, int which, int code) {
   if (!communicator_.compares || !counted) return code;
-  const std::int64_t waited = (call_ != nullptr ? call_->ended() : base::now_ns()) - since;
+  const std::int64_t waited = ended(call_) - since;
   communicator_.board->waited(which, true, waited);
   runtime::note_wait(operation_, false, waited);
   return code;
@@ -148,7 +156,7 @@ int OverBoard::measured(std::int64_t since, bool counted, int which, int code) {
 
 Looked::~Looked() {
   if (communicator_.looked_at == 0) return;
-  const std::int64_t waited = (call_ != nullptr ? call_->ended() : base::now_ns()) - communicator_.looked_at;
+  const std::int64_t waited = ended(call_) - communicator_.looked_at;
   communicator_.looked_at = 0;
   communicator_.board->waited(communicator_.looked_which, false, waited);
   runtime::note_wait(collectives::SizeClasses::operation(communicator_.looked_which), true, waited);

@@ -30,6 +30,8 @@ class OverBoard {
   std::optional<int> by_library(bool after_root);
   /// Nothing to give or to take, and so nobody to wait for. What the root tells is put up, or heard at the next collective.
   void pass_over();
+  /// The same at a call that ends with that: its code, of which the error handler is told where it is an error.
+  int without_data(int code);
 
   /// The root, which came at `came` to give `bytes` bytes: claims the collective, and waits for the memory. Nothing where
   /// somebody else has claimed it: refused(MPI_ERR_ROOT) is next.

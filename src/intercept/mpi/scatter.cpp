@@ -25,8 +25,6 @@ class Scattering : OverBoard {
   bool keeps_its_own() const { return is_root() && s_.to == MPI_IN_PLACE; }
   /// The communicator's rank takes its block of `block` bytes.
   int take_block(const char* row, std::size_t block);
-  /// Nothing is given or taken: the code of the call.
-  int without_data(int code);
   std::optional<int> give();
   std::optional<int> take();
 
@@ -45,12 +43,6 @@ std::optional<int> Scattering::run() {
   runtime::note_delivery(Operation::scatter, !code, false, late_);
   if (!code) note_why_library(given_, Board::kCellBytes);
   return code;
-}
-
-int Scattering::without_data(int code) {
-  pass_over();
-  arrive_with_data();
-  return code == MPI_SUCCESS ? code : refused(code);
 }
 
 int Scattering::take_block(const char* row, std::size_t block) {
