@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import EMULATED, check_weighed
+from harness import EMULATED, FLAVOURS, LAUNCHERS, Mpi, check_weighed
 
 COMPILERS = ["clang", "gcc"]
 NODE = ("--emulate=core:8 pu:1",)
@@ -17,9 +17,11 @@ one_compiler = pytest.mark.parametrize("constrained", ["clang"], indirect=True)
 
 
 @pytest.fixture(params=COMPILERS)
-def constrained(request, mpi):
+def constrained(request, tmp_path):
     """Runs constrained.c HOW; returns the result, largest teams, sizes of data, and strays, as the program saw them. No
-    iteration may be lost, whatever it does."""
+    iteration may be lost, whatever it does. This is between us and OpenMP: each compiler has one MPI, not each."""
+    installed = [flavour for flavour in FLAVOURS if flavour in LAUNCHERS]
+    mpi = Mpi(installed[COMPILERS.index(request.param) % len(installed)], tmp_path)
 
     def run(how, *options):
         result = mpi.run(4, f"constrained.{request.param}", how, options=(*NODE, *options), **EMULATED)
