@@ -26,7 +26,7 @@ bool Comparison::board_wins(const Look& seen) {
   far_apart_ = library > 2 * board;
   const Look& last = before_[(looks_ + kRemembered - 1) % kRemembered];
   const std::int64_t lately = seen.library.count - last.library.count;
-  won_lately_ = lately > 0 ? (seen.library.ns - last.library.ns) / lately - board : 0;
+  if (lately > 0) won_lately_ = (seen.library.ns - last.library.ns) / lately - board;
   before_[looks_ % kRemembered] = seen;
   ++looks_;
   return dearer_ < (winning ? 0 : -(kMargin + library / kMarginPart));

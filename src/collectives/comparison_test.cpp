@@ -17,10 +17,11 @@ class Program {
   double over_board(int count) {
     int board = 0;
     for (int i = 0; i < count; ++i) {
-      now_ += between + by_library;
+      now_ += between;
       ++number_;
       if (left_ > 0) {
         --left_;
+        now_ += by_library;
         continue;
       }
       const bool asks = comparison_.asks();
@@ -28,6 +29,7 @@ class Program {
       left_ = next.left;
       EXPECT_LE(next.left, Comparison::kLongest);
       board += next.by_board ? 1 : 0;
+      now_ += next.by_board ? by_board : by_library;
       asked_ += 1;
       if (next.by_board && !next.counted) continue;
       add(next.by_board ? board_ : library_, next.by_board ? by_board : by_library);
@@ -77,8 +79,17 @@ TEST(Comparison, GoesBackWhenNobodyIsLateAnyMore) {
   program.by_library = 5'000'000;
   EXPECT_GT(program.over_board(1000), 0.9);
   program.by_library = 500;
-  program.over_board(2000);
+  program.over_board(2 * Comparison::kLongest);  // a stay, and what it takes to see
   EXPECT_LT(program.over_board(100'000), 0.015);
+}
+
+TEST(Comparison, ALibraryThatIsAThousandTimesDearerIsHardlyEverLookedAt) {
+  Program program;
+  program.by_library = 2'000'000'000;
+  program.by_board = 1'000'000;
+  program.between = 10'000'000;
+  EXPECT_GE(program.over_board(1000), 0.986) << "14 of them, most before it is known";
+  EXPECT_GE(program.over_board(3000), 0.9996) << "one at most";
 }
 
 TEST(Comparison, ALittleIsNotWorthAChange) {
