@@ -148,6 +148,23 @@ def scatters(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Fi
     return measured
 
 
+def simulated_tree(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
+    """`between_nodes` without the noise of few cores: the paper's experiment."""
+
+    def measured(session: Session) -> list[Figure]:
+        waits: dict[str, float] = {}
+        for policy in ("binomial", "swap", "sort"):
+            command = [str(TREE / "sim/simulate.sh"), str(ranks), "--cfg=smpi/allgather:bruck", session.program("sim/collectives_smpi"),
+                       "late", str(SIZES[name]), "60", str(LATE), "steelyard", f"rank={ranks // 2}", "node=1", f"policy={policy}"]
+            case = Case(policy, command, {"machine": str(TREE / "sim/fat_tree.xml")}, r"wait +([0-9.]+)")
+            [waits[policy]] = numbers(case, 300)
+        beside = {f"{policy} us": wait for policy, wait in waits.items()} | PAPER
+        return [figure(f"simulated-tree-swap-{ranks}-{name}", "simulated", less([waits["swap"]], [waits["binomial"]]),
+                       "% less time than binomial", Target(">=", 40), case.shell(), beside)]
+
+    return measured
+
+
 def simulated(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
     """The tree on SimGrid's ranks, a rank 1 ms late, beside SimGrid's own algorithms, those for arrival patterns first."""
 
@@ -201,6 +218,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
             everything.append(Measurement(f"scatter-8-{name}-{flavour}", 8 if quick else 20, scatters(flavour, 8, name)))
     for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
         ranks = 56 if quick else 1024
+        everything.append(Measurement(f"simulated-tree-32-{name}", 15, simulated_tree(32, name)))
         everything.append(Measurement(f"simulated-{ranks}-{name}", 10 if quick else 90, simulated(ranks, name)))
     everything.append(Measurement("simulated-4096-1KiB", 1200, simulated(4096, "1KiB"), only_by_name=True))
     return everything

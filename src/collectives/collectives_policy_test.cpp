@@ -124,6 +124,30 @@ TEST(Optimiser, SwapExchangesTheLongestWaiterForTheShortestOncePerPlan) {
   EXPECT_FALSE(optimiser.plan(table, 0).changed) << "the longest waiter already stands higher";
 }
 
+TEST(Optimiser, SwapFindsTheLateRankAmongManyThatHardlyWait) {
+  // Short messages: only those below the late rank wait, and all others as little as it does.
+  for (const int size : {8, 13, 32, 100}) {
+    for (int late = 1; late < size; ++late) {
+      Optimiser optimiser(size, with(Policy::swap));
+      VirtualRanks table(size);
+      for (int round = 0; round < 8; ++round) {
+        for (int rank = 1; rank < size; ++rank) {
+          bool below = false;
+          for (int at = table.position(rank, 0); at > 0; at = tree::parent(at)) {
+            below = below || (rank != late && table.rank(at, 0) == late);
+          }
+          optimiser.told(rank, below ? 10'000'000 + rank : rank % 7 * 100);
+        }
+        const Plan plan = optimiser.plan(table, 0);
+        if (plan.changed) {
+          ASSERT_TRUE(table.assign(plan.ranks));
+        }
+      }
+      EXPECT_EQ(tree::subtree(table.position(late, 0), size), 1) << late << " of " << size;
+    }
+  }
+}
+
 /// As who has somebody to tell.
 bool tells(Reporter& reporter, const Measured& measured) {
   const bool tells = reporter.measured(measured);

@@ -51,6 +51,21 @@ bool Optimiser::exchange(VirtualRanks& table, int root) const {
     if (longest < 0 || wait(rank) > wait(longest)) longest = rank;
   }
   if (shortest < 0 || wait(longest) - wait(shortest) <= settings_.threshold) return false;
+  // Of those whose waits differ by no more than noise does, the one whose receivers wait is the one that is waited for.
+  const auto made_to_wait = [&](int rank) {
+    std::int64_t most = 0;
+    for (const int child : tree::children(table.position(rank, root), table.size())) {
+      most = std::max(most, wait(table.rank(child, root)));
+    }
+    return most;
+  };
+  std::int64_t most = made_to_wait(shortest);
+  const std::int64_t limit = wait(shortest) + settings_.threshold;
+  for (int rank = 0; rank < table.size(); ++rank) {
+    if (rank == root || wait(rank) > limit || made_to_wait(rank) <= most) continue;
+    shortest = rank;
+    most = made_to_wait(rank);
+  }
   // The longer waiter goes up, or stays.
   const auto sends = [&](int rank) { return tree::subtree(table.position(rank, root), table.size()); };
   if (sends(longest) >= sends(shortest)) return false;
