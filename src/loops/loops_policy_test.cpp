@@ -111,6 +111,53 @@ TEST_P(Automatic, IsNearTheBestFixedStrategyAndNeverBehindStatic) {
   }
 }
 
+TEST_P(Automatic, ShortLoopsThatAreUnevenAreNotStatic) {
+  const int threads = GetParam();
+  const auto count = static_cast<std::uint64_t>(threads) * 240;
+  const Work triangle = Work(count, [](double place) { return place; }).of_total(threads * 9e3);
+  const Work block = Work(count, [](double place) { return place < 0.1 ? 1.0 : 0.01; }).of_total(threads * 10e3);
+  for (const Scenario& scenario : {Scenario{"triangular", {threads, {}}, always(triangle)},
+                                   Scenario{"in one block", {threads, {}}, always(block)}}) {
+    Loop loop("simulated");
+    const double stealing = run(scenario, Strategy::steal, 120);
+    const double automatic = run(scenario, Strategy::automatic, 120, &loop);
+    const Policy& policy = loop.regimes().at(0).policy;
+    const auto told = testing::Message() << scenario.name << ", " << threads << " threads: is "
+                                         << name_of(policy.next()) << ": " << policy.reason() << "; " << policy.resets()
+                                         << " times anew";
+    EXPECT_LT(stealing, Policy::kShort) << "it is a short loop";
+    EXPECT_NE(policy.next(), Strategy::even) << told;
+    EXPECT_LE(automatic, stealing * 1.05) << told;
+    EXPECT_LE(policy.resets(), 1) << told;
+  }
+}
+
+TEST_P(Automatic, ShortLoopsThatAreLevelAreStaticWhateverTheNoise) {
+  const int threads = GetParam();
+  for (const double each : {1e3, 4e3, 12e3}) {
+    const Work flat =
+        Work(static_cast<std::uint64_t>(threads) * 240, [](double) { return 1.0; }).of_total(threads * each);
+    Machine machine{threads, {}};
+    machine.noise = 0.08;
+    Loop loop("simulated");
+    Simulator simulator(machine, 11);
+    Plan plan;
+    Loop::Ticket ticket;
+    int moved = 0;
+    constexpr int kExecutions = 4000;
+    for (int i = 0; i < kExecutions; ++i) {
+      simulator.machine().preempted = i % 50 == 1 ? i % threads : -1;
+      simulator.machine().preempted_ns = 50e3;
+      loop.prepare({flat.count(), threads}, plan, ticket);
+      moved += plan.strategy != Strategy::even ? 1 : 0;
+      if (ticket.measure) loop.completed(plan, ticket, simulator.execute(plan, flat));
+    }
+    const Policy& policy = loop.regimes().at(0).policy;
+    EXPECT_EQ(policy.next(), Strategy::even) << each << ": " << policy.reason();
+    EXPECT_LE(moved, kExecutions / 100) << each << ", anew " << policy.resets();
+  }
+}
+
 /// What may befall a loop at its start: cold memory, and a thread whose core is taken away in one of the first two executions.
 struct Early {
   const char* what;
@@ -177,6 +224,48 @@ TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
   }
   // ... so the only other thing that it looks at are ranges that follow the load.
   EXPECT_EQ(policy.next(), Strategy::adaptive);
+}
+
+TEST(Policy, AShortLoopIsComparedWhereStaticIsForecastToBeMuchSlower) {
+  for (const double even : {19e3, 30e3, 300e3}) {
+    Policy policy;
+    for (int i = 0; i < 30; ++i) {
+      const bool still = policy.next() == Strategy::even;
+      policy.observe(seen(still ? even : 12e3, even, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
+    }
+    EXPECT_TRUE(policy.settled()) << even;
+    EXPECT_NE(policy.next(), Strategy::even) << even << ": " << policy.reason();
+    EXPECT_EQ(policy.resets(), 0) << even;
+  }
+  Policy known(Strategy::even);  // by an earlier run
+  for (int i = 0; i < 30; ++i) {
+    const bool still = known.next() == Strategy::even;
+    known.observe(seen(still ? 19e3 : 12e3, 19e3, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
+  }
+  EXPECT_NE(known.next(), Strategy::even) << known.reason();
+}
+
+TEST(Policy, AShortStaticLoopThatHasBecomeUnevenIsComparedInTheEnd) {
+  Policy policy;
+  for (int i = 0; i < 50; ++i) policy.observe(seen(12e3, 12e3, 11.5e3));
+  ASSERT_EQ(policy.next(), Strategy::even);
+  for (int i = 0; i < 50; ++i) {
+    const bool still = policy.next() == Strategy::even;
+    policy.observe(seen(still ? 19e3 : 12e3, 19e3, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
+  }
+  EXPECT_NE(policy.next(), Strategy::even) << policy.reason();
+}
+
+TEST(Policy, AShortLoopWithoutAForecastDoesNotSwayForEver) {
+  // 15 us where iterations move, 100 us where not, and nothing known of places.
+  Policy policy;
+  int resets = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const bool still = policy.next() == Strategy::even;
+    resets += policy.observe(still ? seen(100e3, 0, 0, 0, 0.8) : seen(15e3, 0, 0, 0.5, 0.01)) ? 1 : 0;
+  }
+  EXPECT_EQ(resets, 1);
+  EXPECT_NE(policy.next(), Strategy::even) << policy.reason();
 }
 
 TEST(Policy, ShortLoopsBecomeStaticAtOnceAndLongOnesAreLookedAtAgain) {

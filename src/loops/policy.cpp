@@ -19,6 +19,10 @@ constexpr double kTie = 0.005;      // closer than this is as good
 constexpr double kBroken = 0.10;    // this far from what was promised, three times in a row: the loop has changed
 constexpr double kDrift = 0.03;     // this far on average: it has drifted
 constexpr int kPatience = 16;       // executions after a choice during which a drift is not yet one
+// Even parts of a short loop are compared only where they are forecast to take so much longer, for the forecast is as rough as
+// the loop is short: threads do not all begin at once.
+constexpr double kUneven = 1.25;
+constexpr double kUnevenNs = 2000;
 
 }  // namespace
 
@@ -92,7 +96,7 @@ bool Policy::observe(const Observation& observation) {
 }
 
 void Policy::choose_candidates(const Observation& observation) {
-  if (looks_ < kLooks && observation.ns < kShort) {
+  if (looks_ < kLooks && is_short(observation)) {
     settle(kEven, "too short for anything to pay");
     return;
   }
@@ -100,9 +104,18 @@ void Policy::choose_candidates(const Observation& observation) {
   if (looks_ < kLooks) return;
   const double even = least_.even_ns;
   const auto try_where = [](Arm& arm, bool promising) { arm.candidate |= promising && arm.runs == 0; };
-  try_where(arm_[kEven], even == 0 || even < kClose * least_.ns);
+  const bool rough = observation.ns < kShort;
+  try_where(arm_[kEven], rough || even == 0 || even < kClose * least_.ns);
   try_where(arm_[kAdaptive], least_.stolen > kMoved || even > (1 + 2 * kMoved) * least_.level_ns);
   try_where(arm_[kGuided], least_.idle > kIdle);
+}
+
+bool Policy::is_short(const Observation& observation) const {
+  if (observation.ns >= kShort) return false;
+  const double even = current_ == kEven ? observation.ns : observation.even_ns;
+  const double level = observation.level_ns;
+  if (even == 0 || level == 0) return resets_ == 0;  // not known: even parts, until they have proved to be slow
+  return even <= std::max(kUneven * level, level + kUnevenNs);
 }
 
 void Policy::note_least(const Observation& observation) {
@@ -186,19 +199,25 @@ bool Policy::watch(const Observation& observation) {
     restart();
     return true;
   };
-  // Short loops are not compared with anything. Only one that has become long is worth another look.
+  const long patience = static_cast<long>(kPatience) << std::min(resets_, 6);
+  // Even parts of short loops are held to no promise. One that has become long is worth another look, or uneven.
   if (current_ == kEven && observation.ns < kShort) {
-    broken_ = 0;
     promised_ = 0;
     arm_[current_] = {};
-    return false;
+    broken_ = observation.level_ns == 0 || is_short(observation) ? 0 : broken_ + 1;
+    return broken_ >= 3 && since_ >= patience && begin_anew();
   }
   Arm& arm = arm_[current_];
   if (promised_ == 0) {
     arm.add(value);
-    // Even parts that nobody has compared, and threads that wait for each other: the loop was too short once.
-    if (arm.runs == kRuns && current_ == kEven && observation.idle > kIdle) return begin_anew();
+    // Even parts that nobody has compared, and threads that wait for each other: the loop was too short once. So soon after
+    // the last change it is looked at when the patience has run out.
+    if (current_ == kEven && observation.idle > kIdle) {
+      if (arm.runs >= kRuns && (resets_ == 0 || since_ >= patience)) return begin_anew();
+      if (resets_ > 0) return false;
+    }
     if (arm.runs < static_cast<int>(arm.recent.size())) return false;
+    broken_ = 0;
     promised_ = slow_ = arm.typical();
     noise_ = promised_ / arm.fastest() - 1;
     return false;
@@ -206,7 +225,6 @@ bool Policy::watch(const Observation& observation) {
   const double off = value / promised_ - 1;
   broken_ = std::abs(off) > std::max(kBroken, 4 * noise_) ? broken_ + 1 : 0;
   if (broken_ == 0) slow_ += (value - slow_) / 8;
-  const long patience = static_cast<long>(kPatience) << std::min(resets_, 6);
   if (since_ < patience) {
     // A change so soon after the last one: looked at when the patience has run out.
     if (broken_ >= 3 && resets_ == 0) return begin_anew();

@@ -22,9 +22,10 @@ struct Observation {
 ///
 /// There is no blind exploration. It begins with ranges and stealing, which is near the best for most loops, and tries
 /// another only where what was measured says that it could be faster: even parts that stay where the forecast for them is
-/// close, or the loop is too short for anything else to pay; adaptive ranges where much moves; guided where threads are
-/// idle in spite of stealing. Two warm executions come before that, and of each figure the better one counts: in one of
-/// them a thread may have been preempted. At most four are tried, in turns, so that a slow change of the machine hits all
+/// close, or the loop is so short that forecasts are rough; adaptive ranges where much moves; guided where threads are idle
+/// in spite of stealing. A short loop has even parts without a comparison unless these are forecast to take a quarter
+/// longer: nothing else pays. Two warm executions come before that, and of each figure the better one counts: in one of them a
+/// thread may have been preempted. At most four are tried, in turns, so that a slow change of the machine hits all
 /// alike; one that is far behind is dropped after its first execution. The fastest stays. Where two are as good as each
 /// other the one that moves less stays. When the loop changes, all begins anew, a little later each time.
 class Policy {
@@ -32,7 +33,7 @@ class Policy {
   static constexpr int kArms = 4;
   static constexpr std::array<Strategy, kArms> arms = {Strategy::even, Strategy::adaptive, Strategy::steal,
                                                        Strategy::guided};
-  /// A loop shorter than this has even parts: nothing else pays.
+  /// A loop shorter than this has even parts where they are not forecast to be much slower: nothing else pays.
   static constexpr double kShort = 20'000;
 
   Policy() { restart(); }
@@ -72,6 +73,7 @@ class Policy {
   void restart();
   void start_with(Strategy known);
   void choose_candidates(const Observation& observation);
+  bool is_short(const Observation& observation) const;
   void note_least(const Observation& observation);
   void drop_hopeless();
   void go_on();
