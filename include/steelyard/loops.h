@@ -46,7 +46,8 @@ typedef struct steelyard_loop steelyard_loop_t;
 
 typedef struct steelyard_loop_options {
   const char* strategy; /* "auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring",
-                           "steal" or "adaptive"; NULL: as the options say, by default "auto". Copied. */
+                           "steal" or "adaptive"; NULL: as the options say, by default "auto". Copied.
+                           "slack" and "combined" know what a process waits in MPI under `steelyard run` only. */
   double fraction; /* up to 1: static part of the iterations, for "hybrid" and "staggered"; 0: as the options say. Where
                       nothing should be static, take "factoring" or "steal". */
   uint64_t chunk;  /* iterations that are taken at a time, at least; 0: by measurement */

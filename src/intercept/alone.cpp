@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "intercept/first_region.h"
+#include "loops/registry.h"
 #include "node/bootstrap.h"
 #include "runtime/runtime.h"
 
@@ -28,6 +29,7 @@ class Alone : public node::Bootstrap {
 };
 
 void begin() {
+  loops::registry().waits_stay_unheard();
   runtime::start(std::make_unique<Alone>(), "none");
   std::atexit(runtime::finish);
 }

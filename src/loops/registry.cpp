@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/log.h"
+#include "base/options.h"
 #include "loops/replay.h"
 #include "loops/store.h"
 
@@ -24,6 +26,14 @@ struct Registry::State {
   bool record = false, replays = false;
   std::atomic<Loop*> latest = nullptr;
   std::atomic<bool> slack = false;
+  std::atomic<bool> waits_unheard = !base::options().launched;
+
+  void tell_of_unheard_waits() const {
+    if (!slack.load() || !waits_unheard.load()) return;
+    base::warn_once(
+        "loops of strategy slack or combined are divided as if this process never waited: its waits are known in programs "
+        "with MPI under `steelyard run` only; start it so, or ask for tuned or staggered");
+  }
 
   // With the mutex held.
   Loop& named(std::string_view key) {
@@ -63,7 +73,13 @@ void Registry::set_defaults(const Settings& settings) {
   state_->defaults = settings;
 }
 
-void Registry::want_slack() { state_->slack.store(true, std::memory_order_relaxed); }
+void Registry::want_slack() {
+  if (!state_->slack.exchange(true)) state_->tell_of_unheard_waits();
+}
+
+void Registry::waits_stay_unheard() {
+  if (!state_->waits_unheard.exchange(true)) state_->tell_of_unheard_waits();
+}
 
 bool Registry::wants_slack() const { return state_->slack.load(std::memory_order_relaxed); }
 
@@ -167,7 +183,10 @@ void Registry::executed(Loop& loop) {
 }
 
 void Registry::waited(std::int64_t ns) {
-  if (Loop* const loop = state_->latest.load(std::memory_order_relaxed); loop != nullptr) loop->set_slack(ns);
+  // What follows another collective is not the loop's.
+  if (state_->latest.load(std::memory_order_relaxed) == nullptr) return;
+  if (Loop* const loop = state_->latest.exchange(nullptr, std::memory_order_relaxed); loop != nullptr)
+    loop->set_slack(ns);
 }
 
 Registry& registry() {

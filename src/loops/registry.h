@@ -38,11 +38,13 @@ class Registry {
   void record_assignments(bool on);
 
   /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the loop
-  /// that it executed last.
+  /// that it executed last, where this is the first collective since.
   void executed(Loop& loop);
   void waited(std::int64_t ns);
-  /// There are loops that want to know it.
+  /// There are loops that want to know it. Where nobody would tell, a warning says so once.
   void want_slack();
+  /// Nobody tells, as without `steelyard run`: there is no MPI.
+  void waits_stay_unheard();
   bool wants_slack() const;
 
  private:
