@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/gathering.h"
+#include "loops/hidden_runtime.h"
 #include "loops/setup.h"
 #include "loops/space.h"
 #include "steelyard/loops.h"
@@ -98,6 +99,11 @@ constexpr char outside[] =
     "steelyard_loop_next() or _end() is called outside of a loop: call steelyard_loop_begin() first, with the same "
     "steelyard_iterations_t, and end once";
 
+constexpr char hidden[] =
+    "a loop is begun in a thread that seems to be alone, but this program has an OpenMP runtime linked into it, which cannot be "
+    "asked who is in its teams: only the first thread of the process gets iterations, all of them; link the runtime as a "
+    "shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
+
 /// Loops with as many iterations may still be different ones.
 std::uint64_t bounds_of(const Space& space) { return space.first * 0x9e3779b97f4a7c15ULL ^ space.stride; }
 
@@ -128,7 +134,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   mine->stride = static_cast<std::int64_t>(space->stride);
   mine->inside = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0};
   const openmp::Position here = openmp::position();
-  if (here.threads < 2) return STEELYARD_SUCCESS;
+  if (here.threads < 2) return hidden_runtime::may_be_in_team(place) ? fail(mine, hidden) : STEELYARD_SUCCESS;
   if (gathering == nullptr) gathering = &at_address(place);
   Gathering::Seat* seat = nullptr;
   if (const Status status = gathering->begin(here, space->count, seat, bounds_of(*space)); !status)

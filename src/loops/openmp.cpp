@@ -71,4 +71,9 @@ Position position() {
   return here;
 }
 
+bool in_region() {
+  const Api* const runtime = api();
+  return runtime != nullptr && runtime->level() > 0;
+}
+
 }  // namespace steelyard::loops::openmp

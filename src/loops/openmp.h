@@ -15,6 +15,8 @@ struct Position {
 bool known();
 /// About 10 ns.
 Position position();
+/// The calling thread is in a parallel region, which may have no thread but this one.
+bool in_region();
 /// Regions can be cancelled in this process.
 bool may_cancel();
 

@@ -230,6 +230,15 @@ def test_loops_that_fortran_divides_by_calls(options, tmp_path):
     check(run_without_mpi("called_loops.gfortran", tmp_path, options=options))
 
 
+def test_loops_of_a_runtime_that_is_linked_into_the_program():
+    program = BUILD / "tests/end_to_end/hidden_runtime.plain.gcc"
+    if not program.exists():
+        pytest.skip("there is no libgomp.a here")
+    ran = subprocess.run([program], text=True, env=environment(), capture_output=True, timeout=60)
+    assert ran.returncode == 0 and ran.stdout.strip() == "all once, 40 of 60 refused", ran.stdout + ran.stderr
+    assert ran.stderr.count("has an OpenMP runtime linked into it") == 1, ran.stderr
+
+
 def test_a_replay_without_the_launcher_says_it_too(tmp_path):
     learnt = tmp_path / "loops.json"
     program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
