@@ -16,7 +16,8 @@ RUNTIMES = {"gcc": "libgomp", "clang": "libomp"}
 OTHERS = ["static", "dynamic", "dynamic8", "guided"]
 OURS = ["static!", "steal", "adaptive", "staggered", "hybrid"]
 SCHEDULES = ["static", "dynamic", "dynamic,8", "guided"]
-FRACTIONS = [0.5, 0.7, 0.8, 0.95]  # the default is 0.9
+FRACTIONS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.95, 1.0]  # the default is 0.9
+CLAUSES = ["runtime", "guided", "dynamic"]
 SELECTORS = {"Exhaustive": "auto,3", "Expert": "auto,5", "Q": "auto,8"}  # of LB4OMP
 KERNELS = {"triangle": ["triangle", "--steps=500"], "mandelbrot": ["mandelbrot", "--steps=500"],
            "sweep-4096KiB": ["sweep", "--kib=4096", "--steps=500"]}
@@ -212,7 +213,7 @@ def binary(name: str, kernel: list[str], compiler: str) -> Callable[[Session], l
     def measured(session: Session) -> list[Figure]:
         def words(how: str) -> list[str]:
             if compiler == "gfortran":
-                return [session.program("bench/loops.gfortran"), kernel[0], "20" if session.quick else "500"]
+                return [session.program("bench/loops.gfortran"), kernel[0], "20" if session.quick else "500", how]
             return program(session, compiler, kernel[0], how, *kernel[1:])
 
         variables = environment(session)
@@ -220,16 +221,15 @@ def binary(name: str, kernel: list[str], compiler: str) -> Callable[[Session], l
                                      r"checksum +([0-9.]+)"), 300)
         pattern = rf"(?s)seconds +([0-9.]+)(?=.*checksum {sum_of_it:.6f})"
         cases = [Case(schedule, words("runtime"), variables | {"OMP_SCHEDULE": schedule}, pattern) for schedule in SCHEDULES]
-        ours = ["runtime"] if compiler == "gfortran" else ["runtime", "guided", "dynamic"]
         cases += [Case(f"run {how}", [*session.steelyard(f"{name}-{compiler}-{how}"), *words(how)], variables, pattern)
-                  for how in ours]
+                  for how in CLAUSES]
         times = session.interleaved(cases, rounds(session, 5))
         best = best_of(times, SCHEDULES)
         beside = relative(times, best)
-        times = once_more(session, cases, [best, *(f"run {how}" for how in ours)], 15)
+        times = once_more(session, cases, [best, *(f"run {how}" for how in CLAUSES)], 15)
         return [figure(f"{name}-binary-{compiler}-{how}", "real", ratios(times, f"run {how}", best),
                        "of the best OMP_SCHEDULE", Target("<=", 1.0, or_same=True), cases[len(SCHEDULES) + i].shell(), beside)
-                for i, how in enumerate(ours)]
+                for i, how in enumerate(CLAUSES)]
     return measured
 
 
@@ -241,7 +241,7 @@ def measurements(options) -> list[Measurement]:
             steps = max(40, min(2000, 2_000_000 // kib))
             for weather, words in weathers.items():
                 name = f"sweep-{kib}KiB-{weather}"
-                all_of_them.append(Measurement(f"{name}-{RUNTIMES[compiler]}", 70, cell(
+                all_of_them.append(Measurement(f"{name}-{RUNTIMES[compiler]}", 100, cell(
                     name, ["sweep", f"--kib={kib}", f"--steps={steps}", *words], compiler)))
         for kernel in ("triangle", "mandelbrot"):
             all_of_them.append(Measurement(f"{kernel}-{RUNTIMES[compiler]}", 60, cell(kernel, KERNELS[kernel], compiler)))
