@@ -22,7 +22,7 @@ constexpr int kPatience = 16;       // executions after a choice during which a 
 // Even parts of a short loop are compared only where they are forecast to take so much longer, for the forecast is as rough as
 // the loop is short: threads do not all begin at once.
 constexpr double kUneven = 1.25;
-constexpr double kUnevenNs = 2000;
+constexpr double kUnevenNs = 1000;
 
 }  // namespace
 
