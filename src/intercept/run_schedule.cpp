@@ -53,6 +53,19 @@ RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   return {{}, static_cast<std::uint64_t>(chunk)};
 }
 
+constexpr int kGrainBits = 31;
+
+std::uint64_t pack(const RunSchedule& schedule) {
+  const std::uint64_t left = schedule.left ? static_cast<std::uint64_t>(*schedule.left) + 1 : 0;
+  return left << kGrainBits | schedule.grain;
+}
+
+RunSchedule unpack(std::uint64_t word) {
+  const std::uint64_t left = word >> kGrainBits, grain = word & ((std::uint64_t{1} << kGrainBits) - 1);
+  if (left != 0) return {static_cast<runtime::Left>(left - 1), grain};
+  return {{}, grain};
+}
+
 }  // namespace
 
 RunSchedule run_schedule() {
@@ -63,19 +76,9 @@ RunSchedule run_schedule() {
 }
 
 RunSchedule run_schedule_of_region() {
-  const runtime::Place* const here = runtime::place();
+  runtime::Place* const here = runtime::place();
   if (here == nullptr || here->region == nullptr) return run_schedule();
-  std::atomic<std::uint64_t>& known = here->region->run_schedule;
-  std::uint64_t word = known.load(std::memory_order_relaxed);
-  if (word == 0) {
-    std::uint32_t kind = 0;
-    std::int32_t chunk = 0;
-    real_get(kind, chunk);
-    const std::uint64_t mine = std::uint64_t{kind} << 32U | static_cast<std::uint32_t>(chunk);  // no kind is 0
-    if (known.compare_exchange_strong(word, mine, std::memory_order_relaxed)) word = mine;
-  }
-  return meaning_of(static_cast<std::uint32_t>(word >> 32U),
-                    static_cast<std::int32_t>(static_cast<std::uint32_t>(word)));
+  return unpack(here->region->run_schedules.at(here->run_schedules++, [] { return pack(run_schedule()); }));
 }
 
 }  // namespace steelyard::intercept

@@ -13,8 +13,8 @@ struct RunSchedule {
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();
-/// The same for a loop of this thread's region. All its threads get one answer, that of the first to ask: what a mark says of
-/// one task's schedule it need not say of the others'.
+/// The same for the schedule(runtime) loop that this thread begins next in its region; once for each. All its threads get one
+/// answer, that of the first to come to this loop: what a mark says of one task's schedule it need not say of the others'.
 RunSchedule run_schedule_of_region();
 
 }  // namespace steelyard::intercept

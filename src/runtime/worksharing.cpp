@@ -111,7 +111,7 @@ Region* region_made(bool weighed) {
   }
   if (region == nullptr) region = new Region;
   region->weighed = weighed;
-  region->run_schedule.store(0, std::memory_order_relaxed);
+  region->run_schedules.reset();
   // A region that is met for the first time might ask for its thread numbers.
   const observe::Site* const site = weighed ? g_state->region : nullptr;
   region->static_loops =
@@ -142,6 +142,7 @@ void entered(Region* region, int thread, int threads) {
   here->threads = threads;
   here->loop = Place::Loop::runtimes;
   here->left_next = false;
+  here->run_schedules = 0;
   here->member = nullptr;
   here->alone = 0;
   here->static_ns = nullptr;

@@ -8,6 +8,7 @@
 #include "loops/space.h"
 #include "loops/team.h"
 #include "observe/record.h"
+#include "runtime/agreement.h"
 
 // The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and loops
 // there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team decide alike.
@@ -24,9 +25,9 @@ struct StaticLoops;
 struct Region {
   bool weighed = false;
   std::atomic<bool> cancelled = false;
-  std::atomic<std::uint64_t> run_schedule = 0;  ///< see intercept/run_schedule.h; 0: nobody has asked yet
-  std::atomic<TeamOfSize*> teams = nullptr;     ///< one for each number of threads that it has had
-  StaticLoops* static_loops = nullptr;          ///< null: they keep even parts
+  Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
+  std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
+  StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
 };
 
 /// A thread in a region, and in the loop that it has begun there last.
@@ -35,7 +36,8 @@ struct Place {
   Region* region = nullptr;
   int thread = 0, threads = 1;
   Loop loop = Loop::runtimes;
-  bool left_next = false;  ///< the loop that comes next is the runtime's, for what was said before it
+  bool left_next = false;           ///< the loop that comes next is the runtime's, for what was said before it
+  std::uint32_t run_schedules = 0;  ///< schedule(runtime) loops that it has begun in this region
   loops::Member* member = nullptr;
   loops::Space space;
   std::uint64_t limit = 0;            ///< where the last part of a half-open range ends, as the program wrote it

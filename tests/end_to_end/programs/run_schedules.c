@@ -7,7 +7,7 @@
 static int by[2][COUNT], wrong;
 
 static void expect(int holds, const char* what) {
-  if (holds) return;
+  if (holds || wrong) return;
   printf("not so: %s\n", what);
   wrong = 1;
 }
@@ -67,6 +67,59 @@ static void said_by_one(void) {
   for (int i = 0; i < COUNT; ++i) expect(runs[i] == 20, "each once a round");
 }
 
+/* Each loop is what was set last before it, whatever the loops before it were. (LLVM's runtime by itself gives all loops of a
+ * region what was set before that: here static parts.) */
+static void first_dynamic(void) {
+  static int mine[COUNT];
+#pragma omp parallel num_threads(2)
+  {
+    omp_set_schedule(omp_sched_dynamic, 1);
+#pragma omp for schedule(runtime) nowait
+    for (int i = 0; i < COUNT; ++i) work(i);
+    omp_set_schedule(omp_sched_static, 0);
+#pragma omp for schedule(runtime) nowait
+    for (int i = 0; i < COUNT; ++i) {
+      mine[i] = omp_get_thread_num() + 1;
+      work(i);
+    }
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i)
+      expect(mine[i] == omp_get_thread_num() + 1, "the same thread, after a dynamic loop");
+  }
+}
+
+static void first_static(void) {
+#pragma omp parallel num_threads(2)
+  {
+    omp_set_schedule(omp_sched_static, 0);
+#pragma omp for schedule(runtime) nowait
+    for (int i = 0; i < COUNT; ++i) work(i);
+    omp_set_schedule(omp_sched_dynamic, 1);
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i) work(i);
+  }
+}
+
+/* Nobody waits between them: threads are some loops apart. */
+static void by_turns(void) {
+  enum { LOOPS = 300 };
+  static int runs[COUNT], mine[COUNT];
+#pragma omp parallel num_threads(2)
+  for (int loop = 0; loop < LOOPS; ++loop) {
+    const int is_static = loop % 3 != 0;
+    omp_set_schedule(is_static ? omp_sched_static : omp_sched_dynamic, is_static ? 0 : 1 + loop % 5);
+#pragma omp for schedule(runtime) nowait
+    for (int i = 0; i < COUNT; ++i) {
+#pragma omp atomic
+      ++runs[i];
+      if (loop % 3 == 1) mine[i] = omp_get_thread_num() + 1;
+      if (loop % 3 == 2) expect(mine[i] == omp_get_thread_num() + 1, "the same thread, by turns");
+      if (i % 100 == 0) work(i);
+    }
+  }
+  for (int i = 0; i < COUNT; ++i) expect(runs[i] == LOOPS, "each once a loop");
+}
+
 int main(void) {
   omp_set_max_active_levels(1); /* from here on there is an OpenMP runtime, under gcc, too */
 #pragma omp parallel for num_threads(2) schedule(runtime)
@@ -89,6 +142,10 @@ int main(void) {
     for (int i = 0; i < COUNT; ++i) work(i);
   }
   expect_schedule(omp_sched_dynamic, 4); /* each task has its own */
+  omp_set_schedule(omp_sched_static, 0);
+  first_dynamic();
+  first_static();
+  by_turns();
 
   omp_set_schedule(omp_sched_guided, 7);
   expect_schedule(omp_sched_guided, 7);

@@ -1,0 +1,52 @@
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace steelyard::runtime {
+
+/// What the threads of a region agree upon for each of its loops: the answer of whoever comes to the n-th first is that of all.
+/// A thread that is alone in its opinion must not take a loop elsewhere than the others. Nobody waits.
+class Agreement {
+ public:
+  /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.
+  static constexpr std::uint32_t kKept = 32;
+  static constexpr int kBits = 34;  ///< of an answer
+
+  /// The answer for the loop with this number, from 0. `ask` is called where nobody else has said anything yet, and by whoever
+  /// is so far behind that what was said is gone.
+  template <class Ask>
+  std::uint64_t at(std::uint32_t number, const Ask& ask) {
+    const std::uint32_t tag = (number + 1) & kTags;
+    std::atomic<std::uint64_t>& said = said_[number % kKept];
+    std::uint64_t word = said.load(std::memory_order_relaxed);
+    if (tag_of(word) == tag && word != 0) return word & kAnswers;
+    const std::uint64_t mine = ask() & kAnswers;
+    while (word == 0 || is_before(tag_of(word), tag)) {
+      // Relaxed: the word is all there is to agree on.
+      if (said.compare_exchange_weak(word, std::uint64_t{tag} << kBits | mine, std::memory_order_relaxed)) return mine;
+      if (tag_of(word) == tag && word != 0) return word & kAnswers;
+    }
+    return mine;
+  }
+
+  /// For the next region. Nobody may ask.
+  void reset() {
+    for (std::atomic<std::uint64_t>& said : said_) {
+      if (said.load(std::memory_order_relaxed) == 0) break;  // they are used from the first on
+      said.store(0, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kAnswers = (std::uint64_t{1} << kBits) - 1;
+  static constexpr std::uint32_t kTags = UINT32_MAX >> (kBits - 32);
+  static std::uint32_t tag_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> kBits); }
+  /// Tags come round again.
+  static bool is_before(std::uint32_t one, std::uint32_t other) { return ((other - one) & kTags) <= kTags / 2; }
+
+  std::array<std::atomic<std::uint64_t>, kKept> said_ = {};
+};
+
+}  // namespace steelyard::runtime
