@@ -84,9 +84,11 @@ typedef struct steelyard_iterations {
  * Begins for (i = first; i < last; i += stride), or i > last where the stride is negative. `loop`: NULL for the one of this
  * place in the program. Returns at once, but for a thread that is four loops ahead of another, which waits for that one.
  * Outside of parallel regions the thread has all iterations for itself.
- * Errors: a stride of 0; this thread has not ended its last execution of this loop; the other threads are in another loop, or with other
- * bounds; a loop that another team executes now; an OpenMP runtime that is linked into the program, which cannot be asked who
- * is in a team (the first thread of the process then has all iterations, and the others this error). There are no iterations then, and next returns 0.
+ * Errors: a stride of 0; the other threads are in another loop, or with other bounds; a loop that another team executes now;
+ * this thread has not ended its last execution of this loop, which is given up then in all threads, as the one that it begins
+ * is: nobody waits for it; an OpenMP runtime that is linked into the program, which cannot be asked who is in a team (the
+ * first thread of the process then has all iterations, and the others this error). There are no iterations then, and next
+ * returns 0.
  */
 STEELYARD_API steelyard_status_t steelyard_loop_begin(steelyard_loop_t* loop, int64_t first, int64_t last,
                                                       int64_t stride, steelyard_iterations_t* mine);

@@ -244,10 +244,12 @@ steelyard_status_t steelyard_loop_end(steelyard_iterations_t* mine) {
   }
   if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) return refuse(outside);
   mine->inside.check = 0;
-  if (mine->inside.seat != nullptr)
-    Gathering::end(*static_cast<Gathering::Seat*>(mine->inside.seat));
-  else if (mine->inside.member != nullptr)
+  if (mine->inside.seat != nullptr) {
+    // What was given up for a begin without an end before it is over.
+    if (!Gathering::end(*static_cast<Gathering::Seat*>(mine->inside.seat))) return refuse(outside);
+  } else if (mine->inside.member != nullptr) {
     static_cast<Member*>(mine->inside.member)->end();
+  }
   return STEELYARD_SUCCESS;
 }
 

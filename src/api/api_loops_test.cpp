@@ -244,6 +244,34 @@ TEST(LoopsInC, MistakesAreSentences) {
   EXPECT_EQ(steelyard_loop_next(&mine), 0);
 }
 
+TEST(LoopsInC, AnExecutionThatIsNotEndedIsGivenUpWithTheNextOne) {
+  steelyard_loop_t* loop = nullptr;
+  ASSERT_EQ(steelyard_loop_create("left", nullptr, &loop), STEELYARD_SUCCESS);
+  constexpr int kSteps = 12;
+  std::array<std::atomic<std::int64_t>, kSteps> iterations = {};
+#pragma omp parallel num_threads(2)
+  for (int step = 0; step < kSteps; ++step) {
+    steelyard_iterations_t left, mine;
+    if (omp_get_thread_num() == 0 && step == 1) {
+      EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &left), STEELYARD_SUCCESS);
+      EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_ERROR);
+      EXPECT_TRUE(says("has not ended its last execution: both are given up")) << steelyard::message();
+      EXPECT_EQ(steelyard_loop_next(&left), 0);
+      EXPECT_EQ(steelyard_loop_next(&mine), 0);
+      EXPECT_EQ(steelyard_loop_end(&left), STEELYARD_ERROR) << "it is over";
+      EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+      step = 2;
+      continue;
+    }
+    EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_SUCCESS) << step << ": " << steelyard::message();
+    while (steelyard_loop_next(&mine) != 0) iterations[static_cast<std::size_t>(step)] += mine.last - mine.first;
+    EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
+  }
+  for (int step = 0; step < kSteps; ++step)
+    EXPECT_TRUE(iterations[static_cast<std::size_t>(step)] == 100 || step == 1 || step == 2) << step;
+  steelyard_loop_free(loop);
+}
+
 TEST(LoopsInC, ALoopOfTwoTeamsAtOnceIsRefused) {
   omp_set_max_active_levels(2);
   steelyard_loop_t* loop = nullptr;

@@ -80,18 +80,16 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   successions_.seen(here, me);
   Round& its = round(here);
   Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
-  std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
   std::uint64_t owner = mine.owner.load(std::memory_order_relaxed);
+  // Where this thread has left its last execution without an end, the others would wait for it for ever: that one and this one
+  // are given up, in which it goes through as many loops as they do.
+  const bool abandoned = owner == me && end(mine);
+  std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
   bool mixed = progress % 2 != 0;
   if (owner != me && !mixed) {
     for (int t = 0; t < here.threads; ++t)
       mixed |= its.seats[static_cast<std::size_t>(t)].progress.load(std::memory_order_relaxed) < progress;
     mixed |= !mine.owner.compare_exchange_strong(owner, me, std::memory_order_relaxed);
-  }
-  if (mixed && owner == me) {
-    return base::Status::failure(
-        fmt::format("thread {} begins loop {} and has not ended its last execution: call end once after each begin",
-                    here.thread, loop_.key()));
   }
   mixed |= exclusive_ && busy_elsewhere(its);
   if (mixed || !mine.progress.compare_exchange_strong(progress, progress + 1, std::memory_order_relaxed)) {
@@ -117,15 +115,25 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     mine.progress.store(progress + 2, std::memory_order_relaxed);
     return status;
   }
+  if (abandoned) {
+    end(mine);
+    return base::Status::failure(fmt::format(
+        "thread {} begins loop {} and has not ended its last execution: both are given up, in all threads of "
+        "its team; call end once after each begin",
+        here.thread, loop_.key()));
+  }
   seat = &mine;
   return {};
 }
 
 Member& Gathering::member(Seat& seat) { return *seat.member; }
 
-void Gathering::end(Seat& seat) {
+bool Gathering::end(Seat& seat) {
+  const std::uint64_t progress = seat.progress.load(std::memory_order_relaxed);
+  if (progress % 2 == 0) return false;
   seat.member->end();
-  seat.progress.store(seat.progress.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  seat.progress.store(progress + 1, std::memory_order_release);
+  return true;
 }
 
 Team& Gathering::borrow(int threads) {

@@ -21,11 +21,13 @@ class Gathering {
   Loop& loop() const { return loop_; }
 
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
-  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop.
+  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop; or this thread has not
+  /// ended its last execution, which is given up then, as this one is.
   struct Seat;
   base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);
-  static void end(Seat& seat);
+  /// False where its thread is in no execution any more.
+  static bool end(Seat& seat);
 
   /// A team that nobody else has until it is given back: for those whose threads are told of it.
   Team& borrow(int threads);

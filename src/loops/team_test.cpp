@@ -348,16 +348,70 @@ TEST(Gathering, ASecondTeamInTheSameLoopIsRefused) {
     EXPECT_NE(sentence.find("mine.cpp:7 is executed by two teams"), std::string::npos) << sentence;
   }
   EXPECT_EQ(second, nullptr);
-  // The same thread has not ended.
-  const auto again = gathering.begin({0, 2, 0}, 1000, second);
-  EXPECT_FALSE(again);
-  EXPECT_NE(again.sentence().find("not ended"), std::string::npos);
   // The right team goes on, and the other one when that is through.
   std::thread([&] { EXPECT_GT(take_all(gathering, {1, 2, 0}), 0U); }).join();
   // A thread 1 that is another one than before, while thread 0 is still inside: teams are mixed.
   EXPECT_NE(refused_elsewhere({1, 2, 0}).find("two teams"), std::string::npos);
   Gathering::end(*first);
   EXPECT_EQ(refused_elsewhere({0, 3, 0}), "");
+}
+
+/// `leaves(thread, step)`: takes one chunk and never ends. Which begins were refused, by thread and step; and of each step the
+/// iterations that were run.
+struct Steps {
+  std::vector<std::vector<std::string>> refused;
+  std::vector<std::uint64_t> iterations;
+};
+template <class Leaves>
+Steps run_steps(int threads, int steps, const Leaves& leaves) {
+  Loop loop("mine.cpp:8");
+  Gathering gathering(loop, true);
+  Steps seen;
+  seen.refused.resize(static_cast<std::size_t>(threads));
+  std::vector<std::atomic<std::uint64_t>> iterations(static_cast<std::size_t>(steps));
+  std::vector<std::thread> team;
+  for (int t = 0; t < threads; ++t) {
+    team.emplace_back([&, t] {
+      for (int step = 0; step < steps; ++step) {
+        Gathering::Seat* seat = nullptr;
+        const auto status = gathering.begin({t, threads, 0}, 1000, seat);
+        seen.refused[static_cast<std::size_t>(t)].push_back(status ? "" : status.sentence());
+        if (!status) continue;
+        for (Chunk chunk; Gathering::member(*seat).next(chunk);) {
+          iterations[static_cast<std::size_t>(step)] += chunk.end - chunk.begin;
+          if (leaves(t, step)) break;
+        }
+        if (leaves(t, step)) continue;
+        EXPECT_TRUE(Gathering::end(*seat));
+        EXPECT_FALSE(Gathering::end(*seat)) << "once";
+      }
+    });
+  }
+  for (std::thread& thread : team) thread.join();
+  for (const auto& each : iterations) seen.iterations.push_back(each);
+  return seen;
+}
+
+TEST(Gathering, WhoLeavesALoopWithoutAnEndIsRefusedOnceAndNobodyWaits) {
+  constexpr int kSteps = 20;
+  const Steps seen = run_steps(3, kSteps, [](int thread, int step) { return thread == 0 && step == 1; });
+  for (int step = 0; step < kSteps; ++step) {
+    const auto i = static_cast<std::size_t>(step);
+    EXPECT_EQ(seen.refused[0][i].find("not ended its last execution") != std::string::npos, step == 2) << step;
+    EXPECT_EQ(seen.refused[1][i] + seen.refused[2][i], "") << step;
+    EXPECT_LE(seen.iterations[i], 1000U) << step;
+    EXPECT_TRUE(seen.iterations[i] == 1000 || step == 1 || step == 2) << step;
+  }
+}
+
+TEST(Gathering, AllMayLeaveALoopWithoutAnEnd) {
+  constexpr int kSteps = 20;
+  const Steps seen = run_steps(3, kSteps, [](int, int step) { return step < 10; });
+  for (int step = 0; step < kSteps; ++step) {
+    const auto i = static_cast<std::size_t>(step);
+    EXPECT_EQ(seen.refused[1][i] != "", step < 10 && step % 2 == 1) << step;
+    EXPECT_TRUE(seen.iterations[i] == 1000 || step < 10) << step;
+  }
 }
 
 TEST(Gathering, OneThatIsNotExclusiveServesNestedTeams) {
