@@ -36,9 +36,10 @@ struct Registry::State {
   }
 
   // With the mutex held.
-  Loop& named(std::string_view key) {
+  Loop& named(std::string_view name) {
+    const std::string key = storable(name);
     if (const auto known = by_key.find(key); known != by_key.end()) return *known->second;
-    auto made = std::make_unique<Loop>(std::string(key), defaults);
+    auto made = std::make_unique<Loop>(key, defaults);
     if (const auto stored = learnt.find(key); stored != learnt.end()) teach(*made, stored->second);
     if (const auto stored = replayed.find(key); stored != replayed.end()) repeat(*made, stored->second);
     made->record_assignments(record);

@@ -1,8 +1,12 @@
 #include "loops/setup.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include "base/log.h"
 #include "base/options.h"
@@ -13,9 +17,21 @@ namespace {
 pid_t g_process = 0;     ///< that has made the registry ready: its children say nothing
 bool g_replays = false;  ///< the file of `replay` is used
 
-void save_at_end() {
-  const base::Status saved = registry().save(base::options().learn);
+// Where `learn` is, wherever the process is at its end.
+std::string& file_of_learn() {
+  static auto& path = *new std::string;
+  return path;
+}
+
+/// A child that the program has forked: its file is the parent's, and its locks may be held by threads that it has not got.
+bool is_a_child() { return getpid() != g_process; }
+
+void save_at_end() try {
+  if (is_a_child()) return;
+  const base::Status saved = registry().save(file_of_learn());
   if (!saved) base::warn(saved.sentence());
+} catch (const std::exception& exception) {
+  base::warn(fmt::format("what was learnt of loops is not in {}: {}", file_of_learn(), exception.what()));
 }
 
 void warn_of(const base::Status& status) {
@@ -23,7 +39,7 @@ void warn_of(const base::Status& status) {
 }
 
 void tell_what_was_left_out() {
-  if (getpid() != g_process) return;  // a child, whose locks may be held by threads that it has not got
+  if (is_a_child()) return;
   const std::string sentence = registry().left_out_of_replay();
   if (!sentence.empty()) base::warn(sentence);
 }
@@ -46,6 +62,9 @@ Registry& make_ready() {
     const base::Status loaded = there ? made.load(options.learn) : base::Status();
     warn_of(loaded);
     if (loaded) {
+      std::error_code unknown;
+      file_of_learn() = std::filesystem::absolute(options.learn, unknown).string();
+      if (unknown) file_of_learn() = options.learn;
       made.record_assignments(true);
       std::atexit(save_at_end);
     }

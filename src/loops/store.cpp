@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -149,7 +150,24 @@ std::string to_json(const std::vector<const Loop*>& loops) {
     for (const Assignment& assignment : loop->assignments()) entry["assignments"].push_back(describe(assignment));
     json["loops"].push_back(std::move(entry));
   }
-  return json.dump(1);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string storable(std::string_view key) try {
+  (void)Json(key).dump();  // throws at what is not UTF-8
+  return std::string(key);
+} catch (const Json::type_error&) {
+  std::string text;
+  for (const char each : key) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte < 0x80) {
+      text += each;
+    } else {
+      text += static_cast<char>(0xc0 | byte >> 6);
+      text += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return text;
 }
 
 base::Status from_json(const std::string& text, const std::string& where, std::vector<Stored>& stored) try {

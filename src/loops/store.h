@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -14,6 +15,9 @@ struct Stored {
   std::vector<Loop::Regime> regimes;
   std::vector<Assignment> assignments;
 };
+
+/// The key as it can stand in the file, which is UTF-8: another text is taken for Latin-1, so that each key stays one of its own.
+std::string storable(std::string_view key);
 
 std::string to_json(const std::vector<const Loop*>& loops);
 /// `where` names the source to the user. Failure: what is wrong with it. `stored` is then as before.

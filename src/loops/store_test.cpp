@@ -173,6 +173,27 @@ TEST(Registry, KeepsWhatTheFileSaysOfLoopsThatWereNotMet) {
   ::unlink(path.c_str());
 }
 
+TEST(Store, KeysThatAreNotUtf8AreFoundAgain) {
+  EXPECT_EQ(storable("pr\xc3\xbc"
+                     "fung"),
+            "pr\xc3\xbc"
+            "fung");
+  EXPECT_EQ(storable("pr\xfc"
+                     "fung"),
+            "pr\xc3\xbc"
+            "fung")
+      << "as Latin-1";
+  EXPECT_NE(storable("\xe4"), storable("\xf6"));
+  const Loop loop("\xff");  // whatever comes, a text is made
+  std::vector<Stored> stored;
+  EXPECT_TRUE(from_json(to_json({&loop}), "text", stored));
+  EXPECT_EQ(&registry().named("pr\xfc"
+                              "fung"),
+            &registry().named("pr\xc3\xbc"
+                              "fung"));
+  EXPECT_NE(&registry().named("\xe4"), &registry().named("\xf6"));
+}
+
 TEST(Registry, AStrategyThatWasFoundIsNotLostToARunThatHasFoundNone) {
   const std::string path = temporary("found");
   Loop& loop = registry().named("compared anew");
