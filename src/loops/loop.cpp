@@ -18,6 +18,8 @@ constexpr double kMeasuring = 0.005;
 constexpr double kClocks = 60,
                  kTakingUp = 2000;  // ns: reading the clock; taking up an execution, where that is not known
 constexpr long kRarest = 64;
+/// Numbers of iterations and threads of a loop of which assignments are kept: some MB.
+constexpr std::size_t kMostRecorded = 10000;
 
 int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
 
@@ -130,8 +132,19 @@ base::Status Loop::replay(Assignment assignment) {
                     key_, assignment.count));
   }
   const std::lock_guard lock(mutex_);
-  replayed_.push_back(std::move(assignment));
+  const Assignment& kept = replayed_.emplace_back(std::move(assignment));
+  replayed_by_size_[size_of(kept)] = &kept;
   return {};
+}
+
+Loop::Size Loop::size_of(const Assignment& assignment) {
+  return {assignment.count, static_cast<int>(assignment.threads.size())};
+}
+
+/// Where it is not to be measured: a later run is to find each size that this one had.
+bool Loop::wants_record(const Shape& shape) const {
+  const auto known = recorded_.find({shape.count, shape.threads});
+  return known != recorded_.end() ? !known->second.now : recorded_.size() < kMostRecorded;
 }
 
 Loop::Regime& Loop::regime_of(const Shape& shape) {
@@ -154,20 +167,20 @@ void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
   const bool stranger = ticket.regime != &regime;
   ticket.regime = &regime;
   const bool due = --regime.until_measured <= 0;
-  ticket.record = record_ && due;
+  ticket.record = record_ && (due || wants_record(shape));
   ticket.replayed = nullptr;
-  for (const Assignment& assignment : replayed_) {
-    if (assignment.count == shape.count && static_cast<int>(assignment.threads.size()) == shape.threads)
-      ticket.replayed = &assignment;
+  if (!replayed_.empty()) {
+    const auto known = replayed_by_size_.find({shape.count, shape.threads});
+    if (known != replayed_by_size_.end()) ticket.replayed = known->second;
   }
   ++repeats_.executions;
   repeats_.repeated += ticket.replayed != nullptr ? 1 : 0;
   // A replay says nothing about what the plan would have done.
   ticket.measure = due && ticket.replayed == nullptr;
-  if (!replayed_.empty() && ticket.replayed == nullptr) {
+  if (!replayed_.empty() && ticket.replayed == nullptr && !std::exchange(said_missing_, true)) {
     base::warn_once(fmt::format(
-        "loop {} has {} iterations and {} threads now, for which nothing was recorded: nothing is repeated; run it as it "
-        "was recorded",
+        "loop {} has {} iterations and {} threads now, for which nothing was recorded: this execution is not repeated, nor "
+        "others of which that is so; run it as it was recorded",
         key_, shape.count, shape.threads));
   }
   if (regime.plan.shape != shape) replan(regime, shape);
@@ -227,13 +240,13 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
 
 void Loop::recorded(Assignment assignment) {
   const std::lock_guard lock(mutex_);
-  for (Assignment& kept : recorded_) {
-    if (kept.count == assignment.count && kept.threads.size() == assignment.threads.size()) {
-      kept = std::move(assignment);
-      return;
-    }
+  const Size size = size_of(assignment);
+  if (recorded_.size() >= kMostRecorded && !recorded_.contains(size)) {
+    base::warn_once(fmt::format("of loop {} only the first {} numbers of iterations and threads are recorded", key_,
+                                kMostRecorded));
+    return;
   }
-  recorded_.push_back(std::move(assignment));
+  recorded_[size] = {std::move(assignment), true};
 }
 
 void Loop::called(std::uint64_t iterations) {
@@ -285,15 +298,14 @@ void Loop::restore(Regime regime) {
 
 void Loop::remember(const Assignment& assignment) {
   const std::lock_guard lock(mutex_);
-  const bool known = std::ranges::any_of(recorded_, [&](const Assignment& kept) {
-    return kept.count == assignment.count && kept.threads.size() == assignment.threads.size();
-  });
-  if (!known) recorded_.push_back(assignment);
+  recorded_.try_emplace(size_of(assignment), Recorded{assignment, false});
 }
 
 std::vector<Assignment> Loop::assignments() const {
   const std::lock_guard lock(mutex_);
-  return recorded_;
+  std::vector<Assignment> all;
+  for (const auto& [size, recorded] : recorded_) all.push_back(recorded.assignment);
+  return all;
 }
 
 }  // namespace steelyard::loops

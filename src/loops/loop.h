@@ -2,9 +2,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "loops/history.h"
@@ -34,7 +36,8 @@ class Loop {
   void tie(Loop& other);
   /// What this process waited in the collective that followed the last execution: the slack of the next one.
   void set_slack(std::int64_t ns);
-  /// Keeps the assignment of the last execution that was measured, so that it can be saved.
+  /// Keeps an assignment of each number of iterations and threads, so that it can be saved: that of the last execution that was
+  /// measured, or of the first where none was.
   void record_assignments(bool on);
   /// Each execution with this count and these threads repeats it. Failure where it is not complete.
   base::Status replay(Assignment assignment);
@@ -102,10 +105,18 @@ class Loop {
   std::uint64_t versions_ = 0;  ///< never twice the same, whatever the regime
   std::shared_ptr<Tie> tie_;
   std::int64_t slack_ns_ = 0;
-  bool record_ = false;
+  using Size = std::pair<std::uint64_t, int>;  ///< iterations and threads
+  static Size size_of(const Assignment& assignment);
+  bool wants_record(const Shape& shape) const;
+  struct Recorded {
+    Assignment assignment;
+    bool now = true;  ///< in this run, not read from a file
+  };
+  bool record_ = false, said_missing_ = false;
   std::deque<Assignment> replayed_;
+  std::map<Size, const Assignment*> replayed_by_size_;
   Repeats repeats_;
-  std::vector<Assignment> recorded_;
+  std::map<Size, Recorded> recorded_;
   std::atomic<std::uint64_t> executions_ = 0, iterations_ = 0;  ///< that were called
 };
 

@@ -173,6 +173,32 @@ TEST(Registry, KeepsWhatTheFileSaysOfLoopsThatWereNotMet) {
   ::unlink(path.c_str());
 }
 
+TEST(Store, EachNumberOfIterationsIsRecordedThoughFewExecutionsAreMeasured) {
+  constexpr std::uint64_t kFirst = 900, kNumbers = 20;
+  Loop loop("varies", {Strategy::even, 0, 0});
+  // An earlier run had another assignment than this one has.
+  const Assignment earlier{kFirst + 5, {{}, {{0, kFirst + 5}}}};
+  loop.remember(earlier);
+  loop.record_assignments(true);
+  practise(loop, kFirst, 2, 200);  // so short a loop is measured every 64th time by now
+  for (std::uint64_t i = 1; i < kNumbers; ++i) practise(loop, kFirst + i, 2, 1);
+  const auto recorded = loop.assignments();
+  ASSERT_EQ(recorded.size(), kNumbers);
+  EXPECT_EQ(std::ranges::count(recorded, earlier), 0);
+  for (const Assignment& each : recorded) EXPECT_TRUE(each.complete());
+}
+
+TEST(Store, OneLineSaysOfALoopThatWasNotRecordedAsItIsNow) {
+  Loop loop("grows");
+  ASSERT_TRUE(loop.replay({100, {{{0, 50}}, {{50, 100}}}}));
+  testing::internal::CaptureStderr();
+  for (std::uint64_t count = 90; count < 110; ++count) practise(loop, count, 2, 1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("loop grows has 90 iterations and 2 threads now"), std::string::npos) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  EXPECT_EQ(loop.repeats().repeated, 1U);
+}
+
 TEST(Store, KeysThatAreNotUtf8AreFoundAgain) {
   EXPECT_EQ(storable("pr\xc3\xbc"
                      "fung"),
