@@ -26,7 +26,10 @@
  * program leaves open is taken from the options (`steelyard options`; STEELYARD_LOOPS=static, say).
  *
  * begin, next and end are called by all threads of the region, in the same order of loops, as with `#pragma omp for nowait`:
- * nobody waits in end. All other calls may be made by any thread at any time. Every call that returns a status
+ * nobody waits in end. A thread that leaves a cancelled region (`#pragma omp cancel parallel`) before a loop which another one
+ * has begun stays a loop behind in all later regions, and iterations are then run twice, or waited for: end a loop early by
+ * steelyard_loop_cancel(), or make its handle anew after such a region, outside of it.
+ * All other calls may be made by any thread at any time. Every call that returns a status
  * (steelyard.h) leaves a sentence for steelyard_message() where it is not STEELYARD_SUCCESS.
  *
  * C99, and C++; loops.hpp has for_each and reduce in C++17, the module `steelyard_loops` is for Fortran.
