@@ -31,14 +31,37 @@ bool begin(std::uint64_t site, bool up, Unsigned from, Unsigned to, Unsigned ste
   return true;
 }
 
-/// The same with schedule(runtime).
+/// The same with schedule(runtime), which then is `set`.
 template <class... Bounds>
-bool begin_runtime(std::uint64_t site, Bounds... bounds) {
+bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   if (!runtime::takes_loops()) return false;
-  const RunSchedule set = run_schedule_of_region();
+  set = run_schedule_of_region();
   if (!set.left) return begin(site, bounds..., set.grain);
   runtime::loop_left(site, *set.left);
   return false;
+}
+
+/// The runtime does it, and is told what is set: GNU's entry points have no such call. True where there are iterations, which
+/// are asked for as ever.
+template <class Value, class Stride, class Init>
+bool start_as_set(const char* name, Init*& init, const RunSchedule& set, bool up, Value from, Value to, Stride step) {
+  static std::int32_t (*thread_number)(void*) = nullptr;
+  static struct {
+    std::int32_t reserved = 0, flags = 2, more[2] = {0, 0};
+    const char* source = ";unknown;unknown;0;0;;";
+  } location;
+  if (up ? from >= to : from <= to) return false;
+  const std::int32_t thread = behind("__kmpc_global_thread_num", thread_number)(&location);
+  behind(name, init)(&location, thread, set.call, from, up ? to - 1 : to + 1, step, static_cast<Stride>(set.grain));
+  return true;
+}
+bool start_as_set(const RunSchedule& set, long from, long to, long step) {
+  static void (*init)(void*, std::int32_t, std::int32_t, long, long, long, long) = nullptr;
+  return start_as_set("__kmpc_dispatch_init_8", init, set, step > 0, from, to, step);
+}
+bool start_as_set(const RunSchedule& set, bool up, Unsigned from, Unsigned to, Unsigned step) {
+  static void (*init)(void*, std::int32_t, std::int32_t, Unsigned, Unsigned, long, long) = nullptr;
+  return start_as_set("__kmpc_dispatch_init_8u", init, set, up, from, to, static_cast<long>(step));
 }
 
 std::uint64_t grain_of(long chunk) { return chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1; }
@@ -154,17 +177,23 @@ using steelyard::runtime::place;
   }                                                                                                               \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
 // Without: runtime.
-#define STEELYARD_LOOP_RUNTIME_START(name, next_name)                                      \
-  STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) {     \
-    static bool (*real)(long, long, long, long*, long*) = nullptr;                         \
-    if (begin_runtime(STEELYARD_SITE, from, to, step)) return next(*place(), first, last); \
-    return behind(#name, real)(from, to, step, first, last);                               \
-  }                                                                                        \
+#define STEELYARD_LOOP_RUNTIME_START(name, next_name)                                                          \
+  STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) {                         \
+    static bool (*real)(long, long, long, long*, long*) = nullptr;                                             \
+    static bool (*real_next)(long*, long*) = nullptr;                                                          \
+    RunSchedule set;                                                                                           \
+    if (begin_runtime(set, STEELYARD_SITE, from, to, step)) return next(*place(), first, last);                \
+    if (set.call != 0) return start_as_set(set, from, to, step) && behind(#next_name, real_next)(first, last); \
+    return behind(#name, real)(from, to, step, first, last);                                                   \
+  }                                                                                                            \
   STEELYARD_LOOP_NEXT(next_name, long)
 #define STEELYARD_LOOP_ULL_RUNTIME_START(name, next_name)                                                           \
   STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned* first, Unsigned* last) { \
     static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;                        \
-    if (begin_runtime(STEELYARD_SITE, up, from, to, step)) return next(*place(), first, last);                      \
+    static bool (*real_next)(Unsigned*, Unsigned*) = nullptr;                                                       \
+    RunSchedule set;                                                                                                \
+    if (begin_runtime(set, STEELYARD_SITE, up, from, to, step)) return next(*place(), first, last);                 \
+    if (set.call != 0) return start_as_set(set, up, from, to, step) && behind(#next_name, real_next)(first, last);  \
     return behind(#name, real)(up, from, to, step, first, last);                                                    \
   }                                                                                                                 \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)

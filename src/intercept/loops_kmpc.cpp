@@ -34,10 +34,9 @@ std::optional<runtime::Left> reason_to_leave(std::int32_t schedule) {
   return std::nullopt;
 }
 
-/// True where the loop is ours.
-template <class Value, class Wide>
-bool begin(std::uint64_t site, std::int32_t schedule, Value first, Value last, std::int64_t stride,
-           std::int64_t chunk) {
+/// True where the loop is ours. Otherwise the runtime is to be told this schedule and chunk.
+template <class Value, class Wide, class Chunk>
+bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, std::int64_t stride, Chunk& chunk) {
   if (!runtime::takes_loops()) return false;
   if (const auto why = reason_to_leave(schedule)) {
     runtime::loop_left(site, *why);
@@ -49,6 +48,10 @@ bool begin(std::uint64_t site, std::int32_t schedule, Value first, Value last, s
     const RunSchedule set = run_schedule_of_region();
     if (set.left) {
       runtime::loop_left(site, *set.left);
+      if (set.call != 0) {
+        schedule = set.call;
+        chunk = static_cast<Chunk>(set.grain);
+      }
       return false;
     }
     grain = set.grain;

@@ -1,5 +1,6 @@
 #include "intercept/run_schedule.h"
 
+#include <array>
 #include <atomic>
 
 #include "base/options.h"
@@ -9,10 +10,13 @@ namespace steelyard::intercept {
 namespace {
 
 // omp_sched_t
-constexpr std::uint32_t kStatic = 1, kAuto = 4, kMonotonic = 0x80000000U;
+constexpr std::uint32_t kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kMonotonic = 0x80000000U;
 
 /// The program itself has said monotonic:static.
 std::atomic<bool> g_says_monotonic = false;
+
+/// The program sets schedules inside of regions. LLVM's runtime gives the loops of a region what was set before it.
+std::atomic<bool> g_set_inside = false;
 
 bool is_plain_static(std::uint32_t kind, std::int32_t chunk) { return (kind & ~kMonotonic) == kStatic && chunk < 1; }
 
@@ -33,6 +37,8 @@ void set_schedule(std::uint32_t kind, std::int32_t chunk) {
     if ((kind & kMonotonic) != 0) g_says_monotonic.store(true, std::memory_order_relaxed);
     kind |= kMonotonic;
   }
+  if (const runtime::Place* const here = runtime::place(); here != nullptr && here->region != nullptr)
+    g_set_inside.store(true, std::memory_order_relaxed);
   behind("omp_set_schedule", real)(kind, chunk);
 }
 
@@ -43,27 +49,47 @@ void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
 }
 
+// As the compiler would write them in a call.
+constexpr std::int32_t kCallMonotonic = 1 << 29;
+enum Call : std::int32_t {
+  kCallStaticChunks = 33,
+  kCallStatic = 34,
+  kCallDynamic = 35 | kCallMonotonic,
+  kCallGuided = 36 | kCallMonotonic
+};
+
 RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
+  const std::uint64_t grain = chunk < 1 ? 1 : static_cast<std::uint64_t>(chunk);
   if ((kind & ~kMonotonic) == kStatic) {
     const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set;
-    return asked ? RunSchedule{runtime::Left::asked} : RunSchedule{};
+    if (!asked) return {};
+    return {runtime::Left::asked, grain, chunk > 0 ? kCallStaticChunks : kCallStatic};
   }
+  if (kind == (kMonotonic | kDynamic)) return {runtime::Left::monotonic, grain, kCallDynamic};
+  if (kind == (kMonotonic | kGuided)) return {runtime::Left::monotonic, grain, kCallGuided};
   if ((kind & kMonotonic) != 0) return {runtime::Left::monotonic};
-  if (chunk < 1 || kind == kAuto) return {};
-  return {{}, static_cast<std::uint64_t>(chunk)};
+  return {{}, kind == kAuto ? 1 : grain};
 }
 
 constexpr int kGrainBits = 31;
+constexpr std::uint64_t kOurs = 0, kMonotonicOther = 5;
+constexpr std::array<std::int32_t, 6> kCalls = {0, kCallStaticChunks, kCallStatic, kCallDynamic, kCallGuided, 0};
 
 std::uint64_t pack(const RunSchedule& schedule) {
-  const std::uint64_t left = schedule.left ? static_cast<std::uint64_t>(*schedule.left) + 1 : 0;
-  return left << kGrainBits | schedule.grain;
+  std::uint64_t which = kOurs;
+  if (schedule.left) which = kMonotonicOther;
+  for (std::uint64_t i = 1; i < kMonotonicOther; ++i) {
+    if (schedule.call == kCalls[i]) which = i;
+  }
+  return which << kGrainBits | schedule.grain;
 }
 
 RunSchedule unpack(std::uint64_t word) {
-  const std::uint64_t left = word >> kGrainBits, grain = word & ((std::uint64_t{1} << kGrainBits) - 1);
-  if (left != 0) return {static_cast<runtime::Left>(left - 1), grain};
-  return {{}, grain};
+  const std::uint64_t which = word >> kGrainBits, grain = word & ((std::uint64_t{1} << kGrainBits) - 1);
+  if (which == kOurs) return {{}, grain};
+  const std::int32_t call = g_set_inside.load(std::memory_order_relaxed) ? kCalls[which] : 0;
+  const bool is_static = kCalls[which] == kCallStaticChunks || kCalls[which] == kCallStatic;
+  return {is_static ? runtime::Left::asked : runtime::Left::monotonic, grain, call};
 }
 
 }  // namespace

@@ -10,6 +10,9 @@ namespace steelyard::intercept {
 struct RunSchedule {
   std::optional<runtime::Left> left;  ///< why such a loop is the runtime's; nothing where it is ours
   std::uint64_t grain = 1;            ///< iterations that stay together
+  /// Where it is the runtime's and may have been set inside of the region, of which LLVM's takes no notice: what to tell it in
+  /// the place of "runtime", with the grain as the chunk. 0: nothing.
+  std::int32_t call = 0;
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();

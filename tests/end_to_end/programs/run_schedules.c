@@ -68,7 +68,7 @@ static void said_by_one(void) {
 }
 
 /* Each loop is what was set last before it, whatever the loops before it were. (LLVM's runtime by itself gives all loops of a
- * region what was set before that: here static parts.) */
+ * region what was set before that.) */
 static void first_dynamic(void) {
   static int mine[COUNT];
 #pragma omp parallel num_threads(2)
@@ -117,7 +117,45 @@ static void by_turns(void) {
       if (i % 100 == 0) work(i);
     }
   }
-  for (int i = 0; i < COUNT; ++i) expect(runs[i] == LOOPS, "each once a loop");
+  for (int i = 0; i < COUNT; ++i) {
+    expect(runs[i] == LOOPS, "each once a loop");
+    runs[i] = 0;
+  }
+}
+
+/* Static chunks, up and down, signed and not; and chunks in ascending order. */
+static void in_rows(void) {
+#pragma omp parallel num_threads(2)
+  {
+    omp_set_schedule(omp_sched_static, 3);
+    const int me = omp_get_thread_num();
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i) {
+      expect(i / 3 % 2 == me, "chunks in turns");
+      work(i);
+    }
+#pragma omp for schedule(runtime)
+    for (long i = COUNT - 1; i >= 0; --i) {
+      expect((COUNT - 1 - i) / 3 % 2 == me, "chunks in turns, down");
+      work((int)i);
+    }
+#pragma omp for schedule(runtime)
+    for (unsigned long i = 7; i < COUNT; i += 2) {
+      expect((i - 7) / 2 / 3 % 2 == (unsigned long)me, "chunks in turns, unsigned");
+      work((int)i);
+    }
+#pragma omp for schedule(runtime)
+    for (int i = 5; i < 5; ++i) work(i);
+    omp_set_schedule((omp_sched_t)(omp_sched_dynamic | omp_sched_monotonic), 5);
+    int last = -1;
+#pragma omp for schedule(runtime)
+    for (int i = 0; i < COUNT; ++i) {
+      expect(i > last, "in ascending order");
+      expect(i % 5 == 0 || i == last + 1, "chunks of 5");
+      last = i;
+      work(i);
+    }
+  }
 }
 
 int main(void) {
@@ -142,10 +180,13 @@ int main(void) {
     for (int i = 0; i < COUNT; ++i) work(i);
   }
   expect_schedule(omp_sched_dynamic, 4); /* each task has its own */
-  omp_set_schedule(omp_sched_static, 0);
-  first_dynamic();
-  first_static();
-  by_turns();
+  for (int outside = 0; outside < 2; ++outside) {
+    omp_set_schedule(outside == 0 ? omp_sched_static : omp_sched_dynamic, 0);
+    first_dynamic();
+    first_static();
+    by_turns();
+    in_rows();
+  }
 
   omp_set_schedule(omp_sched_guided, 7);
   expect_schedule(omp_sched_guided, 7);
