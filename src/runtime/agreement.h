@@ -22,7 +22,7 @@ class Agreement {
     std::atomic<std::uint64_t>& said = said_[number % kKept];
     std::uint64_t word = said.load(std::memory_order_relaxed);
     if (tag_of(word) == tag && word != 0) return word & kAnswers;
-    const std::uint64_t mine = ask() & kAnswers;
+    const std::uint64_t mine = static_cast<std::uint64_t>(ask()) & kAnswers;
     while (word == 0 || is_before(tag_of(word), tag)) {
       // Relaxed: the word is all there is to agree on.
       if (said.compare_exchange_weak(word, std::uint64_t{tag} << kBits | mine, std::memory_order_relaxed)) return mine;
