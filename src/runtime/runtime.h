@@ -47,8 +47,8 @@ class BlockingCall {
   BlockingCall& operator=(const BlockingCall&) = delete;
 
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at this
-  /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us.
-  void pause();
+  /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us: true where it has slept.
+  bool pause();
   /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known; -1
   /// otherwise.
   void waited_for(int world_rank);
@@ -130,6 +130,9 @@ void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
 /// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait for
 /// it. From any thread.
 void announce(CommunicatorOnNode* communicator);
+
+/// Lets the MPI library advance what is under way, for who waits outside of it. From a thread that may call MPI.
+void progress();
 
 /// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's MPI
 /// library to advance them at any time: blocking calls poll all along, without sleeping or lending. From any thread.

@@ -145,12 +145,20 @@ void BlockingCall::come_back() {
   state.cores->come_back();
 }
 
-void BlockingCall::pause() {
+bool BlockingCall::pause() {
   const std::int64_t now = now_ns();
-  if (!may_sleep(*g_state) || now < spin_until_) return node::relax();
+  if (!may_sleep(*g_state) || now < spin_until_) {
+    node::relax();
+    return false;
+  }
   stay_asleep(now);
   node::sleep_for(step_ns_);
   step_ns_ = std::min(step_ns_ * 2, kLongestStep);
+  return true;
+}
+
+void progress() {
+  if (const State* state = g_state; state != nullptr) state->bootstrap->progress();
 }
 
 void window_made() {

@@ -87,12 +87,15 @@ BlockingCall::~BlockingCall() {
   if (waited_for_ >= 0) ++g_notes.attributed;
 }
 
-void BlockingCall::pause() {
+bool BlockingCall::pause() {
   ++g_notes.pauses;
   if (g_notes.windows == 0) ++g_notes.sleeps;
   g_bootstrap->progress();
   sched_yield();
+  return g_notes.windows == 0;
 }
+
+void progress() { g_bootstrap->progress(); }
 
 void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 std::int64_t BlockingCall::ended() { return base::now_ns(); }

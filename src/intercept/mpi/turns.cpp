@@ -10,8 +10,8 @@
 namespace steelyard::intercept {
 namespace {
 
-constexpr int kProgress = 32;
-constexpr int kYield = 256;  // there may be more ranks than cores, and a call that must poll
+constexpr int kProgress = 32;  // of those that spin; a message in pieces needs a look for each of them
+constexpr int kYield = 256;    // there may be more ranks than cores, and a call that must poll
 constexpr int kSpins = 2000;
 constexpr std::int64_t kLongestStep = 50'000;
 
@@ -19,18 +19,18 @@ constexpr std::int64_t kLongestStep = 50'000;
 
 void Turns::next() {
   ++turns_;
-  if (turns_ % kProgress == 0) {
-    int found = 0;
-    PMPI_Iprobe(0, 0, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
-  }
   if (turns_ % kYield == 0) sched_yield();
-  if (call_ != nullptr) {
-    call_->pause();
-  } else if (turns_ < kSpins) {
+  if (pause() || turns_ % kProgress == 0) runtime::progress();
+}
+
+bool Turns::pause() {
+  if (call_ != nullptr) return call_->pause();
+  if (turns_ < kSpins) {
     node::relax();
-  } else {
-    node::sleep_for(std::min<std::int64_t>((turns_ - kSpins + 1) * std::int64_t{1000}, kLongestStep));
+    return false;
   }
+  node::sleep_for(std::min<std::int64_t>((turns_ - kSpins + 1) * std::int64_t{1000}, kLongestStep));
+  return true;
 }
 
 }  // namespace steelyard::intercept

@@ -13,6 +13,9 @@ class Turns {
   void next();
 
  private:
+  /// True where it has slept.
+  bool pause();
+
   Call* call_;
   int turns_ = 0;
 };
