@@ -21,7 +21,10 @@ std::size_t wait_words(int which, bool by_board) {
 
 struct Board::Shared {
   Notice notices[kNotices];
-  alignas(64) SizeClasses classes;  // the present root's
+  // Here, as a root may not have looked at the broadcasts before its own.
+  alignas(64) std::atomic<std::uint64_t> last_use[kCells];  // broadcast that each cell was last taken for
+  std::atomic<int> latest;                                  // the one that was taken last
+  alignas(64) SizeClasses classes;                          // the present root's
 };
 
 Board::Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me)
@@ -70,18 +73,32 @@ bool Board::claim() {
 bool Board::vacant(std::size_t bytes) {
   if (number_ > kNotices && !all_passed(number_ - kNotices)) return false;
   if (bytes <= Notice::kSmall || bytes > kCellBytes) return true;
-  // The one that was used last is still in the caches.
+  return take_cell();
+}
+
+// False while there is one to wait for. One that was taken for a later broadcast, by a root that did not wait for this one, is
+// not: those who have still to read it may be waiting for this one.
+bool Board::take_cell() {
+  free_ = -1;
+  bool any = false;
+  const int latest = shared_->latest.load(std::memory_order_relaxed);  // it is still in the caches
   for (int i = 0; i < kCells; ++i) {
-    free_ = (latest_ + i) % kCells;
-    if (all_passed(last_use_[free_])) return true;
+    const int cell = (latest + i) % kCells;
+    std::uint64_t last = shared_->last_use[cell].load(std::memory_order_acquire);
+    if (last > number_) continue;
+    any = true;
+    if (!all_passed(last) || !shared_->last_use[cell].compare_exchange_strong(last, number_)) continue;
+    if (cell != latest) shared_->latest.store(cell, std::memory_order_relaxed);
+    free_ = cell;
+    return true;
   }
-  return false;
+  return !any;
 }
 
 char* Board::place(std::size_t bytes) {
   cell_ = -1;
   if (bytes <= Notice::kSmall) return slot().small;
-  if (bytes > kCellBytes) return nullptr;
+  if (bytes > kCellBytes || free_ < 0) return nullptr;
   char* const at = cells_ + static_cast<std::size_t>(free_) * kCellBytes;
   if (there_[free_] < bytes) {
     if (!node::Segment::commit(at, bytes)) return nullptr;
@@ -94,18 +111,12 @@ char* Board::place(std::size_t bytes) {
 void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
                    int which, const Comparison::Next& next) {
   Notice& notice = slot();
-  if (path == Path::board && cell_ >= 0) {
-    last_use_[cell_] = number_;
-    latest_ = cell_;
-    ++used_;
-  }
   if (path != Path::board) cell_ = -1;
   notice.bytes = bytes;
   notice.since = since;
   notice.root = me_;
   notice.path = path;
   notice.cell = cell_;
-  notice.cells = used_;
   notice.note = static_cast<std::uint32_t>(note_bytes);
   notice.left = next.left;
   notice.counted = next.counted;
@@ -165,14 +176,9 @@ Comparison::Next Board::compare(int which, std::int64_t now) {
 
 Comparison::Next Board::compare_nothing() { return shared_->classes.pass(); }
 
-const Notice* Board::notice() {
+const Notice* Board::notice() const {
   const Notice& notice = slot();
-  if (notice.number.load(std::memory_order_acquire) != number_) return nullptr;
-  if (notice.cells != used_) {
-    used_ = notice.cells;
-    if (notice.cell >= 0) last_use_[latest_ = notice.cell] = number_;
-  }
-  return &notice;
+  return notice.number.load(std::memory_order_acquire) == number_ ? &notice : nullptr;
 }
 
 const char* Board::data(const Notice& notice) const {
@@ -207,6 +213,7 @@ void Boards::clear(int slot) {
     notice.claimed.store(0);
     notice.number.store(0);
   }
+  for (std::atomic<std::uint64_t>& last : boards_[slot].last_use) last.store(0);
   boards_[slot].classes = {};
   for (std::size_t word = 0; word < static_cast<std::size_t>(processes_) * kLine; ++word) passed(slot)[word].store(0);
 }

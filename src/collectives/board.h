@@ -34,7 +34,6 @@ struct alignas(64) Notice {
   bool counted;                      ///< what is waited in it counts in the comparison with the MPI library
   std::int8_t which;                 ///< its class (size_classes.h)
   std::int32_t cell;                 ///< where the data is; -1: in `small`
-  std::uint32_t cells;               ///< cells that were used so far, this one included
   std::uint32_t note;                ///< bytes that follow the data: what the members are to learn with it
   std::uint32_t left;                ///< broadcasts after this one that are the MPI library's, and are not counted
   std::atomic<std::uint64_t> ready;  ///< bytes that can be taken
@@ -64,9 +63,11 @@ class Board {
 
   /// False where somebody else calls itself root of this broadcast.
   bool claim();
-  /// False while the memory that `bytes` bytes need may still be read by a member that is late.
+  /// False while the memory that `bytes` bytes need may still be read by a member that is late. Not again once it was true:
+  /// the memory is this broadcast's then.
   bool vacant(std::size_t bytes);
-  /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory.
+  /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory, or others, who did not
+  /// wait for this root, have used all of it since.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
   /// `since`: when this rank came; `which`: class; `next`: as compare() answered.
@@ -99,7 +100,7 @@ class Board {
   // The others.
 
   /// The notice of this broadcast; nullptr while there is none.
-  const Notice* notice();
+  const Notice* notice() const;
   const char* data(const Notice& notice) const;
   /// This process is not the root of this broadcast.
   void decline();
@@ -114,6 +115,7 @@ class Board {
   struct Shared;
   Board(Shared& shared, char* cells, std::atomic<std::uint64_t>* passed, std::vector<int> members, int me);
   bool all_passed(std::uint64_t number);
+  bool take_cell();
   Notice& slot() const;
   Waits waits(int which, bool by_board) const;
 
@@ -124,13 +126,10 @@ class Board {
   std::vector<int> here_;  // ranks of the communicator that are on this node
   int me_;
   std::uint64_t number_ = 0;
-  std::uint64_t seen_passed_ = 0;        // by every member, when last looked
-  std::uint32_t used_ = 0;               // cells so far
-  int latest_ = 0;                       // the one that was used last
-  int free_ = 0;                         // the one that vacant() found
-  int cell_ = -1;                        // the one that place() gave
-  std::uint64_t last_use_[kCells] = {};  // broadcast that each cell was last used for
-  std::size_t there_[kCells] = {};       // bytes of each that are known to be there
+  std::uint64_t seen_passed_ = 0;   // by every member, when last looked
+  int free_ = -1;                   // the cell that vacant() took
+  int cell_ = -1;                   // the one that place() gave
+  std::size_t there_[kCells] = {};  // bytes of each that are known to be there
 };
 
 /// Room for some communicators on a node, in its shared memory.

@@ -3,8 +3,12 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { LONG = 25000 };
 
 static int rank, size, failures = 0;
+static int large[LONG];
 
 static void expect(int holds, const char* what) {
   if (holds) return;
@@ -100,6 +104,21 @@ int main(int argc, char** argv) {
     expect(data[0] == 10, "what came after a root that nobody is was wrong");
     MPI_Comm_free(&comm);
   }
+
+  /* Who believes that there is nothing to take goes on, and is the next root; what the others take stays theirs. */
+  comm = fresh(MPI_ERRORS_RETURN);
+  for (int i = 0; i < 5; ++i) {
+    if (rank == size - 1) usleep(20000);
+    for (int root = 0; root < 2 && root < size; ++root) {
+      for (int j = 0; j < LONG; ++j) large[j] = rank == root ? root + i + j : -1;
+      code = MPI_Bcast(large, root == 0 && rank == 1 ? 0 : LONG, MPI_INT, root, comm);
+      if (root == 0 && rank == 1) continue;
+      expect(code == MPI_SUCCESS && large[0] == root + i && large[LONG - 1] == root + i + LONG - 1,
+             "the data of a later broadcast");
+    }
+    MPI_Barrier(comm); /* no further ahead: the library's own would wait for who has gone on */
+  }
+  MPI_Comm_free(&comm);
 
   /* The root runs ahead of a rank that is late, over more broadcasts than can be kept, with all that they hold. */
   comm = fresh(MPI_ERRORS_RETURN);
