@@ -75,6 +75,58 @@ static void among_messages(MPI_Comm comm, int rounds) {
   }
 }
 
+/* No elements, and elements of nothing, have one signature. */
+static void nothing(MPI_Comm comm, int rounds) {
+  int rank, size;
+  MPI_Datatype empty;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  MPI_Type_contiguous(0, MPI_INT, &empty);
+  MPI_Type_commit(&empty);
+  for (int i = 0; i < rounds; ++i) {
+    unsigned ways = draw(1 << 16);
+#ifdef OPEN_MPI /* whose own takes part in one of the two only */
+    ways = ways % 2 ? 0xffff : 0;
+#endif
+    const int none = (ways >> rank % 16) % 2 != 0, root = i % size;
+    int told = rank == root ? i : -1, untouched = 7;
+    const int error = MPI_Bcast(&untouched, none ? 0 : 5, none ? MPI_INT : empty, root, comm);
+    MPI_Bcast(&told, 1, MPI_INT, root, comm);
+    if (error != MPI_SUCCESS || untouched != 7 || told != i) ++failures;
+  }
+  MPI_Type_free(&empty);
+}
+
+/* Each rank cuts the same row into elements in a way of its own, and counts them as it likes. */
+static void large_counts(MPI_Comm comm, int rounds) {
+#if MPI_VERSION >= 4
+  enum { INTS_IN_ROW = 840 };
+  int rank, size, ours[INTS_IN_ROW], theirs[INTS_IN_ROW];
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  for (int i = 0; i < rounds; ++i) {
+    const int part = 1 + (rank + i) % 8, root = i % size;
+    MPI_Datatype parts;
+    MPI_Type_contiguous_c(part, MPI_INT, &parts);
+    MPI_Type_commit(&parts);
+    for (int j = 0; j < INTS_IN_ROW; ++j) ours[j] = theirs[j] = rank == root ? i + j : -1;
+    int error = MPI_SUCCESS;
+    if ((rank + i) % 3 == 0) {
+      error = MPI_Bcast(ours, INTS_IN_ROW, MPI_INT, root, comm);
+    } else {
+      error = MPI_Bcast_c(ours, INTS_IN_ROW / part, parts, root, comm);
+    }
+    PMPI_Bcast_c(theirs, INTS_IN_ROW / part, parts, root, comm);
+    if (error != MPI_SUCCESS || memcmp(ours, theirs, sizeof ours) != 0 || ours[INTS_IN_ROW - 1] != i + INTS_IN_ROW - 1)
+      ++failures;
+    MPI_Type_free(&parts);
+  }
+#else
+  (void)comm;
+  (void)rounds;
+#endif
+}
+
 int main(int argc, char** argv) {
   const int cases = argc > 1 ? atoi(argv[1]) : 2000;
   MPI_Init(&argc, &argv);
@@ -99,6 +151,8 @@ int main(int argc, char** argv) {
     one(comms[draw(5)], ours, theirs, i, draw(20) == 0 ? 10 : 8);
   }
   among_messages(comms[3], cases / 20 + 2);
+  nothing(comms[2], cases / 20 + 10);
+  large_counts(comms[2], cases / 20 + 5);
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) printf("%d broadcasts on %d ranks, %d differ\n", cases, size, all);
