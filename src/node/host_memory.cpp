@@ -15,11 +15,12 @@ namespace {
 constexpr int kRegionBits = 21;
 constexpr std::size_t kSlots = 64;
 
-// No such change of a signal mask is made, but the kernel reads the mask before it says so.
+// No such change of a signal mask is made, but the kernel reads the mask before it says so. To it a null pointer is no mask.
 bool ask_kernel(std::uintptr_t address) {
   constexpr int kNoSuchChange = ~0;
   constexpr std::size_t kMask = 8;
-  return syscall(SYS_rt_sigprocmask, kNoSuchChange, address & ~(kMask - 1), nullptr, kMask) == 0 || errno != EFAULT;
+  const std::uintptr_t mask = address & ~(kMask - 1);
+  return mask != 0 && (syscall(SYS_rt_sigprocmask, kNoSuchChange, mask, nullptr, kMask) == 0 || errno != EFAULT);
 }
 
 /// Only then can an address that the processor could read be another's later.

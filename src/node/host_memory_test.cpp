@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace steelyard::node {
@@ -29,7 +30,7 @@ TEST(HostMemory, IsNotWhatOnlyHasAddresses) {
   ASSERT_EQ(mprotect(there, kBytes, PROT_READ | PROT_WRITE), 0);
   EXPECT_TRUE(is_host_memory(static_cast<char*>(there) + kBytes / 2)) << "a refusal is not remembered";
   munmap(there, kBytes);
-  EXPECT_FALSE(is_host_memory(reinterpret_cast<void*>(64)));
+  for (const std::uintptr_t low : {0, 1, 7, 64}) EXPECT_FALSE(is_host_memory(reinterpret_cast<void*>(low))) << low;
 }
 
 }  // namespace

@@ -169,17 +169,11 @@ int Delivery::lead() {
 
 }  // namespace
 
-namespace {
-
-/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone.
 bool is_valid(const Broadcast& b, const Communicator& communicator) {
-  return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.type != MPI_DATATYPE_NULL;
+  return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.buffer != MPI_IN_PLACE && is_type(b.type);
 }
 
-}  // namespace
-
 bool takes_over(const Broadcast& b, Communicator& communicator) {
-  if (!is_valid(b, communicator)) return false;
   if (!is_asked_about(communicator)) {
     runtime::note_left(Operation::broadcast, &observe::Broadcasts::left_choice, false);
     return false;

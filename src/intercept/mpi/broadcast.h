@@ -19,7 +19,10 @@ struct Broadcast {
 /// This thread's next MPI_Bcast was called by Steelyard's name, from Fortran.
 inline thread_local bool t_next_is_called = false;
 
-/// At each broadcast on the communicator: whether deliver() is for it. The same at all ranks.
+/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone: it is no collective.
+bool is_valid(const Broadcast& broadcast, const Communicator& communicator);
+
+/// At each valid broadcast on the communicator: whether deliver() is for it. The same at all ranks.
 bool takes_over(const Broadcast& broadcast, Communicator& communicator);
 
 /// Gives or takes the data. The error code of the call, of which the communicator's error handler has been told; nothing
@@ -32,6 +35,7 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
   if (!remembering()) return native();
   Communicator* communicator = at_collective(b.comm);
   const bool asked = called || runtime::takes_every_broadcast() || std::exchange(t_next_is_called, false);
+  if (communicator != nullptr && !is_valid(b, *communicator)) return timed(site, native);
   if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
     if (asked) note_left(b.comm, communicator);
     return collective(site, communicator, root_to_all(b.root, b.count, b.type), native);

@@ -73,6 +73,13 @@ std::size_t plain_size(MPI_Datatype type) {
 
 }  // namespace
 
+// What the library says of a type that is none goes to the handler of MPI_COMM_WORLD, unless it is asked on a communicator.
+bool is_type(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return false;
+  int size = 0;
+  return plain_size(type) != 0 || PMPI_Pack_size(0, type, g_quiet, &size) == MPI_SUCCESS;
+}
+
 Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count)
     : type_(type), count_(count), size_(plain_size(type)) {
   contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));

@@ -30,6 +30,9 @@ class Layout {
   bool contiguous_;
 };
 
+/// False where the MPI library will refuse it.
+bool is_type(MPI_Datatype type);
+
 /// Between these two layouts can be used.
 void prepare_layouts();
 void end_layouts();

@@ -89,19 +89,17 @@ std::optional<int> Scattering::take() {
   return measured(since, notice->counted, notice->which, take_block(communicator_.board->data(*notice), block));
 }
 
-/// As for a broadcast: the rest is the library's to refuse.
+}  // namespace
+
 bool is_valid(const Scatter& s, const Communicator& communicator) {
   if (s.root < 0 || s.root >= communicator.size) return false;
   const bool at_root = communicator.rank == s.root;
-  if (at_root && (s.from == MPI_IN_PLACE || s.from_count < 0 || s.from_type == MPI_DATATYPE_NULL)) return false;
+  if (at_root && (s.from == MPI_IN_PLACE || s.from_count < 0 || !is_type(s.from_type))) return false;
   if (s.to == MPI_IN_PLACE) return at_root;
-  return s.to_count >= 0 && s.to_type != MPI_DATATYPE_NULL;
+  return s.to_count >= 0 && is_type(s.to_type);
 }
 
-}  // namespace
-
-bool takes_over(const Scatter& s, Communicator& communicator) {
-  if (!is_valid(s, communicator)) return false;
+bool takes_over(const Scatter&, Communicator& communicator) {
   if (communicator.between_nodes || communicator.board == nullptr) {
     const bool elsewhere = communicator.local_members < communicator.size;
     const auto why = elsewhere ? &observe::Broadcasts::left_nodes : &observe::Broadcasts::left_boards;

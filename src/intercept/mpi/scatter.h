@@ -21,6 +21,7 @@ struct Scatter {
 };
 
 /// As for a broadcast (broadcast.h).
+bool is_valid(const Scatter& scatter, const Communicator& communicator);
 bool takes_over(const Scatter& scatter, Communicator& communicator);
 std::optional<int> deliver(const Scatter& scatter, Communicator& communicator, Call* call);
 
@@ -29,6 +30,7 @@ template <typename Native, typename Answer>
 auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
   if (!remembering()) return native();
   Communicator* communicator = at_collective(s.comm);
+  if (communicator != nullptr && !is_valid(s, *communicator)) return timed(site, native);
   const bool asked = runtime::takes_every_broadcast();
   if (asked && communicator == nullptr) note_left_to_threads(collectives::Operation::scatter, s.comm);
   if (communicator == nullptr || !asked || !takes_over(s, *communicator))
