@@ -68,6 +68,12 @@ TEST(Assign, NamesOptionValueAndWhatIsAllowed) {
   EXPECT_EQ(sentence_of("spin", "soon"), "--spin is 'soon'; it must be an integer from 0 to 1000000 (us)");
   EXPECT_EQ(sentence_of("cores", "maybe"), "--cores is 'maybe'; it must be on or off");
   EXPECT_EQ(sentence_of("wait", "doze"), "--wait is 'doze'; it must be one of sleep, poll");
+  EXPECT_EQ(sentence_of("broadcast-every", "0"),
+            "--broadcast-every is '0'; it must be an integer from 1 to 1000000 (broadcasts)");
+  EXPECT_EQ(sentence_of("broadcast-threshold", "-1"),
+            "--broadcast-threshold is '-1'; it must be an integer from 0 to 1000000000 (us)");
+  EXPECT_EQ(sentence_of("broadcast-tree", "bush"),
+            "--broadcast-tree is 'bush'; it must be one of auto, sort, swap, binomial, library");
 }
 
 TEST(Assign, TakesNoHalfNumbers) {
