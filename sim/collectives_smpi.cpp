@@ -16,6 +16,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ struct Board {
 class Steelyard {
  public:
   Steelyard(int node, const collectives::Settings& settings)
-      : tree_(MPI_COMM_WORLD, node, true, settings, word("policy", "sort") == "sort") {
+      : post_(MPI_COMM_WORLD),
+        tree_(MPI_COMM_WORLD, post_, all_ranks(), node, true, settings, word("policy", "sort") == "sort") {
     Board* boards = g_rank == 0 ? new Board[static_cast<std::size_t>(g_size)] : nullptr;
     MPI_Bcast(&boards, sizeof boards, MPI_BYTE, 0, MPI_COMM_WORLD);
     board_ = boards + node;
@@ -83,6 +85,12 @@ class Steelyard {
   }
 
  private:
+  static std::vector<int> all_ranks() {
+    std::vector<int> ranks(static_cast<std::size_t>(g_size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+  }
+
   void take(std::vector<char>& data) const {
     std::copy_n(board_->row.begin(), data.size(), data.begin());
     pass(static_cast<double>(data.size()) / kBytesPerNs);
@@ -139,6 +147,7 @@ class Steelyard {
     tree_.learn(board.row.data() + board.head.bytes, board.head.note);
   }
 
+  intercept::Post post_;
   intercept::Tree tree_;
   Board* board_ = nullptr;
   std::int64_t number_ = 0;

@@ -31,7 +31,8 @@ Broadcasting broadcasting() {
   const base::Options& options = base::options();
   Broadcasting chosen;
   chosen.compares = state != nullptr && state->compares_broadcasts;
-  if (state == nullptr || state->boards == nullptr || !state->plants_trees) return chosen;
+  if (state == nullptr || state->boards == nullptr || !state->plants_trees || state->bootstrap->node_count() < 2)
+    return chosen;
   chosen.on = true;
   chosen.node = state->bootstrap->node_index();
   chosen.settings.policy = options.broadcast_tree == BroadcastTree::swap       ? collectives::Policy::swap

@@ -16,9 +16,12 @@ Communicator* g_world = nullptr;  // that of most calls: no look at attributes
 // Nor for the one that was asked for last, unless several threads may ask.
 MPI_Comm g_last_handle = MPI_COMM_NULL;
 Communicator* g_last = nullptr;
-std::vector<Communicator*> g_with_tree;  // in the order in which all their members made them
+std::unique_ptr<Post> g_post;  // where there may be trees
+std::vector<Communicator*> g_with_tree;
+std::vector<std::unique_ptr<Tree>> g_felled;  // whose messages are still under way
 
-/// Collective over the communicator.
+/// Asks nothing of the MPI library, which may be in the midst of something else, nor waits for the other members, which need
+/// not be about to do the same.
 void fell_tree(Communicator& communicator) {
   const auto in_world = [&](std::vector<int> ranks) {
     for (int& rank : ranks) rank = communicator.world_ranks[static_cast<std::size_t>(rank)];
@@ -27,7 +30,8 @@ void fell_tree(Communicator& communicator) {
   if (communicator.rank == 0 && communicator.tree->usable()) {
     runtime::note_tree(in_world(communicator.first_order), in_world(communicator.tree->order()));
   }
-  communicator.tree.reset();
+  communicator.tree->end();
+  g_felled.push_back(std::move(communicator.tree));
 }
 
 int on_free(MPI_Comm, int, void* value, void*) {
@@ -73,14 +77,17 @@ bool several_orders(MPI_Comm handle) { return g_several_threads && handle != MPI
 void remember_communicators(bool several_threads) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
   g_several_threads = several_threads;
+  if (runtime::broadcasting().on) g_post = std::make_unique<Post>(MPI_COMM_WORLD);
   // Other threads may soon ask for it.
   g_world = remembered(MPI_COMM_WORLD);
 }
 
 void forget_communicators() {
-  // A tree has messages of its own under way, and the program may never free its communicator.
+  // Trees have messages of their own under way, and the program may never free their communicators.
   for (Communicator* const communicator : g_with_tree) fell_tree(*communicator);
   g_with_tree.clear();
+  g_post.reset();
+  g_felled.clear();
   if (remembering()) PMPI_Comm_delete_attr(MPI_COMM_WORLD, g_key);
   g_world = nullptr;
   g_last_handle = MPI_COMM_NULL;
@@ -90,8 +97,10 @@ void forget_communicators() {
 void plant_tree(Communicator& communicator, MPI_Comm handle) {
   const runtime::Broadcasting chosen = runtime::broadcasting();
   const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
-  communicator.tree = std::make_unique<Tree>(handle, chosen.node, alone || communicator.board != nullptr,
-                                             chosen.settings, chosen.may_leave_to_library);
+  std::erase_if(g_felled, [](const std::unique_ptr<Tree>& tree) { return tree->is_quiet(); });
+  communicator.tree =
+      std::make_unique<Tree>(handle, *g_post, communicator.world_ranks, chosen.node,
+                             alone || communicator.board != nullptr, chosen.settings, chosen.may_leave_to_library);
   communicator.first_order = communicator.tree->order();
   g_with_tree.push_back(&communicator);
 }

@@ -11,7 +11,7 @@
 namespace steelyard::intercept {
 namespace {
 
-enum Tag { kHead = 1, kRow, kReport, kLocal };
+using Kind = Post::Kind;
 
 constexpr std::int64_t kWaited = 5000;  // ns: less is what it takes to look
 
@@ -24,8 +24,12 @@ struct Tree::Packet {
   char row[kSize - sizeof(Head)];
 };
 
-Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& settings, bool may_leave_to_library)
-    : may_leave_to_library_(may_leave_to_library),
+Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bool ready,
+           const collectives::Settings& settings, bool may_leave_to_library)
+    : post_(post),
+      comm_(post.comm()),
+      world_ranks_(std::move(world_ranks)),
+      may_leave_to_library_(may_leave_to_library),
       settings_(settings),
       table_(1),
       optimiser_(1, settings),
@@ -33,18 +37,20 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
       packet_(sizeof(Packet)),
       outgoing_(kOnTheirWay) {
   PMPI_Comm_rank(comm, &rank_);
-  int size = 0;
-  PMPI_Comm_size(comm, &size);
-  PMPI_Comm_split(comm, 0, rank_, &comm_);  // a duplicate would copy the program's attributes
-  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
-  const int mine[2] = {node, ready ? 1 : 0};
-  std::vector<int> all(static_cast<std::size_t>(size) * 2);
-  PMPI_Allgather(mine, 2, MPI_INT, all.data(), 2, MPI_INT, comm_);
+  struct Member {
+    std::int64_t node, ready, number;
+  };
+  const Member mine{node, ready ? 1 : 0, post.next_number()};
+  std::vector<Member> all(world_ranks_.size());
+  constexpr int kWords = sizeof(Member) / sizeof(std::int64_t);
+  PMPI_Allgather(&mine, kWords, MPI_INT64_T, all.data(), kWords, MPI_INT64_T, comm);
   std::map<int, int> index;
   usable_ = true;
-  for (int rank = 0; rank < size; ++rank) {
-    const int of = all[static_cast<std::size_t>(rank) * 2];
-    usable_ = usable_ && all[static_cast<std::size_t>(rank) * 2 + 1] != 0;
+  for (int rank = 0; rank < static_cast<int>(all.size()); ++rank) {
+    const Member& member = all[static_cast<std::size_t>(rank)];
+    const int of = static_cast<int>(member.node);
+    usable_ = usable_ && member.ready != 0;
+    tree_ = std::max(tree_, member.number);
     const auto [found, is_new] = index.emplace(of, static_cast<int>(index.size()));
     if (is_new) leaders_.push_back(rank);
     node_of_.push_back(found->second);
@@ -56,29 +62,42 @@ Tree::Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& set
   optimiser_ = collectives::Optimiser(nodes, settings);
   successors_.assign(leaders_.size(), -1);
   others_.assign(leaders_.size(), false);
-  reports_.assign(node_of_.size(), 0);
-  compare_clocks();
+  usable_ = usable_ && !post.is_too_high(tree_);
+  if (!usable_) return;
+  post.used(tree_);
+  post.open(tree_, *this);
+  compare_clocks(comm);
 }
 
 Tree::~Tree() {
-  // A message that nobody has received might be taken for one of the next communicator.
-  int sent = 0;
-  PMPI_Reduce_scatter_block(reports_.data(), &sent, 1, MPI_INT, MPI_SUM, comm_);
-  while (heard_ < sent) hear_report();
+  end();
   PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
   for (Outgoing& out : outgoing_)
     PMPI_Waitall(static_cast<int>(out.sends.size()), out.sends.data(), MPI_STATUSES_IGNORE);
-  PMPI_Comm_free(&comm_);
+}
+
+void Tree::end() {
+  if (std::exchange(usable_, false)) post_.close(tree_);
+}
+
+bool Tree::is_quiet() {
+  int done = 0;
+  PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
+  for (Outgoing& out : outgoing_) {
+    if (done == 0) break;
+    PMPI_Testall(static_cast<int>(out.sends.size()), out.sends.data(), &done, MPI_STATUSES_IGNORE);
+  }
+  return done != 0;
 }
 
 // All leave a barrier at nearly the same time. What is estimated too high is put right by the first message that is faster.
-void Tree::compare_clocks() {
+void Tree::compare_clocks(MPI_Comm comm) {
   std::vector<std::int64_t> ahead(node_of_.size(), std::numeric_limits<std::int64_t>::max());
   std::vector<std::int64_t> clocks(node_of_.size());
   for (int round = 0; round < 3; ++round) {
-    PMPI_Barrier(comm_);
+    PMPI_Barrier(comm);
     const std::int64_t now = base::now_ns();
-    PMPI_Allgather(&now, 1, MPI_INT64_T, clocks.data(), 1, MPI_INT64_T, comm_);
+    PMPI_Allgather(&now, 1, MPI_INT64_T, clocks.data(), 1, MPI_INT64_T, comm);
     for (std::size_t rank = 0; rank < clocks.size(); ++rank) ahead[rank] = std::min(ahead[rank], now - clocks[rank]);
   }
   for (const std::int64_t ns : ahead) clocks_.emplace_back(ns);
@@ -110,7 +129,7 @@ int Tree::parent(int root) const {
 Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals,
                        std::vector<int>& note) {
   note.clear();
-  hear_reports();  // each time: with several roots, those who do not plan would gather them
+  post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
   if (plans()) {
     others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
     const std::vector<int> leaders = next_leaders();
@@ -130,9 +149,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
 }
 
 Tree::Head Tree::receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns) {
-  MPI_Request request;
-  PMPI_Irecv(packet_.data(), static_cast<int>(sizeof(Packet)), MPI_BYTE, parent(root), kHead, comm_, &request);
-  wait(request, turns);
+  receive_from(parent(root), Kind::head, packet_.data(), sizeof(Packet), turns);
   Head head;
   std::memcpy(&head, packet_.data(), sizeof head);
   measure(root, came, base::now_ns(), head.since, arrivals);
@@ -144,8 +161,12 @@ void Tree::receive_row(const Head& head, int root, char* row, Turns& turns) {
     std::memcpy(row, packet_.data() + offsetof(Packet, row), head.total());
     return;
   }
+  receive_from(parent(root), Kind::row, row, head.total(), turns);
+}
+
+void Tree::receive_from(int rank, Kind kind, char* at, std::size_t bytes, Turns& turns) {
   MPI_Request request;
-  PMPI_Irecv(row, static_cast<int>(head.total()), MPI_BYTE, parent(root), kRow, comm_, &request);
+  PMPI_Irecv(at, static_cast<int>(bytes), MPI_BYTE, to_post(rank), tag(kind), comm_, &request);
   wait(request, turns);
 }
 
@@ -162,10 +183,11 @@ void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
   std::memcpy(out.packet.data(), &head, sizeof head);
   if (is_short) std::memcpy(out.packet.data() + offsetof(Packet, row), row, head.total());
   for (const int child : children) {
-    const int to = leaders_[static_cast<std::size_t>(table_.rank(child, root_node))];
-    PMPI_Isend(out.packet.data(), static_cast<int>(bytes), MPI_BYTE, to, kHead, comm_, &out.sends.emplace_back());
+    const int to = to_post(leaders_[static_cast<std::size_t>(table_.rank(child, root_node))]);
+    PMPI_Isend(out.packet.data(), static_cast<int>(bytes), MPI_BYTE, to, tag(Kind::head), comm_,
+               &out.sends.emplace_back());
     if (is_short) continue;
-    PMPI_Isend(row, static_cast<int>(head.total()), MPI_BYTE, to, kRow, comm_, &sends_.emplace_back());
+    PMPI_Isend(row, static_cast<int>(head.total()), MPI_BYTE, to, tag(Kind::row), comm_, &sends_.emplace_back());
   }
 }
 
@@ -196,14 +218,12 @@ void Tree::learn(const char* note, std::size_t bytes) {
 
 void Tree::hand_over(int rank, const char* row, std::size_t bytes, Turns& turns) {
   MPI_Request request;
-  PMPI_Isend(row, static_cast<int>(bytes), MPI_BYTE, rank, kLocal, comm_, &request);
+  PMPI_Isend(row, static_cast<int>(bytes), MPI_BYTE, to_post(rank), tag(Kind::local), comm_, &request);
   wait(request, turns);
 }
 
 void Tree::be_handed(int leader, char* row, std::size_t bytes, Turns& turns) {
-  MPI_Request request;
-  PMPI_Irecv(row, static_cast<int>(bytes), MPI_BYTE, leader, kLocal, comm_, &request);
-  wait(request, turns);
+  receive_from(leader, Kind::local, row, bytes, turns);
 }
 
 void Tree::wait(std::vector<MPI_Request>& requests, Turns& turns) {
@@ -238,26 +258,13 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   told.reporter.told();
   told.successor = has_successor;
   told.others = others;
-  report_ = {rank_, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
-  ++reports_[static_cast<std::size_t>(root)];
-  PMPI_Isend(&report_, sizeof report_, MPI_BYTE, root, kReport, comm_, &reporting_);
+  report_ = {tree_, rank_, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
+  post_.send(report_, to_post(root), reporting_);
 }
 
 bool Tree::is_late(const collectives::Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
 
-void Tree::hear_reports() {
-  for (;;) {
-    int found = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, kReport, comm_, &found, MPI_STATUS_IGNORE);
-    if (found == 0) return;
-    hear_report();
-  }
-}
-
-void Tree::hear_report() {
-  Report report;
-  PMPI_Recv(&report, sizeof report, MPI_BYTE, MPI_ANY_SOURCE, kReport, comm_, MPI_STATUS_IGNORE);
-  ++heard_;
+void Tree::told(const Report& report) {
   const auto node = static_cast<std::size_t>(node_of_[static_cast<std::size_t>(report.leader)]);
   if (leaders_[node] != report.leader) return;  // it leads no longer
   optimiser_.told(static_cast<int>(node), report.value);

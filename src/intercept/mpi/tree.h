@@ -9,6 +9,7 @@
 #include "collectives/board.h"
 #include "collectives/clock_offset.h"
 #include "collectives/policy.h"
+#include "intercept/mpi/post.h"
 #include "intercept/mpi/turns.h"
 
 namespace steelyard::intercept {
@@ -22,10 +23,10 @@ class Tree {
   /// Longer messages are left to the MPI library.
   static constexpr std::size_t kMostBytes = 1U << 20;
 
-  /// Collective over `comm`. `node`: of this rank; `ready`: it can take part. The messages go over a communicator of their
-  /// own.
-  Tree(MPI_Comm comm, int node, bool ready, const collectives::Settings& settings, bool may_leave_to_library);
-  /// Collective, as freeing a communicator is.
+  /// Collective over `comm`, whose ranks are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
+  Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bool ready,
+       const collectives::Settings& settings, bool may_leave_to_library);
+  /// Waits until its messages are through: not while receivers may be on their way to them.
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -70,6 +71,13 @@ class Tree {
   /// Every rank, with the note of a broadcast, if it had one.
   void learn(const char* note, std::size_t bytes);
 
+  /// At a root: what a leader has sent.
+  void told(const Report& report);
+  /// No broadcast is to come, here. What is still under way goes on: asks nothing of the MPI library.
+  void end();
+  /// All of that is through.
+  bool is_quiet();
+
   /// To and from a rank of this node, where shared memory ran out.
   void hand_over(int rank, const char* row, std::size_t bytes, Turns& turns);
   void be_handed(int leader, char* row, std::size_t bytes, Turns& turns);
@@ -81,13 +89,6 @@ class Tree {
   // sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
-  /// To a root: what is new of a node.
-  struct Report {
-    std::int64_t leader = 0;
-    std::int64_t value = 0;       // see Reporter
-    std::int64_t successor = -1;  // a rank of its node that comes earlier
-    std::int64_t others = 0;      // whether another of its node is late, who holds up nobody here, but would elsewhere
-  };
   struct Told {
     Told(const collectives::Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
     collectives::Reporter reporter;
@@ -100,16 +101,20 @@ class Tree {
   };
   void wait(std::vector<MPI_Request>& requests, Turns& turns);
   void wait(MPI_Request& request, Turns& turns);
-  void compare_clocks();
+  void compare_clocks(MPI_Comm comm);
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
                const collectives::Board::Arrivals& arrivals);
   bool is_late(const collectives::Board::Arrivals& arrivals) const;
   std::vector<int> next_leaders() const;
-  void hear_reports();
-  void hear_report();
   int parent(int root) const;
+  int to_post(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
+  int tag(Post::Kind kind) const { return Post::tag(tree_, kind); }
+  void receive_from(int rank, Post::Kind kind, char* at, std::size_t bytes, Turns& turns);
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  Post& post_;
+  MPI_Comm comm_;
+  std::vector<int> world_ranks_;  // by rank
+  std::int64_t tree_ = 0;         // its number
   int rank_ = 0;
   int node_ = 0;              // among the communicator's
   std::vector<int> node_of_;  // by rank
@@ -135,9 +140,7 @@ class Tree {
   std::size_t sent_ = 0;            // packets so far
   std::vector<MPI_Request> sends_;  // of a row
   Report report_;
-  std::vector<int> reports_;  // by rank: sent to it
-  bool follows_ = false;      // this node had another leader before
-  int heard_ = 0;
+  bool follows_ = false;  // this node had another leader before
   std::int64_t late_ = 0;
   MPI_Request reporting_ = MPI_REQUEST_NULL;
 };
