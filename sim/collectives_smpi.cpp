@@ -69,7 +69,7 @@ class Steelyard {
       PMPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, root, MPI_COMM_WORLD);
       return;
     }
-    tree_.next(data.size());
+    tree_.next();
     ++number_;
     const std::int64_t came = base::now_ns();
     intercept::Turns turns(nullptr);
@@ -81,7 +81,7 @@ class Steelyard {
       take(data);
       tree_.learn(board_->row.data() + board_->head.bytes, board_->head.note);
     }
-    left_ = tree_.left_to_library();
+    left_ = board_->head.left;
   }
 
  private:

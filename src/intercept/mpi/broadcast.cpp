@@ -26,13 +26,16 @@ class Delivery : OverBoard {
  private:
   std::optional<int> give();
   std::optional<int> take(int from);
-  int lead();
+  std::optional<int> lead();
+  /// From a leader, with the root's word, to the library.
+  std::optional<int> leave_all(const Tree::Head& head, bool claimed, std::int64_t came);
   int compared(std::size_t bytes) const;
   /// From a row that holds `bytes` bytes to the program. MPI_SUCCESS or the error.
   int hand_out(const char* row, std::size_t bytes);
 
   const Broadcast& b_;
   Layout layout_;
+  std::size_t bytes_ = 0;  // of the root, where the library has it
   std::int64_t late_ = 0;
 };
 
@@ -63,16 +66,14 @@ std::optional<int> Delivery::run() {
     code = without_data(MPI_ERR_BUFFER);
   } else if (tree == nullptr) {
     code = is_root() ? give() : take(b_.root);
-  } else if (!tree->next(layout_.bytes())) {
-    code = by_library(true);
   } else {
+    tree->next();
     const int leader = tree->leader(b_.root);
     code = leader == communicator_.rank ? lead() : take(leader);
-    communicator_.left = tree->left_to_library();
   }
   if (board != nullptr && communicator_.untold < 0) board->pass();
   runtime::note_delivery(Operation::broadcast, !code, tree != nullptr, late_);
-  if (!code) note_why_library(layout_.bytes(), tree != nullptr ? Tree::kMostBytes : Board::kCellBytes);
+  if (!code) note_why_library(bytes_, tree != nullptr ? Tree::kMostBytes : Board::kCellBytes);
   return code;
 }
 
@@ -81,6 +82,7 @@ std::optional<int> Delivery::give() {
   const std::int64_t came = began();
   const std::optional<Begun> begun = begin(bytes, came);
   if (!begun) return refused(MPI_ERR_ROOT);
+  bytes_ = bytes;
   if (!give_all(*begun, layout_, b_.buffer, came)) return leave(*begun, bytes, came);
   return measured(came, begun->next.counted, begun->which, MPI_SUCCESS);
 }
@@ -91,13 +93,13 @@ std::optional<int> Delivery::take(int from) {
   const Notice* const notice = hear(from);
   if (notice == nullptr) return refused(MPI_ERR_ROOT);
   const std::int64_t since = std::max(came, notice->since);
+  const std::size_t bytes = bytes_ = notice->bytes;
+  if (communicator_.tree != nullptr) board.came(came - notice->since);
   if (notice->path == Path::library) {
     look_at_library(since, notice->counted, notice->which);
     return std::nullopt;
   }
   late_ = came - notice->since;
-  if (communicator_.tree != nullptr) board.came(late_);
-  const std::size_t bytes = notice->bytes;
   if (notice->path == Path::message) {
     std::vector<char> row(bytes + notice->note);
     communicator_.tree->be_handed(from, row.data(), row.size(), turns_);
@@ -121,7 +123,20 @@ std::optional<int> Delivery::take(int from) {
   return measured(since, counted, notice->which, code);
 }
 
-int Delivery::lead() {
+std::optional<int> Delivery::leave_all(const Tree::Head& head, bool claimed, std::int64_t came) {
+  Board* const board = communicator_.board.get();
+  bytes_ = head.bytes;
+  if (claimed) {
+    while (!board->vacant(0)) turns_.next();
+    const std::int64_t now = base::now_ns();
+    board->put_up(Path::library, head.bytes, now, 0, 0, 0, {.by_board = false, .counted = false, .left = head.left});
+    board->came(came - now);
+  }
+  communicator_.tree->send(head, b_.root, nullptr, turns_);
+  return by_library(true);
+}
+
+std::optional<int> Delivery::lead() {
   Tree& tree = *communicator_.tree;
   Board* const board = communicator_.board.get();
   const std::int64_t came = began();
@@ -130,8 +145,10 @@ int Delivery::lead() {
   const Board::Arrivals arrivals = asks ? board->arrivals() : Board::Arrivals{};
   const Tree::Head head =
       is_root() ? tree.begin(layout_.bytes(), came, arrivals, note) : tree.receive(b_.root, came, arrivals, turns_);
-  if (!is_root()) late_ = tree.late();
+  communicator_.left = head.left;
   const bool claimed = board != nullptr && board->claim();
+  if (head.by_library) return leave_all(head, claimed, came);
+  if (!is_root()) late_ = tree.late();
   if (claimed) {
     while (!board->vacant(head.total())) turns_.next();
   }
@@ -151,7 +168,7 @@ int Delivery::lead() {
   }
   if (claimed) {
     const std::int64_t now = base::now_ns();
-    board->put_up(path, head.bytes, now, head.total(), head.note);
+    board->put_up(path, head.bytes, now, head.total(), head.note, 0, {.left = head.left});
     board->came(came - now);
   }
   arrive_with_data();

@@ -103,13 +103,6 @@ void Tree::compare_clocks(MPI_Comm comm) {
   for (const std::int64_t ns : ahead) clocks_.emplace_back(ns);
 }
 
-bool Tree::next(std::size_t bytes) {
-  left_to_library_ = 0;
-  if (bytes > kMostBytes) return false;
-  ++number_;
-  return true;
-}
-
 int Tree::leader(int root) const {
   return node_of_[static_cast<std::size_t>(root)] == node_ ? root : leaders_[static_cast<std::size_t>(node_)];
 }
@@ -130,22 +123,26 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
                        std::vector<int>& note) {
   note.clear();
   post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
+  Head head{.bytes = bytes, .since = now, .by_library = bytes > kMostBytes};
   if (plans()) {
     others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
     const std::vector<int> leaders = next_leaders();
-    const collectives::Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
     const bool anybody_late =
         optimiser_.anybody_late() || leaders != leaders_ || std::ranges::count(others_, true) != 0;
     const bool idle = may_leave_to_library_ && !anybody_late;
-    note = {idle ? 1 : plan.next, idle ? static_cast<int>(share_) : 0};
+    if (idle) head.left = share_;
     share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
+    if (head.by_library) return head;
+    const collectives::Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
+    note = {idle ? 1 : plan.next};
     if (plan.changed || leaders != leaders_) {
       const std::vector<int>& table = plan.changed ? plan.ranks : table_.ranks();
       note.insert(note.end(), table.begin(), table.end());
       note.insert(note.end(), leaders.begin(), leaders.end());
     }
   }
-  return {bytes, static_cast<std::uint32_t>(note.size() * sizeof(int)), now};
+  head.note = static_cast<std::uint32_t>(note.size() * sizeof(int));
+  return head;
 }
 
 Tree::Head Tree::receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns) {
@@ -181,7 +178,7 @@ void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
   const std::size_t bytes = offsetof(Packet, row) + (is_short ? head.total() : 0);
   out.packet.resize(bytes);
   std::memcpy(out.packet.data(), &head, sizeof head);
-  if (is_short) std::memcpy(out.packet.data() + offsetof(Packet, row), row, head.total());
+  if (bytes > offsetof(Packet, row)) std::memcpy(out.packet.data() + offsetof(Packet, row), row, head.total());
   for (const int child : children) {
     const int to = to_post(leaders_[static_cast<std::size_t>(table_.rank(child, root_node))]);
     PMPI_Isend(out.packet.data(), static_cast<int>(bytes), MPI_BYTE, to, tag(Kind::head), comm_,
@@ -194,14 +191,13 @@ void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
 void Tree::finish(Turns& turns) { wait(sends_, turns); }
 
 void Tree::learn(const char* note, std::size_t bytes) {
-  if (bytes < 2 * sizeof(int)) return;
+  if (bytes < sizeof(int)) return;
   std::vector<int> words(bytes / sizeof(int));
   std::memcpy(words.data(), note, words.size() * sizeof(int));
   plan_at_ = number_ + words[0];
-  left_to_library_ = static_cast<std::uint32_t>(words[1]);
-  if (words.size() == 2) return;
-  const auto leaders = words.begin() + 2 + table_.size();
-  table_.assign({words.begin() + 2, leaders});
+  if (words.size() == 1) return;
+  const auto leaders = words.begin() + 1 + table_.size();
+  table_.assign({words.begin() + 1, leaders});
   // What every root knows of a new leader: that it comes in time, until it says otherwise, and that somebody else is late.
   for (std::size_t node = 0; node < leaders_.size(); ++node) {
     const int leader = *(leaders + static_cast<std::ptrdiff_t>(node));

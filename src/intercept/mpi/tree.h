@@ -20,7 +20,8 @@ namespace steelyard::intercept {
 /// communicator change at the same broadcast.
 class Tree {
  public:
-  /// Longer messages are left to the MPI library.
+  /// Longer messages are left to the MPI library: by the root's head, which the others wait for, whatever they think of the
+  /// length.
   static constexpr std::size_t kMostBytes = 1U << 20;
 
   /// Collective over `comm`, whose ranks are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
@@ -33,10 +34,8 @@ class Tree {
 
   /// Every rank takes part; otherwise nothing else may be asked.
   bool usable() const { return usable_; }
-  /// Counts a broadcast of so many bytes. False where it is the library's.
-  bool next(std::size_t bytes);
-  /// After it: so many that follow are the library's, and are not counted.
-  std::uint32_t left_to_library() const { return left_to_library_; }
+  /// Counts a broadcast.
+  void next() { ++number_; }
   /// Rank that leads this rank's node in a broadcast from `root`.
   int leader(int root) const;
   /// The leaders by their positions, for no root in particular.
@@ -48,13 +47,15 @@ class Tree {
   struct Head {
     std::uint64_t bytes = 0;
     std::uint32_t note = 0;  ///< bytes of it, behind the data
+    std::uint32_t left = 0;  ///< so many broadcasts after this one are the library's, and are not counted
     std::int64_t since = 0;  ///< when the root came, by its clock
-    std::size_t total() const { return bytes + note; }
+    bool by_library = false;
+    std::size_t total() const { return by_library ? 0 : bytes + note; }  ///< that follow
   };
 
   // Leaders, in this order.
 
-  /// The root of this broadcast plans.
+  /// The root of this broadcast plans, if that goes over the tree.
   bool plans() const { return number_ >= plan_at_; }
   /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it plans.
   Head begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals, std::vector<int>& note);
@@ -126,12 +127,11 @@ class Tree {
   collectives::Settings settings_;
   collectives::VirtualRanks table_;
   collectives::Optimiser optimiser_;
-  std::map<int, Told> told_;     // by root: each is told of its own broadcasts
-  std::vector<int> successors_;  // by node: who is said to come earlier than its leader; or -1
-  std::vector<bool> others_;     // by node: see Report
-  std::int64_t number_ = 0;      // broadcasts over the tree so far
-  std::int64_t plan_at_;         // number at which the root plans
-  std::uint32_t left_to_library_ = 0;
+  std::map<int, Told> told_;                      // by root: each is told of its own broadcasts
+  std::vector<int> successors_;                   // by node: who is said to come earlier than its leader; or -1
+  std::vector<bool> others_;                      // by node: see Report
+  std::int64_t number_ = 0;                       // broadcasts over the tree so far
+  std::int64_t plan_at_;                          // number at which the root plans
   std::uint32_t share_ = kLeastShare;             // at a root: the next to be left to the library, while nobody is late
   std::vector<collectives::ClockOffset> clocks_;  // by rank
 
