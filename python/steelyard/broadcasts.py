@@ -60,7 +60,7 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
     """What those through shared memory won over the MPI library's."""
     shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
     if shared is None or library is None:
-        return "What that won is not known: only --collectives=auto compares, among ranks of one node."
+        return "What that won is not known: only --collectives=auto compares."
     waits = (
         f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} through "
         f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"

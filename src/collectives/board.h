@@ -84,6 +84,8 @@ class Board {
   Comparison::Next compare_nothing();
   /// Everybody: the time in a broadcast of this class since both this rank and the root had come.
   void waited(int which, bool by_board, std::int64_t ns);
+  /// That of all members on this node.
+  Waits waits(int which, bool by_board) const;
 
   // Between nodes: who leads this one had better be here early.
 
@@ -117,7 +119,6 @@ class Board {
   bool all_passed(std::uint64_t number);
   bool take_cell();
   Notice& slot() const;
-  Waits waits(int which, bool by_board) const;
 
   Shared* shared_;
   char* cells_;

@@ -29,6 +29,7 @@ bool Comparison::board_wins(const Look& seen) {
   if (lately > 0) won_lately_ = (seen.library.ns - last.library.ns) / lately - board;
   before_[looks_ % kRemembered] = seen;
   ++looks_;
+  if (winning && looks_ < trusted_ && board <= 2 * library) return true;
   return dearer_ < (winning ? 0 : -(kMargin + library / kMarginPart));
 }
 

@@ -39,9 +39,16 @@ class Comparison {
   /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the communicator, of
   /// whatever kind and length: those are what the time from one to the next is of.
   Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);
+  /// Before the first: instead of the library, the board has them until it is seen to lose: in a few looks, or by far.
+  void begin_by_board() {
+    step_ = Step::stay;
+    stay_ = kStay / 4;
+    trusted_ = kTrusted;
+  }
 
  private:
   static constexpr std::uint32_t kRemembered = 16;  // looks that count
+  static constexpr std::uint32_t kTrusted = 4;
   enum class Step : std::uint32_t { begin, decide, by_library, by_board, stay, check };
   struct Look {
     Waits library, board;
@@ -59,6 +66,7 @@ class Comparison {
 
   Step step_ = Step::begin;
   std::uint32_t looks_ = 0;
+  std::uint32_t trusted_ = 0;    // looks before which the board loses only by far
   std::uint32_t run_ = 1;        // of either kind that count in a look
   std::uint32_t to_come_ = 0;    // of the present step
   bool far_apart_ = false;       // the library's wait more than twice as long as those over the board

@@ -37,6 +37,7 @@ class Program {
     return static_cast<double>(board) / count;
   }
   int asked() const { return asked_; }
+  void begin_by_board() { comparison_.begin_by_board(); }
 
  private:
   static void add(Waits& waits, std::int64_t ns) {
@@ -72,6 +73,29 @@ TEST(Comparison, ALateRankBringsTheBoardWithinAFewBroadcasts) {
   program.over_board(20);
   EXPECT_GT(program.over_board(200), 0.9);
   EXPECT_GT(program.over_board(1000), 0.97) << "what the library would make of it is asked now and then";
+}
+
+TEST(Comparison, WhereTheBoardBeginsItKeepsWhatItWinsAndLosesWhatItDoesNot) {
+  Program winning, losing;
+  winning.by_library = losing.by_board = 5'000'000;
+  winning.by_board = losing.by_library = 50'000;
+  for (Program* const program : {&winning, &losing}) {
+    program->begin_by_board();
+    EXPECT_EQ(program->over_board(Comparison::kStay / 4), 1);
+    program->over_board(100);
+  }
+  EXPECT_GE(winning.over_board(1000), 0.97);
+  EXPECT_LE(losing.over_board(1000), 0.01);
+}
+
+TEST(Comparison, WhereTheBoardBeginsALittleMoreInOneLookDecidesNothing) {
+  Program program;
+  program.by_library = 1'000'000;
+  program.by_board = 1'200'000;
+  program.begin_by_board();
+  EXPECT_GE(program.over_board(100), 0.97);
+  program.over_board(1000);
+  EXPECT_LE(program.over_board(1000), 0.1);
 }
 
 TEST(Comparison, GoesBackWhenNobodyIsLateAnyMore) {

@@ -36,7 +36,11 @@ class SizeClasses {
   bool asks(int which) const;
   /// How this collective goes, and how many after it are the library's, of whatever class. As Comparison::next().
   Comparison::Next next(int which, const Waits& library, const Waits& board, std::int64_t now);
-  /// The same for one that has no data, and so is neither the board's nor the library's.
+  /// Before the first: see Comparison.
+  void begin_by_board() {
+    for (Comparison& comparison : comparisons_) comparison.begin_by_board();
+  }
+  /// The same as next() for one that has no data, and so is neither the board's nor the library's.
   Comparison::Next pass();
 
  private:

@@ -232,7 +232,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
     library.add(b.library_looks, b.library_wait, b.library_noise);
   }
   if (shared.looks <= 0 || library.looks <= 0) {
-    return "what that won is not known: only --collectives=auto, among ranks of one node, compares";
+    return "what that won is not known: only --collectives=auto compares";
   }
   const double gain = library.value() - shared.value();
   const double noise = std::hypot(library.noise(), shared.noise());

@@ -1,6 +1,7 @@
 #include "intercept/mpi/broadcast.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "base/clock.h"
@@ -117,10 +118,16 @@ std::optional<int> Delivery::take(int from) {
     if (layout_.contiguous()) layout_.take(row, b_.buffer, done, ready - done);
     done = ready;
   }
-  if (communicator_.tree != nullptr) communicator_.tree->learn(row + bytes, notice->note);
   const bool counted = notice->counted;
+  std::int64_t from_when = since;
+  if (communicator_.tree != nullptr) {
+    communicator_.tree->learn(row + bytes, notice->note);
+    // By when the root came, and not by when its data were here.
+    if (counted) std::memcpy(&from_when, row + bytes + notice->note, sizeof from_when);
+    from_when = std::max(came, from_when);
+  }
   const int code = layout_.contiguous() ? compared(bytes) : hand_out(row, bytes);
-  return measured(since, counted, notice->which, code);
+  return measured(from_when, counted, notice->which, code);
 }
 
 std::optional<int> Delivery::leave_all(const Tree::Head& head, bool claimed, std::int64_t came) {
@@ -129,10 +136,13 @@ std::optional<int> Delivery::leave_all(const Tree::Head& head, bool claimed, std
   if (claimed) {
     while (!board->vacant(0)) turns_.next();
     const std::int64_t now = base::now_ns();
-    board->put_up(Path::library, head.bytes, now, 0, 0, 0, {.by_board = false, .counted = false, .left = head.left});
+    board->put_up(Path::library, head.bytes, now, 0, 0, head.which,
+                  {.by_board = false, .counted = head.counted, .left = head.left});
     board->came(came - now);
   }
   communicator_.tree->send(head, b_.root, nullptr, turns_);
+  look_at_library(base::now_ns(), head.counted, head.which);  // the head is not the library's to answer for
+  if (head.counted) communicator_.looked_root = b_.root;
   return by_library(true);
 }
 
@@ -149,10 +159,12 @@ std::optional<int> Delivery::lead() {
   const bool claimed = board != nullptr && board->claim();
   if (head.by_library) return leave_all(head, claimed, came);
   if (!is_root()) late_ = tree.late();
+  const std::int64_t root_came = is_root() ? came : came - late_;
+  const std::size_t room = head.total() + (head.counted ? sizeof root_came : 0);
   if (claimed) {
-    while (!board->vacant(head.total())) turns_.next();
+    while (!board->vacant(room)) turns_.next();
   }
-  char* row = claimed ? board->place(head.total()) : nullptr;
+  char* row = claimed ? board->place(room) : nullptr;
   std::vector<char> own;
   const Path path = row != nullptr ? Path::board : Path::message;
   if (row == nullptr) {
@@ -168,7 +180,9 @@ std::optional<int> Delivery::lead() {
   }
   if (claimed) {
     const std::int64_t now = base::now_ns();
-    board->put_up(path, head.bytes, now, head.total(), head.note, 0, {.left = head.left});
+    const bool counted = head.counted && path == Path::board;
+    if (counted) std::memcpy(row + head.total(), &root_came, sizeof root_came);
+    board->put_up(path, head.bytes, now, head.total(), head.note, head.which, {.counted = counted, .left = head.left});
     board->came(came - now);
   }
   arrive_with_data();
@@ -181,6 +195,8 @@ std::optional<int> Delivery::lead() {
   }
   tree.finish(turns_);
   tree.learn(row + head.bytes, head.note);
+  measured(std::max(came, root_came), head.counted, head.which, code);
+  if (head.counted) tree.tell_waits(b_.root, head.which, true);
   return code;
 }
 

@@ -102,6 +102,7 @@ void plant_tree(Communicator& communicator, MPI_Comm handle) {
       std::make_unique<Tree>(handle, *g_post, communicator.world_ranks, chosen.node,
                              alone || communicator.board != nullptr, chosen.settings, chosen.may_leave_to_library);
   communicator.first_order = communicator.tree->order();
+  if (chosen.compares && chosen.may_leave_to_library) communicator.tree->compare(communicator.board.get());
   g_with_tree.push_back(&communicator);
 }
 

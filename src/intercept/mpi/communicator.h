@@ -22,11 +22,12 @@ struct Communicator {
   int local_members = 1;
   int broadcasts = 0;          ///< of those, until there is a tree
   int tree_from = 0;           ///< the one at which it is made
-  bool compares = false;       ///< its board is used where that is seen to be better than the MPI library
+  bool compares = false;       ///< on one node: its board is used where that is seen to be better than the MPI library
   std::uint32_t left = 0;      ///< the next so many that a board may have are the library's: told by a root
   int untold = -1;             ///< root of the last one, where what it has told is still to be heard
   std::int64_t looked_at = 0;  ///< ns: from when the library's present one is timed; 0: it is not
   int looked_which = 0;        ///< its class (collectives/size_classes.h)
+  int looked_root = -1;        ///< between nodes, where this rank leads its own: who is told
   std::unique_ptr<collectives::Board> board;  ///< shared by its members on this node: all have one, or none has
   std::unique_ptr<Tree> tree;                 ///< all its members have one, or none has
   std::vector<int> first_order;               ///< of the tree

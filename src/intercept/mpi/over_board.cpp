@@ -23,6 +23,15 @@ void catch_up(Communicator& communicator) {
   board.pass();
 }
 
+void note_wait(const Communicator& communicator, int which, bool by_library, std::int64_t ns) {
+  if (communicator.board != nullptr) {
+    communicator.board->waited(which, !by_library, ns);
+  } else {
+    communicator.tree->waited(which, !by_library, ns);
+  }
+  runtime::note_wait(collectives::SizeClasses::operation(which), by_library, ns);
+}
+
 std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::now_ns(); }
 
 }  // namespace
@@ -131,7 +140,7 @@ const Notice* OverBoard::hear(int from) {
 }
 
 void OverBoard::look_at_library(std::int64_t since, bool counted, int which) {
-  if (!communicator_.compares || !counted) return;
+  if (!is_compared() || !counted) return;
   communicator_.looked_at = since;
   communicator_.looked_which = which;
 }
@@ -140,17 +149,14 @@ void OverBoard::note_why_library(std::size_t bytes, std::size_t most) const {
   using observe::Broadcasts;
   if (bytes == 0) return;
   runtime::note_left(operation_,
-                     bytes > most             ? &Broadcasts::left_length
-                     : communicator_.compares ? &Broadcasts::left_choice
-                                              : &Broadcasts::left_memory,
+                     bytes > most    ? &Broadcasts::left_length
+                     : is_compared() ? &Broadcasts::left_choice
+                                     : &Broadcasts::left_memory,
                      true);
 }
 
 int OverBoard::measured(std::int64_t since, bool counted, int which, int code) {
-  if (!communicator_.compares || !counted) return code;
-  const std::int64_t waited = ended(call_) - since;
-  communicator_.board->waited(which, true, waited);
-  runtime::note_wait(operation_, false, waited);
+  if (is_compared() && counted) note_wait(communicator_, which, false, ended(call_) - since);
   return code;
 }
 
@@ -158,8 +164,10 @@ Looked::~Looked() {
   if (communicator_.looked_at == 0) return;
   const std::int64_t waited = ended(call_) - communicator_.looked_at;
   communicator_.looked_at = 0;
-  communicator_.board->waited(communicator_.looked_which, false, waited);
-  runtime::note_wait(collectives::SizeClasses::operation(communicator_.looked_which), true, waited);
+  note_wait(communicator_, communicator_.looked_which, true, waited);
+  if (communicator_.looked_root < 0) return;
+  communicator_.tree->tell_waits(communicator_.looked_root, communicator_.looked_which, false);
+  communicator_.looked_root = -1;
 }
 
 bool is_asked_about(Communicator& communicator) {

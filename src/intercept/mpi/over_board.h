@@ -54,8 +54,9 @@ class OverBoard {
   void look_at_library(std::int64_t since, bool counted, int which);
   /// For the record, once it has been left to the library, which had so many bytes; `most`: that we could take.
   void note_why_library(std::size_t bytes, std::size_t most) const;
-  /// Through shared memory, in the time since `since`: `code`.
+  /// Through shared memory or along a tree, in the time since `since`: `code`.
   int measured(std::int64_t since, bool counted, int which, int code);
+  bool is_compared() const { return communicator_.compares || communicator_.tree != nullptr; }
 
   Communicator& communicator_;
   Call* call_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "collectives/comparison.h"
+
 namespace steelyard::intercept {
 
 class Tree;
@@ -12,7 +14,9 @@ class Tree;
 /// To a root of a tree: what is new of a node.
 struct Report {
   std::int64_t tree = 0;
-  std::int64_t leader = 0;      ///< rank in the tree's communicator
+  std::int64_t leader = 0;  ///< rank in the tree's communicator
+  std::int64_t which = -1;  ///< size class that the waits are of; -1: it tells the rest
+  collectives::Waits library, by_tree;
   std::int64_t value = 0;       ///< see collectives::Reporter
   std::int64_t successor = -1;  ///< a rank of its node that comes earlier
   std::int64_t others = 0;      ///< whether another of its node is late, who holds up nobody here, but would elsewhere

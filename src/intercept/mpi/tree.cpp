@@ -15,6 +15,12 @@ using Kind = Post::Kind;
 
 constexpr std::int64_t kWaited = 5000;  // ns: less is what it takes to look
 
+bool is_free(MPI_Request& request) {
+  int done = 1;
+  if (request != MPI_REQUEST_NULL) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
 }  // namespace
 
 /// A head, and the row where it is short.
@@ -71,7 +77,8 @@ Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bo
 
 Tree::~Tree() {
   end();
-  PMPI_Wait(&reporting_, MPI_STATUS_IGNORE);
+  PMPI_Wait(&lateness_.request, MPI_STATUS_IGNORE);
+  PMPI_Wait(&waits_.request, MPI_STATUS_IGNORE);
   for (Outgoing& out : outgoing_)
     PMPI_Waitall(static_cast<int>(out.sends.size()), out.sends.data(), MPI_STATUSES_IGNORE);
 }
@@ -82,7 +89,8 @@ void Tree::end() {
 
 bool Tree::is_quiet() {
   int done = 0;
-  PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
+  PMPI_Test(&lateness_.request, &done, MPI_STATUS_IGNORE);
+  if (done != 0) PMPI_Test(&waits_.request, &done, MPI_STATUS_IGNORE);
   for (Outgoing& out : outgoing_) {
     if (done == 0) break;
     PMPI_Testall(static_cast<int>(out.sends.size()), out.sends.data(), &done, MPI_STATUSES_IGNORE);
@@ -127,9 +135,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
   if (plans()) {
     others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
     const std::vector<int> leaders = next_leaders();
-    const bool anybody_late =
-        optimiser_.anybody_late() || leaders != leaders_ || std::ranges::count(others_, true) != 0;
-    const bool idle = may_leave_to_library_ && !anybody_late;
+    const bool idle = may_leave_to_library_ && !anybody_late();
     if (idle) head.left = share_;
     share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
     if (head.by_library) return head;
@@ -140,6 +146,14 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
       note.insert(note.end(), table.begin(), table.end());
       note.insert(note.end(), leaders.begin(), leaders.end());
     }
+  } else if (compares_ && !head.by_library && anybody_late()) {
+    const int which = collectives::SizeClasses::of(collectives::Operation::broadcast, bytes);
+    const Compared seen = classes_.asks(which) ? waits_of_all(which) : Compared();
+    const collectives::Comparison::Next next = classes_.next(which, seen.library, seen.by_tree, now);
+    head.by_library = !next.by_board;
+    head.counted = next.counted;
+    head.which = static_cast<std::int8_t>(which);
+    head.left = next.left;
   }
   head.note = static_cast<std::uint32_t>(note.size() * sizeof(int));
   return head;
@@ -248,24 +262,74 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
                              arrivals.early > std::max(settings_.threshold, value / 4);
   const bool others = is_late(arrivals);
   if (!news && others == told.others && has_successor == told.successor) return;
-  int done = 1;
-  if (reporting_ != MPI_REQUEST_NULL) PMPI_Test(&reporting_, &done, MPI_STATUS_IGNORE);
-  if (done == 0) return;  // the next will be told
+  if (!is_free(lateness_.request)) return;  // the next will be told
   told.reporter.told();
   told.successor = has_successor;
   told.others = others;
-  report_ = {tree_, rank_, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
-  post_.send(report_, to_post(root), reporting_);
+  lateness_.report = {tree_, rank_, -1, {}, {}, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
+  post_.send(lateness_.report, to_post(root), lateness_.request);
 }
 
 bool Tree::is_late(const collectives::Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
 
 void Tree::told(const Report& report) {
   const auto node = static_cast<std::size_t>(node_of_[static_cast<std::size_t>(report.leader)]);
+  if (report.which >= 0 && compares_) {
+    known_[node][static_cast<std::size_t>(report.which)] = {report.library, report.by_tree};
+    return;
+  }
   if (leaders_[node] != report.leader) return;  // it leads no longer
   optimiser_.told(static_cast<int>(node), report.value);
   successors_[node] = static_cast<int>(report.successor);
   others_[node] = report.others != 0;
+}
+
+bool Tree::anybody_late() const {
+  return optimiser_.anybody_late() || std::ranges::count(others_, true) != 0 ||
+         std::ranges::any_of(successors_, [](int rank) { return rank >= 0; });
+}
+
+void Tree::compare(const collectives::Board* board) {
+  compares_ = true;
+  board_ = board;
+  known_.resize(leaders_.size());
+  // Somebody is late when they are compared: that the tree is better then is likely.
+  classes_.begin_by_board();
+}
+
+void Tree::waited(int which, bool by_tree, std::int64_t ns) {
+  Compared& own = own_[static_cast<std::size_t>(which)];
+  collectives::Waits& waits = by_tree ? own.by_tree : own.library;
+  waits.ns += std::max<std::int64_t>(0, ns);
+  ++waits.count;
+}
+
+Tree::Compared Tree::waits_here(int which) const {
+  if (board_ == nullptr) return own_[static_cast<std::size_t>(which)];
+  return {board_->waits(which, false), board_->waits(which, true)};
+}
+
+Tree::Compared Tree::waits_of_all(int which) const {
+  Compared all = waits_here(which);
+  for (std::size_t node = 0; node < known_.size(); ++node) {
+    if (static_cast<int>(node) == node_) continue;
+    const Compared& known = known_[node][static_cast<std::size_t>(which)];
+    all.library.ns += known.library.ns;
+    all.library.count += known.library.count;
+    all.by_tree.ns += known.by_tree.ns;
+    all.by_tree.count += known.by_tree.count;
+  }
+  return all;
+}
+
+// Sums only grow, so that one that was not told is in the next. Of what goes over the tree, most count: not each is told.
+void Tree::tell_waits(int root, int which, bool by_tree) {
+  if (root == rank_ || !compares_) return;
+  if (by_tree && ++counted_[static_cast<std::size_t>(which)] % kTellEvery != 0) return;
+  if (!is_free(waits_.request)) return;
+  const Compared here = waits_here(which);
+  waits_.report = {.tree = tree_, .leader = rank_, .which = which, .library = here.library, .by_tree = here.by_tree};
+  post_.send(waits_.report, to_post(root), waits_.request);
 }
 
 // A late leader holds its whole node up, and need not.

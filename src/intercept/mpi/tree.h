@@ -1,6 +1,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -50,6 +51,8 @@ class Tree {
     std::uint32_t left = 0;  ///< so many broadcasts after this one are the library's, and are not counted
     std::int64_t since = 0;  ///< when the root came, by its clock
     bool by_library = false;
+    bool counted = false;   ///< what is waited in it counts in the comparison with the MPI library
+    std::int8_t which = 0;  ///< its size class, where it counts
     std::size_t total() const { return by_library ? 0 : bytes + note; }  ///< that follow
   };
 
@@ -72,6 +75,13 @@ class Tree {
   /// Every rank, with the note of a broadcast, if it had one.
   void learn(const char* note, std::size_t bytes);
 
+  /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one, on
+  /// which its ranks note what they wait.
+  void compare(const collectives::Board* board);
+  /// Without a board: in a broadcast that counts.
+  void waited(int which, bool by_tree, std::int64_t ns);
+  /// A leader, after a broadcast that counts.
+  void tell_waits(int root, int which, bool by_tree);
   /// At a root: what a leader has sent.
   void told(const Report& report);
   /// No broadcast is to come, here. What is still under way goes on: asks nothing of the MPI library.
@@ -85,6 +95,7 @@ class Tree {
 
  private:
   // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
+  static constexpr int kTellEvery = 8;  // waits over the tree
   static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
   // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end the
   // sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends to it.
@@ -96,6 +107,14 @@ class Tree {
     bool successor = false;
     bool others;
   };
+  struct Sending {
+    Report report;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  struct Compared {
+    collectives::Waits library, by_tree;
+  };
+  using AllCompared = std::array<Compared, collectives::SizeClasses::kClasses>;
   struct Outgoing {
     std::vector<char> packet;
     std::vector<MPI_Request> sends;
@@ -106,6 +125,9 @@ class Tree {
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
                const collectives::Board::Arrivals& arrivals);
   bool is_late(const collectives::Board::Arrivals& arrivals) const;
+  bool anybody_late() const;
+  Compared waits_here(int which) const;
+  Compared waits_of_all(int which) const;
   std::vector<int> next_leaders() const;
   int parent(int root) const;
   int to_post(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
@@ -139,10 +161,16 @@ class Tree {
   std::vector<Outgoing> outgoing_;
   std::size_t sent_ = 0;            // packets so far
   std::vector<MPI_Request> sends_;  // of a row
-  Report report_;
+  Sending lateness_, waits_;
   bool follows_ = false;  // this node had another leader before
   std::int64_t late_ = 0;
-  MPI_Request reporting_ = MPI_REQUEST_NULL;
+
+  bool compares_ = false;
+  const collectives::Board* board_ = nullptr;
+  collectives::SizeClasses classes_ = {};                             // at a root
+  std::vector<AllCompared> known_;                                    // by node, as they have told
+  AllCompared own_ = {};                                              // where there is no board
+  std::array<int, collectives::SizeClasses::kClasses> counted_ = {};  // over the tree
 };
 
 }  // namespace steelyard::intercept
