@@ -121,7 +121,7 @@ TEST_P(Automatic, ShortLoopsThatAreUnevenAreNotStatic) {
     Loop loop("simulated");
     const double stealing = run(scenario, Strategy::steal, 120);
     const double automatic = run(scenario, Strategy::automatic, 120, &loop);
-    const Policy& policy = loop.regimes().at(0).policy;
+    const Policy policy = loop.regimes().at(0).policy;
     const auto told = testing::Message() << scenario.name << ", " << threads << " threads: is "
                                          << name_of(policy.next()) << ": " << policy.reason() << "; " << policy.resets()
                                          << " times anew";
@@ -152,7 +152,7 @@ TEST_P(Automatic, ShortLoopsThatAreLevelAreStaticWhateverTheNoise) {
       moved += plan.strategy != Strategy::even ? 1 : 0;
       if (ticket.measure) loop.completed(plan, ticket, simulator.execute(plan, flat));
     }
-    const Policy& policy = loop.regimes().at(0).policy;
+    const Policy policy = loop.regimes().at(0).policy;
     EXPECT_EQ(policy.next(), Strategy::even) << each << ": " << policy.reason();
     EXPECT_LE(moved, kExecutions / 100) << each << ", anew " << policy.resets();
   }
