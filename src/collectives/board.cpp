@@ -140,8 +140,8 @@ Waits Board::waits(int which, bool by_board) const {
   for (const int rank : here_) {
     const std::atomic<std::uint64_t>* const words =
         passed_ + static_cast<std::size_t>(member(rank)) * kLine + wait_words(which, by_board);
-    all.ns += static_cast<std::int64_t>(words[0].load(std::memory_order_relaxed));
-    all.count += static_cast<std::int64_t>(words[1].load(std::memory_order_relaxed));
+    all += {.ns = static_cast<std::int64_t>(words[0].load(std::memory_order_relaxed)),
+            .count = static_cast<std::int64_t>(words[1].load(std::memory_order_relaxed))};
   }
   return all;
 }

@@ -8,6 +8,11 @@ namespace steelyard::collectives {
 struct Waits {
   std::int64_t ns = 0;
   std::int64_t count = 0;
+  Waits& operator+=(const Waits& other) {
+    ns += other.ns;
+    count += other.count;
+    return *this;
+  }
 };
 
 /// Whether the broadcasts (or scatters) of one class on a communicator go over the board or are the MPI library's: whichever

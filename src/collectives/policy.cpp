@@ -62,9 +62,11 @@ bool Optimiser::exchange(VirtualRanks& table, int root) const {
   std::int64_t most = made_to_wait(shortest);
   const std::int64_t limit = wait(shortest) + settings_.threshold;
   for (int rank = 0; rank < table.size(); ++rank) {
-    if (rank == root || wait(rank) > limit || made_to_wait(rank) <= most) continue;
+    if (rank == root || wait(rank) > limit) continue;
+    const std::int64_t theirs = made_to_wait(rank);
+    if (theirs <= most) continue;
     shortest = rank;
-    most = made_to_wait(rank);
+    most = theirs;
   }
   // The longer waiter goes up, or stays.
   const auto sends = [&](int rank) { return tree::subtree(table.position(rank, root), table.size()); };

@@ -212,6 +212,14 @@ Observation seen(double ns, double even = 0, double level = 0, double stolen = 0
   return {ns, 1000, even, level, stolen, idle};
 }
 
+/// Executions of a loop that takes 12 us where iterations move, and `even` ns where not.
+void execute_short(Policy& policy, double even, int executions) {
+  for (int i = 0; i < executions; ++i) {
+    const bool still = policy.next() == Strategy::even;
+    policy.observe(seen(still ? even : 12e3, even, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
+  }
+}
+
 TEST(Policy, BeginsWithRangesAndStealing) { EXPECT_EQ(Policy().next(), Strategy::steal); }
 
 TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
@@ -229,19 +237,13 @@ TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
 TEST(Policy, AShortLoopIsComparedWhereStaticIsForecastToBeMuchSlower) {
   for (const double even : {19e3, 30e3, 300e3}) {
     Policy policy;
-    for (int i = 0; i < 30; ++i) {
-      const bool still = policy.next() == Strategy::even;
-      policy.observe(seen(still ? even : 12e3, even, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
-    }
+    execute_short(policy, even, 30);
     EXPECT_TRUE(policy.settled()) << even;
     EXPECT_NE(policy.next(), Strategy::even) << even << ": " << policy.reason();
     EXPECT_EQ(policy.resets(), 0) << even;
   }
   Policy known(Strategy::even);  // by an earlier run
-  for (int i = 0; i < 30; ++i) {
-    const bool still = known.next() == Strategy::even;
-    known.observe(seen(still ? 19e3 : 12e3, 19e3, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
-  }
+  execute_short(known, 19e3, 30);
   EXPECT_NE(known.next(), Strategy::even) << known.reason();
 }
 
@@ -249,10 +251,7 @@ TEST(Policy, AShortStaticLoopThatHasBecomeUnevenIsComparedInTheEnd) {
   Policy policy;
   for (int i = 0; i < 50; ++i) policy.observe(seen(12e3, 12e3, 11.5e3));
   ASSERT_EQ(policy.next(), Strategy::even);
-  for (int i = 0; i < 50; ++i) {
-    const bool still = policy.next() == Strategy::even;
-    policy.observe(seen(still ? 19e3 : 12e3, 19e3, 11.5e3, still ? 0 : 0.2, still ? 0.4 : 0.01));
-  }
+  execute_short(policy, 19e3, 50);
   EXPECT_NE(policy.next(), Strategy::even) << policy.reason();
 }
 

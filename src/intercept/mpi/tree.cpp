@@ -88,14 +88,12 @@ void Tree::end() {
 }
 
 bool Tree::is_quiet() {
-  int done = 0;
-  PMPI_Test(&lateness_.request, &done, MPI_STATUS_IGNORE);
-  if (done != 0) PMPI_Test(&waits_.request, &done, MPI_STATUS_IGNORE);
-  for (Outgoing& out : outgoing_) {
-    if (done == 0) break;
+  const auto is_sent = [](Outgoing& out) {
+    int done = 0;
     PMPI_Testall(static_cast<int>(out.sends.size()), out.sends.data(), &done, MPI_STATUSES_IGNORE);
-  }
-  return done != 0;
+    return done != 0;
+  };
+  return is_free(lateness_.request) && is_free(waits_.request) && std::ranges::all_of(outgoing_, is_sent);
 }
 
 // All leave a barrier at nearly the same time. What is estimated too high is put right by the first message that is faster.
@@ -300,8 +298,7 @@ void Tree::compare(const collectives::Board* board) {
 void Tree::waited(int which, bool by_tree, std::int64_t ns) {
   Compared& own = own_[static_cast<std::size_t>(which)];
   collectives::Waits& waits = by_tree ? own.by_tree : own.library;
-  waits.ns += std::max<std::int64_t>(0, ns);
-  ++waits.count;
+  waits += {.ns = std::max<std::int64_t>(0, ns), .count = 1};
 }
 
 Tree::Compared Tree::waits_here(int which) const {
@@ -314,10 +311,8 @@ Tree::Compared Tree::waits_of_all(int which) const {
   for (std::size_t node = 0; node < known_.size(); ++node) {
     if (static_cast<int>(node) == node_) continue;
     const Compared& known = known_[node][static_cast<std::size_t>(which)];
-    all.library.ns += known.library.ns;
-    all.library.count += known.library.count;
-    all.by_tree.ns += known.by_tree.ns;
-    all.by_tree.count += known.by_tree.count;
+    all.library += known.library;
+    all.by_tree += known.by_tree;
   }
   return all;
 }
