@@ -131,13 +131,14 @@ std::vector<Option> make_table() {
                  "what a rank does in a blocking MPI call: sleep leaves the core to others, poll is what MPI does");
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
                   "the longest time that a waiting rank spins before it sleeps");
-  waiting.integer("blocktime", &Options::blocktime, 0, 10'000'000, "us",
-                  "how long idle OpenMP workers spin; KMP_BLOCKTIME or OMP_WAIT_POLICY, where set, are heard instead");
+  waiting.integer(
+      "blocktime", &Options::blocktime, 0, 10'000'000, "us",
+      "how long idle OpenMP threads spin before they sleep; KMP_BLOCKTIME, GOMP_SPINCOUNT and OMP_WAIT_POLICY take "
+      "precedence");
 
   Group start(table, "How the program is started");
-  start.choice("openmp", choice_of<&Options::openmp>(), {"auto", "llvm", "keep"},
-               "the OpenMP runtime: auto puts LLVM's in the place of GNU's where it is found, llvm insists on it, keep "
-               "leaves GNU's, whose threads can be neither weighed nor moved");
+  start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
+               "the OpenMP runtime of a program that uses GNU's: keep leaves it, llvm loads LLVM's in its place");
   start.text("emulate", &Options::emulate, "TOPOLOGY",
              "pretend to run on a node of this synthetic hwloc topology, such as \"package:2 core:24 pu:1\"");
   start.integer(
@@ -160,8 +161,9 @@ std::vector<Option> make_table() {
   internal.on_off("internal-schedule-set", &Options::schedule_set, "the user has set OMP_SCHEDULE");
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
-  internal.on_off("internal-blocktime-set", &Options::blocktime_set, "KMP_BLOCKTIME is Steelyard's, not the user's");
-  internal.text("internal-mask", &Options::mask, "CPUS", "where GNU's OpenMP runtime is not used: the CPUs at start");
+  internal.on_off("internal-blocktime-set", &Options::blocktime_set,
+                  "KMP_BLOCKTIME or GOMP_SPINCOUNT is Steelyard's, not the user's");
+  internal.text("internal-mask", &Options::mask, "CPUS", "the CPUs that the launcher gave to the process");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");

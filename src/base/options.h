@@ -16,7 +16,7 @@ enum class Domain { automatic, package, numa, l3, node };
 enum class ThreadLocal { automatic, safe, unsafe };
 enum class ThreadNumbers { automatic, safe };
 enum class Wait { sleep, poll };
-enum class OpenMp { automatic, llvm, keep };
+enum class OpenMp { keep, llvm };
 enum class Loops {
   automatic,
   even,
@@ -64,7 +64,7 @@ struct Options {
   long spin = 20;
   long blocktime = 100;
 
-  OpenMp openmp = OpenMp::automatic;
+  OpenMp openmp = OpenMp::keep;
   std::string emulate;
   long node_ranks = 0;
   std::string config;
@@ -80,8 +80,8 @@ struct Options {
   bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
   bool schedule_set = false;    ///< the user has set OMP_SCHEDULE
   long thread_local_bytes = 0;  ///< thread-local data of the executable
-  bool blocktime_set = false;   ///< KMP_BLOCKTIME is ours, not the user's
-  std::string mask;             ///< CPUs at start, where GNU's OpenMP runtime is not used
+  bool blocktime_set = false;   ///< KMP_BLOCKTIME or GOMP_SPINCOUNT is ours, not the user's
+  std::string mask;             ///< CPUs that the launcher gave to the process
   std::string command;          ///< program and arguments, separated by \x1f
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 

@@ -196,13 +196,26 @@ std::string library_for_no_mpi(const std::string& self) {
 }
 
 std::string exchanged_openmp(const Binary& binary, const Options& options, const Site& site) {
-  if (!binary.gnu_openmp() || options.openmp == OpenMp::keep) return {};
+  if (!binary.gnu_openmp() || options.openmp != OpenMp::llvm) return {};
   // With both runtimes in the program, LLVM's in front serves the calls to GNU's as well: one set of threads, not two.
   if (const auto* own = binary.llvm_openmp(); own && !own->path.empty()) return own->path;
   return site.libraries().find(llvm_runtimes, binary.machine, llvm_directories());
 }
 
 namespace {
+
+/// `decision`, with the OpenMP runtime that the user wants.
+Decision with_openmp(Decision decision, const Binary& binary, const Options& options, const Site& site) {
+  if (!binary.gnu_openmp() || options.openmp != OpenMp::llvm) return decision;
+  const auto runtime = exchanged_openmp(binary, options, site);
+  if (runtime.empty()) {
+    return refuse(
+        "--openmp=llvm needs libomp.so.5 or libomp.so, and neither was found: install LLVM's OpenMP runtime (Debian: "
+        "libomp5, Fedora: libomp), or add its directory to LD_LIBRARY_PATH, or leave --openmp=llvm out");
+  }
+  decision.preload.push_back(runtime);
+  return decision;
+}
 
 /// A program without MPI has loops, whose iterations can move; preloads nothing where it has not.
 Decision decide_without_mpi(const Binary& binary, const Options& options, const Site& site) {
@@ -212,13 +225,11 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
       std::ranges::any_of(binary.libraries, &Library::has_regions);
   if (!has_regions || binary.openmp() == OpenMpRuntime::none || (options.loops == base::Loops::off && !options.observe))
     return {};
-  const auto exchanged = exchanged_openmp(binary, options, site);
   const auto library = library_for_no_mpi(site.self);
-  if (library.empty() || (exchanged.empty() && binary.openmp() == OpenMpRuntime::gnu)) return {};
+  if (library.empty()) return {};
   Decision decision;
   decision.preload.push_back(library);
-  if (!exchanged.empty()) decision.preload.push_back(exchanged);
-  return decision;
+  return with_openmp(std::move(decision), binary, options, site);
 }
 
 }  // namespace
@@ -226,11 +237,12 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
 Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
   if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::weigh) return decision;
   if (binary.mpi() == Mpi::none) {
-    if (auto decision = decide_without_mpi(binary, options, site); !decision.preload.empty()) return decision;
-    const bool loops = options.loops != base::Loops::off && options.openmp != base::OpenMp::keep;
+    if (auto decision = decide_without_mpi(binary, options, site);
+        !decision.preload.empty() || decision.kind == Decision::Kind::refuse)
+      return decision;
     return pass_through(fmt::format(
         "{} uses no MPI library{}: nothing is balanced; where it starts an MPI program, put `steelyard run` before that one",
-        shown, loops ? "" : ", and its loops are left to their OpenMP runtime (--loops=off or --openmp=keep)"));
+        shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime"));
   }
   const auto& mpi = binary.mpi_library()->name;
   if (binary.mpi() == Mpi::unknown) {
@@ -252,19 +264,7 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
                     options.emulate));
   }
   auto decision = choose_flavour(binary, shown, site);
-  if (decision.kind == Decision::Kind::refuse || !binary.gnu_openmp()) return decision;
-  if (const auto runtime = exchanged_openmp(binary, options, site); !runtime.empty()) {
-    decision.preload.push_back(runtime);
-  } else if (options.openmp == OpenMp::llvm) {
-    return refuse(
-        "--openmp=llvm needs libomp.so.5 or libomp.so, and neither was found: install LLVM's OpenMP runtime (Debian: "
-        "libomp5, Fedora: libomp) or add its directory to LD_LIBRARY_PATH");
-  } else if (binary.openmp() == OpenMpRuntime::gnu) {
-    decision.remarks.push_back(
-        fmt::format("{} keeps GNU's OpenMP runtime{}, which shows nothing of its threads: only MPI is weighed", shown,
-                    options.openmp == OpenMp::keep ? "" : " as LLVM's (libomp.so.5 or libomp.so) was not found"));
-  }
-  return decision;
+  return decision.kind == Decision::Kind::refuse ? decision : with_openmp(std::move(decision), binary, options, site);
 }
 
 }  // namespace steelyard::cli

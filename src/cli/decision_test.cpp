@@ -144,8 +144,18 @@ TEST_F(DecisionTest, RefusesAnEmulatedNodeThatHwlocDoesNotUnderstand) {
   EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
 }
 
-TEST_F(DecisionTest, PutsLlvmOpenMpInThePlaceOfGnus) {
+TEST_F(DecisionTest, LeavesAProgramItsOwnOpenMpRuntime) {
   install("openmpi");
+  for (const auto& binary : {program({"libmpi.so.40", "libgomp.so.1"}), program({"libmpi.so.40", "libomp.so.5"}),
+                             program({"libmpi.so.40", "libgomp.so.1", "libomp.so.5"})}) {
+    EXPECT_THAT(decide_on(binary).preload, ElementsAre(EndsWith("openmpi.so")));
+    EXPECT_THAT(decide_on(binary).remarks, IsEmpty());
+  }
+}
+
+TEST_F(DecisionTest, LoadsLlvmOpenMpInThePlaceOfGnusIfTold) {
+  install("openmpi");
+  options_.openmp = OpenMp::llvm;
   auto binary = program({"libmpi.so.40", "libgomp.so.1", "libomp.so.5"});
   EXPECT_THAT(decide_on(binary).preload, ElementsAre(EndsWith("openmpi.so"), "/lib/libomp.so.5"))
       << "the program's own first";
@@ -156,18 +166,13 @@ TEST_F(DecisionTest, PutsLlvmOpenMpInThePlaceOfGnus) {
   binary = program({"libmpi.so.40", "libgomp.so.1"});
   binary.machine = 0xfff0;
   EXPECT_EQ(exchanged_openmp(binary, options_, site_), "");
-  EXPECT_THAT(decide_on(binary).remarks, ElementsAre(HasSubstr("only MPI is weighed")));
-  options_.openmp = OpenMp::llvm;
   EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5 or libomp.so"));
-  options_.openmp = OpenMp::keep;
-  const auto kept = decide_on(binary);
-  EXPECT_EQ(kept.preload.size(), 1u);
-  EXPECT_THAT(kept.remarks, ElementsAre(HasSubstr("keeps GNU's OpenMP runtime")));
 }
 
 /// Debian's runtime is libomp.so.5, with a link for the linker beside it; everybody else's is libomp.so.
 TEST_F(DecisionTest, FindsLlvmOpenMpByEitherName) {
   install("openmpi");
+  options_.openmp = OpenMp::llvm;
   for (const char* name : {"upstream/libomp.so", "debian/libomp.so.5"}) {
     const auto soname = std::filesystem::path(name).filename().string();
     ASSERT_NE(compile(scratch_, name, "int runtime;\n", "-shared -fPIC -Wl,-soname," + soname), "");

@@ -80,20 +80,11 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
     findings.note(
         "OpenMP: none; the ranks are weighed by their MPI calls and lend their cores, but cannot use more of them");
   } else if (!exchanged.empty()) {
-    findings.ok("OpenMP: {} in the place of GNU's {}", exchanged, gnu->name);
+    findings.ok("OpenMP: {} in the place of GNU's {} (--openmp=llvm)", exchanged, gnu->name);
   } else if (llvm) {
     findings.ok("OpenMP: {} ({})", llvm->name, path_of(*llvm));
-  } else if (options.openmp == base::OpenMp::keep) {
-    findings.note(
-        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved; leave --openmp=keep out to exchange it",
-        gnu->name);
-  } else {
-    findings.note(
-        "OpenMP: GNU's {}, whose threads can be neither weighed nor moved, and neither libomp.so.5 nor libomp.so to "
-        "take its place; install LLVM's OpenMP runtime (Debian: libomp5, Fedora: libomp) or add its directory to "
-        "LD_LIBRARY_PATH",
-        gnu->name);
   }
+  if (gnu && exchanged.empty()) findings.ok("OpenMP: GNU's {} ({})", gnu->name, path_of(*gnu));
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
   if (has_debugging_code(runtime)) {
     findings.note(
@@ -131,13 +122,12 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
 }
 
 /// By the entry points that compilers emit. Static loops have none in gcc.
-void examine_loops(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
+void examine_loops(const Binary& binary, const base::Options& options, Findings& findings) {
   const auto calls = [&](std::initializer_list<std::string_view> prefixes) {
     return std::ranges::any_of(binary.imports, [&](const std::string& name) {
       return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
     });
   };
-  const bool seen = binary.llvm_openmp() != nullptr || !exchanged_openmp(binary, options, site).empty();
   const bool taken = calls({"__kmpc_dispatch_init_", "GOMP_loop_nonmonotonic_", "GOMP_loop_maybe_nonmonotonic_",
                             "GOMP_loop_ull_nonmonotonic_", "GOMP_loop_ull_maybe_nonmonotonic_",
                             "GOMP_parallel_loop_nonmonotonic_", "GOMP_parallel_loop_maybe_nonmonotonic_"});
@@ -148,12 +138,10 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
   if (taken && options.loops == base::Loops::off) {
     findings.ok(
         "loops: has dynamic, guided, runtime or auto schedules, which --loops=off leaves to the OpenMP runtime");
-  } else if (taken && seen) {
+  } else if (taken) {
     findings.ok(
         "loops: has dynamic, guided, runtime or auto schedules, whose iterations move between threads (--loops={})",
         base::text_of(options, *base::find_option("loops")));
-  } else if (taken) {
-    findings.note("loops: has dynamic, guided, runtime or auto schedules, which stay with GNU's OpenMP runtime");
   } else if (fixed || !left) {
     findings.note(
         "loops: none with a dynamic, guided, runtime or auto schedule in the executable; schedule(runtime) makes "
@@ -163,7 +151,7 @@ void examine_loops(const Binary& binary, const base::Options& options, const Sit
     findings.note(
         "loops: --loops-reweigh does nothing here: plain static loops that gcc has compiled ask nobody for their bounds");
   }
-  if (fixed && seen && options.loops != base::Loops::off) {
+  if (fixed && options.loops != base::Loops::off) {
     findings.ok("loops: has plain static ones, {}",
                 options.loops_reweigh ? "which are fitted to what each thread needed (--loops-reweigh)"
                                       : "left as they are (--loops-reweigh fits them to what each thread needed)");
@@ -229,7 +217,7 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
     if (has_mpi) examine_thread_counts(binary, options, findings);
-    if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, site, findings);
+    if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, findings);
   }
   for (const auto& library : binary.libraries) {
     if (library.path.empty()) {

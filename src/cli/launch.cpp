@@ -9,11 +9,13 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "cli/launcher.h"
 #include "cli/refusal.h"
 #include "cli/slurm.h"
 #include "node/binding.h"
+#include "node/sleep.h"
 
 namespace steelyard::cli {
 namespace {
@@ -50,8 +52,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.slurm_job = slurm.job;
   options.slurm_step = slurm.step;
   options.slurm_nodes = slurm.node_list;
-  if (!exchanged_openmp(binary, options, site).empty())
-    options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
+  options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
 }
 
 void set_environment(const Options& options) {
@@ -64,11 +65,26 @@ void set_environment(const Options& options) {
   }
 }
 
-/// Idle OpenMP workers of LLVM's runtime spin for 200 ms unless told otherwise, on cores that others could use.
-void shorten_spinning(Options& options, const Site& site) {
-  const bool users_choice = !site.value_of("KMP_BLOCKTIME").empty() || !site.value_of("OMP_WAIT_POLICY").empty();
-  if (options.observe || !options.cores || users_choice) return;
-  setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
+/// Rounds of the loop in which idle threads of GNU's OpenMP runtime spin, for so many us on this machine.
+long spin_count(long us) {
+  constexpr long kRounds = 1000;
+  const std::int64_t begin = base::now_ns();
+  for (long i = 0; i < kRounds; ++i) node::relax();
+  const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);
+  return us * 1000 * kRounds / took;
+}
+
+/// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks could use.
+void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
+  const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
+  if (options.observe || !options.cores || set("KMP_BLOCKTIME") || set("GOMP_SPINCOUNT") || set("OMP_WAIT_POLICY"))
+    return;
+  // A program without a runtime may load either later.
+  const bool exchanged = !exchanged_openmp(binary, options, site).empty();
+  const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
+  const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
+  if (!gnu_alone) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
+  if (!llvm_alone) setenv("GOMP_SPINCOUNT", fmt::format("{}", spin_count(options.blocktime)).c_str(), 1);
   options.blocktime_set = true;
 }
 
@@ -108,7 +124,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   preload.insert(preload.end(), kept.begin(), kept.end());
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
   hand_down(program, binary, options, site);
-  shorten_spinning(options, site);
+  shorten_spinning(binary, options, site);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);

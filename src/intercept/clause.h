@@ -7,7 +7,9 @@
 // What the wrappers of OpenMP's entry points share.
 namespace steelyard::intercept {
 
-/// The definition behind ours; the program ends with a sentence where there is none.
+/// The definition behind ours, or null.
+void* look_behind(const char* name);
+/// The same. Without one, the program ends with a message.
 void* find_behind(const char* name);
 
 /// The same, looked up once.

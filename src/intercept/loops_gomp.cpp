@@ -1,8 +1,8 @@
-// Loops that gcc and gfortran have compiled: the same for GNU's entry points, which LLVM's runtime has, too.
+// Loops that gcc and gfortran have compiled, at the entry points that GNU's and LLVM's OpenMP runtimes have in common.
 #include <cstdint>
 #include <optional>
 
-#include "intercept/clause.h"
+#include "intercept/gomp.h"
 #include "intercept/run_schedule.h"
 #include "runtime/worksharing.h"
 
@@ -10,7 +10,8 @@ namespace steelyard::intercept {
 namespace {
 
 using Unsigned = unsigned long long;
-using Body = void (*)(void*);
+using gomp::Body;
+using gomp::run_region;
 using runtime::Place;
 
 /// True where the loop is ours.
@@ -120,36 +121,27 @@ void run_left(void* argument) {
   loop.body(loop.data);
 }
 
-/// False where there is nothing to note. `real`: the entry point, `rest`: what it wants behind the number of threads.
+/// The runtime divides the loop. `real`: the entry point, `rest`: its arguments behind the number of threads. `why` is noted
+/// for the record.
 template <class Real, class... Rest>
-[[gnu::noinline]] bool leave_combined(Real* real, runtime::Left why, Body body, void* data, std::uint64_t site,
-                                      unsigned int threads, Rest... rest) {
-  if (!runtime::takes_loops() || !runtime::may_nest()) return false;
-  LeftCombined loop{body, data, site, why};
-  set_region_site(site);
-  real(run_left, &loop, clause(threads), rest...);
-  return true;
+void leave_combined(Real* real, std::optional<runtime::Left> why, Body body, void* data, std::uint64_t site,
+                    unsigned int threads, Rest... rest) {
+  const auto call = [&](Body run, void* with, unsigned int count) { real(run, with, count, rest...); };
+  if (!why || !runtime::takes_loops() || !runtime::may_nest()) return run_region(site, body, data, threads, call);
+  LeftCombined loop{body, data, site, *why};
+  run_region(site, run_left, &loop, threads, call);
 }
 
-/// False where the runtime is to do it. Keeps no address of its callers' variables: they end in tail calls.
-[[gnu::noinline]] bool take_combined(Body body, void* data, std::uint64_t site, unsigned int threads, long from,
-                                     long to, long step, std::uint64_t grain, unsigned int flags) {
+/// The loop is ours. False if it cannot be.
+bool take_combined(Body body, void* data, std::uint64_t site, unsigned int threads, long from, long to, long step,
+                   std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   if (!runtime::takes_loops() || step == 0 || !runtime::may_nest()) return false;
+  behind("GOMP_parallel", real);
   Combined loop{body, data, site, from, to, step, grain};
-  set_region_site(site);
-  behind("GOMP_parallel", real)(run_combined, &loop, clause(threads), flags);
+  run_region(site, run_combined, &loop, threads,
+             [&](Body run, void* with, unsigned int count) { real(run, with, count, flags); });
   return true;
-}
-
-/// The same with schedule(runtime).
-template <class Real>
-[[gnu::noinline]] bool take_combined_runtime(Real* real, Body body, void* data, std::uint64_t site,
-                                             unsigned int threads, long from, long to, long step, unsigned int flags) {
-  if (!runtime::takes_loops()) return false;
-  const RunSchedule set = run_schedule();
-  if (set.left) return leave_combined(real, *set.left, body, data, site, threads, from, to, step, flags);
-  return take_combined(body, data, site, threads, from, to, step, set.grain, flags);
 }
 
 }  // namespace
@@ -278,16 +270,20 @@ STEELYARD_DOACROSS_LEFT(GOMP_loop_ull_doacross_dynamic_start, Unsigned)
 STEELYARD_DOACROSS_LEFT(GOMP_loop_ull_doacross_guided_start, Unsigned)
 STEELYARD_DOACROSS_RUNTIME_LEFT(GOMP_loop_ull_doacross_runtime_start, Unsigned)
 
-// The ends. LLVM's runtime keeps nothing of a loop for them: the first two are its barriers, and the last is nothing.
+// The ends. Of a loop of ours, the runtime knows nothing: what is left of the end is its barrier.
 STEELYARD_EXPORT void GOMP_loop_end() {
   static void (*real)() = nullptr;
-  end();
-  behind("GOMP_loop_end", real)();
+  static void (*barrier)() = nullptr;
+  const bool ours = end();
+  const gomp::BarrierWait wait;
+  ours ? behind("GOMP_barrier", barrier)() : behind("GOMP_loop_end", real)();
 }
 STEELYARD_EXPORT bool GOMP_loop_end_cancel() {
   static bool (*real)() = nullptr;
-  end();
-  return behind("GOMP_loop_end_cancel", real)();
+  static bool (*barrier)() = nullptr;
+  const bool ours = end();
+  const gomp::BarrierWait wait;
+  return ours ? behind("GOMP_barrier_cancel", barrier)() : behind("GOMP_loop_end_cancel", real)();
 }
 STEELYARD_EXPORT void GOMP_loop_end_nowait() {
   static void (*real)() = nullptr;
@@ -304,36 +300,32 @@ STEELYARD_EXPORT bool GOMP_cancel(int what, bool really) {
   return done;
 }
 
-// Where the runtime does it, a region is known by the address that these return to: that must be a tail call.
-#define STEELYARD_PARALLEL_LOOP(name, done)                                                                        \
+#define STEELYARD_PARALLEL_LOOP(name, taken, why)                                                                  \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
                              unsigned int flags) {                                                                 \
     static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                \
     behind(#name, real);                                                                                           \
-    if (done) return;                                                                                              \
-    real(body, data, clause(count), from, to, step, chunk, flags);                                                 \
+    const std::uint64_t site = STEELYARD_SITE;                                                                     \
+    if (!(taken) || !take_combined(body, data, site, count, from, to, step, grain_of(chunk), flags))               \
+      leave_combined(real, why, body, data, site, count, from, to, step, chunk, flags);                            \
   }
-#define STEELYARD_TAKE take_combined(body, data, STEELYARD_SITE, count, from, to, step, grain_of(chunk), flags)
-#define STEELYARD_LEAVE \
-  leave_combined(real, Left::monotonic, body, data, STEELYARD_SITE, count, from, to, step, chunk, flags)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, false)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, STEELYARD_LEAVE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, STEELYARD_LEAVE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, STEELYARD_TAKE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, STEELYARD_TAKE)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, false, std::nullopt)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, false, Left::monotonic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, false, Left::monotonic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, true, Left::other)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, true, Left::other)
 
 // With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, done)                                                    \
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, schedule)                                                \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, \
                              unsigned int flags) {                                                     \
     static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;          \
     behind(#name, real);                                                                               \
-    if (done) return;                                                                                  \
-    real(body, data, clause(count), from, to, step, flags);                                            \
+    const std::uint64_t site = STEELYARD_SITE;                                                         \
+    const RunSchedule set = schedule;                                                                  \
+    if (set.left || !take_combined(body, data, site, count, from, to, step, set.grain, flags))         \
+      leave_combined(real, set.left, body, data, site, count, from, to, step, flags);                  \
   }
-#define STEELYARD_TAKE_RUNTIME take_combined_runtime(real, body, data, STEELYARD_SITE, count, from, to, step, flags)
-#define STEELYARD_LEAVE_RUNTIME \
-  leave_combined(real, Left::monotonic, body, data, STEELYARD_SITE, count, from, to, step, flags)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime, STEELYARD_LEAVE_RUNTIME)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, STEELYARD_TAKE_RUNTIME)
-STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, STEELYARD_TAKE_RUNTIME)
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime, {Left::monotonic})
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, run_schedule())
+STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, run_schedule())

@@ -33,12 +33,12 @@ std::atomic<void (*)()> g_first_region = nullptr;
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
-  if (g_first_region.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
-    if (const auto call = g_first_region.exchange(nullptr)) call();
-  }
+  first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
-  parallel->ptr = runtime::region_made(runtime::region_begin(site, static_cast<int>(requested), take_clause_flag()));
+  const runtime::RegionTerms terms = runtime::region_begin(
+      {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionAhead::Threads::by_call});
+  parallel->ptr = runtime::region_made(terms.measured);
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
@@ -105,6 +105,12 @@ void finalise(ompt_data_t*) {}
 }  // namespace
 
 void on_first_region(void (*call)()) { g_first_region = call; }
+
+void first_region_begins() {
+  if (g_first_region.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    return;
+  if (const auto call = g_first_region.exchange(nullptr)) call();
+}
 
 }  // namespace steelyard::intercept
 

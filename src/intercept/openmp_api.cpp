@@ -19,13 +19,18 @@ thread_local std::uint64_t t_site = 0;
 }  // namespace
 
 // A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
-void* find_behind(const char* name) {
+void* look_behind(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
   for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) {
     void* runtime = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
     if (runtime == nullptr) continue;
     if (void* found = dlsym(runtime, name)) return found;
   }
+  return nullptr;
+}
+
+void* find_behind(const char* name) {
+  if (void* found = look_behind(name)) return found;
   base::warn(fmt::format("no OpenMP runtime has {}: run without `steelyard run`", name));
   std::abort();
 }
@@ -100,24 +105,10 @@ STEELYARD_EXPORT int omp_get_ancestor_thread_num_(const int* level) { return get
 STEELYARD_EXPORT void omp_set_num_threads(int count) { set_num_threads(count); }
 STEELYARD_EXPORT void omp_set_num_threads_(const int* count) { set_num_threads(*count); }
 
-// clang announces a num_threads clause with a call of its own, gcc by an argument.
+// clang announces a num_threads clause by this call, gcc by an argument of the region (gomp_regions.cpp).
 STEELYARD_EXPORT void __kmpc_push_num_threads(void* location, int thread, int count) {
   static void (*real)(void*, int, int) = nullptr;
   if (clause(static_cast<unsigned int>(std::max(count, 1))) == 0) return;
   t_clause = true;
   behind("__kmpc_push_num_threads", real)(location, thread, count);
-}
-
-// A region is known by the address that these return to: each must end in a tail call.
-using Body = void (*)(void*);
-
-STEELYARD_EXPORT void GOMP_parallel(Body body, void* data, unsigned int count, unsigned int flags) {
-  static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
-  behind("GOMP_parallel", real)(body, data, clause(count), flags);
-}
-
-STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int count, unsigned int sections,
-                                             unsigned int flags) {
-  static void (*real)(Body, void*, unsigned int, unsigned int, unsigned int) = nullptr;
-  behind("GOMP_parallel_sections", real)(body, data, clause(count), sections, flags);
 }

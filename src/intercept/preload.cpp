@@ -2,24 +2,33 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
+#include "intercept/gomp.h"
 #include "node/binding.h"
 
 namespace steelyard::intercept {
 namespace {
 
-/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded, and LLVM's, which takes
-/// its place, would put all its threads there.
-void unbind_from_unused_runtime(std::string_view mask) {
+std::vector<int> cpus_of(std::string_view mask) {
   std::vector<int> cpus;
   for (const char* at = mask.data(); at < mask.data() + mask.size(); ++at) {
     int cpu = 0;
     at = std::from_chars(at, mask.data() + mask.size(), cpu).ptr;
     cpus.push_back(cpu);
   }
-  if (!cpus.empty() && node::affinity_mask() != cpus) node::bind_this_thread(cpus);
+  return cpus;
+}
+
+/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's mask is the
+/// one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on that CPU.
+void take_mask_of_launcher(const base::Options& options) {
+  std::vector<int> cpus = cpus_of(options.mask);
+  const bool bound = !cpus.empty() && node::affinity_mask() != cpus;
+  if (bound && options.openmp == base::OpenMp::llvm) node::bind_this_thread(cpus);
+  node::tell_mask_at_start(std::move(cpus));
 }
 
 /// The program's own children are to start as if Steelyard were not there.
@@ -27,6 +36,8 @@ void spare_the_children(const base::Options& options) {
   for (const base::Option& option : base::option_table()) {
     if (option.internal) unsetenv(option.variable().c_str());
   }
+  // GNU's OpenMP runtime has read it as it was loaded.
+  if (options.blocktime_set) unsetenv("GOMP_SPINCOUNT");
   if (options.preload.empty()) {
     unsetenv("LD_PRELOAD");
   } else {
@@ -37,10 +48,11 @@ void spare_the_children(const base::Options& options) {
 __attribute__((constructor)) void begin() {
   const base::Options& options = base::options();
   if (!options.launched) return;  // preloaded by hand: the variables are the user's
-  unbind_from_unused_runtime(options.mask);
-  node::mask_at_start();
+  take_mask_of_launcher(options);
   spare_the_children(options);
 }
+
+__attribute__((constructor)) void meet_gnu_openmp() { gomp::attach(); }
 
 }  // namespace
 }  // namespace steelyard::intercept

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "base/options.h"
-#include "intercept/clause.h"
+#include "intercept/gomp.h"
 
 namespace steelyard::intercept {
 namespace {
@@ -25,11 +25,16 @@ void real_get(std::uint32_t& kind, std::int32_t& chunk) {
   behind("omp_get_schedule", real)(&kind, &chunk);
 }
 
-// Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The runtime's own default,
-// which nobody has asked for, looks the same: so what was asked for gets a mark that changes nothing for the runtime. It is
-// where the schedule itself is, which each task has of its own.
-void set_schedule(std::uint32_t kind, std::int32_t chunk) {
+void real_set(std::uint32_t kind, std::int32_t chunk) {
   static void (*real)(std::uint32_t, std::int32_t) = nullptr;
+  behind("omp_set_schedule", real)(kind, chunk);
+}
+
+// Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The default of LLVM's runtime,
+// which no program has asked for, looks the same: so what was asked for gets a mark that changes nothing for the runtime. It is
+// where the schedule itself is, which each task has of its own. The default of GNU's runtime is dynamic.
+void set_schedule(std::uint32_t kind, std::int32_t chunk) {
+  if (gomp::is_gnu()) return real_set(kind, chunk);
   std::uint32_t before = 0;
   std::int32_t chunk_before = 0;
   real_get(before, chunk_before);  // the runtime is awake from here on: it is known whether loops are taken over
@@ -39,13 +44,13 @@ void set_schedule(std::uint32_t kind, std::int32_t chunk) {
   }
   if (const runtime::Place* const here = runtime::place(); here != nullptr && here->region != nullptr)
     g_set_inside.store(true, std::memory_order_relaxed);
-  behind("omp_set_schedule", real)(kind, chunk);
+  real_set(kind, chunk);
 }
 
 /// The program reads what it has written.
 void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   real_get(kind, chunk);
-  const bool marked = is_plain_static(kind, chunk) && runtime::takes_loops();
+  const bool marked = is_plain_static(kind, chunk) && runtime::takes_loops() && !gomp::is_gnu();
   if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
 }
 
@@ -61,7 +66,7 @@ enum Call : std::int32_t {
 RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   const std::uint64_t grain = chunk < 1 ? 1 : static_cast<std::uint64_t>(chunk);
   if ((kind & ~kMonotonic) == kStatic) {
-    const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set;
+    const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set || gomp::is_gnu();
     if (!asked) return {};
     return {runtime::Left::asked, grain, chunk > 0 ? kCallStaticChunks : kCallStatic};
   }

@@ -62,10 +62,19 @@ std::vector<int> bound_to() {
   return affinity_mask();
 }
 
-const std::vector<int>& mask_at_start() {
-  static const std::vector<int> mask = affinity_mask();
+namespace {
+std::vector<int>& told_mask() {
+  static std::vector<int> mask;
   return mask;
 }
+}  // namespace
+
+const std::vector<int>& mask_at_start() {
+  static const std::vector<int> mask = told_mask().empty() ? affinity_mask() : told_mask();
+  return mask;
+}
+
+void tell_mask_at_start(std::vector<int> os_indices) { told_mask() = std::move(os_indices); }
 
 namespace {
 

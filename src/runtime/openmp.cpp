@@ -22,6 +22,7 @@ constexpr float kWorthBorrowing = 100e3F;
 constexpr std::int64_t kTimeToWake = 200'000;
 
 OpenMp g_openmp;
+std::atomic<bool> g_gnu = false;  // GNU's OpenMP runtime is in the process
 ThreadLimits g_limits;
 
 thread_local observe::ThreadCell* t_cell = nullptr;
@@ -98,7 +99,10 @@ const std::string& ThreadLimits::fixed_reason() const {
 }
 
 ThreadLimits& limits() { return g_limits; }
-const OpenMp& openmp() { return g_openmp; }
+std::string openmp_version() {
+  if (!g_gnu.load()) return g_openmp.version;
+  return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
+}
 bool in_region() { return t_cell != nullptr; }
 
 void attach_openmp(const OpenMp& openmp) {
@@ -106,48 +110,55 @@ void attach_openmp(const OpenMp& openmp) {
   if (g_openmp.max_threads == nullptr || g_openmp.set_threads == nullptr) g_openmp = {};
 }
 
+void attach_gnu_openmp() { g_gnu.store(true); }
+
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
   const auto max_threads = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
   if (max_threads == nullptr) return;
   const int threads = max_threads();
   if (g_limits.natural == 0) decide_limits(threads);
-  if (g_openmp.set_threads == nullptr) {
+  if (g_openmp.set_threads == nullptr && !g_gnu.load()) {
     fix(ThreadLimits::unseen,
-        "its OpenMP runtime has no tools interface (OMPT): regions are not seen; run with --openmp=llvm");
+        "its OpenMP runtime is not GNU's and has no tools interface (OMPT), so its regions are not seen");
   }
 }
 
-bool region_begin(std::uint64_t address, int requested, bool by_clause) {
+RegionTerms region_begin(const RegionAhead& ahead) {
   State* state = g_state;
-  if (state == nullptr || in_region()) return false;
+  if (state == nullptr || in_region()) return {};
   if (!t_primary) {
     state->foreign_regions.store(true, std::memory_order_relaxed);  // the primary acts on it
-    return false;
+    return {};
   }
   const std::int64_t now = now_ns();
-  observe::Site& site = state->regions.at(address | 1);
+  const bool by_clause = ahead.by_clause, by_argument = ahead.threads == RegionAhead::Threads::by_argument;
+  RegionTerms terms{.measured = true};
+  observe::Site& site = state->regions.at(ahead.site | 1);
   state->asked_threads = 0;
   state->by_clause = by_clause;
   if (state->foreign_regions.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (state->cores != nullptr) {
     const bool keeps = keeps_count(site);
-    const cores::Terms terms{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
-                             .until = now + static_cast<std::int64_t>(site.mean_ns)};
+    const cores::Terms lending{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
+                               .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++state->regions_since_call} << 48);
-    const int held = state->cores->threads_for_region({key, now, may_borrow, terms});
+    const int held = state->cores->threads_for_region({key, now, may_borrow, lending});
     state->activity.own(state->cores->owned());
-    if (!by_clause && openmp().set_threads != nullptr) {
+    if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       state->asked_threads = keeps || held == 0 ? g_limits.program : held;
-      set_threads(state->asked_threads);
+      if (!by_argument)
+        set_threads(state->asked_threads);
+      else if (state->asked_threads != g_limits.program)
+        terms.threads = state->asked_threads;
     }
   }
   state->region = &site;
-  state->activity.region_begin(now, std::max({requested, state->asked_threads, 1}));
-  return true;
+  state->activity.region_begin(now, std::max({ahead.requested, state->asked_threads, 1}));
+  return terms;
 }
 
 void region_end() {
@@ -197,6 +208,11 @@ void thread_end(int thread) {
   if (cell != nullptr && thread == 0) observe::Activity::thread_end(*cell, now_ns());
 }
 
+void thread_done() {
+  barrier_begin();
+  if (!t_primary) t_cell = nullptr;
+}
+
 void barrier_begin() {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_begin(*cell, now_ns());
 }
@@ -236,8 +252,10 @@ void phases_begin() {
 }
 
 bool says_nothing(int count) {
+  // A count of 1 is also what gcc makes of an if clause that is false: it says that there is to be no team.
   return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() &&
-         g_openmp.set_threads != nullptr && count == g_limits.program;
+         (g_openmp.set_threads != nullptr || g_gnu.load(std::memory_order_relaxed)) && count > 1 &&
+         count == g_limits.program;
 }
 
 }  // namespace steelyard::runtime

@@ -6,24 +6,41 @@
 // those marked (any thread) come from any, the others from the thread that the event belongs to.
 namespace steelyard::runtime {
 
-/// What the OpenMP runtime offers us. Its real entry points, behind our own.
+/// An OpenMP runtime that reports its regions by OMPT. Its real entry points, behind our own.
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
   std::string version;
 };
-/// When the OpenMP runtime initialises, which may be before or after start().
+/// When that runtime initialises, which may be before or after start().
 void attach_openmp(const OpenMp& openmp);
+/// When GNU's OpenMP runtime is found, whose regions are seen at its entry points. A process may have both runtimes.
+void attach_gnu_openmp();
 
-/// An outermost parallel region is about to be forked by this thread. May set the thread count for it. `requested`: threads
-/// asked for; `by_clause`: by a num_threads clause. False where the region is not weighed: before start(), nested, or begun
-/// by a thread other than the primary.
-bool region_begin(std::uint64_t site, int requested, bool by_clause);
+/// A region that the calling thread is about to begin.
+struct RegionAhead {
+  /// How its runtime is told the number of threads.
+  enum class Threads {
+    by_call,     ///< omp_set_num_threads() of the runtime that reports by OMPT, called by region_begin()
+    by_argument  ///< by the caller of region_begin(), for this region alone
+  };
+  std::uint64_t site = 0;  ///< address that identifies it
+  int requested = 1;       ///< threads that the program asks for
+  bool by_clause = false;  ///< by a num_threads clause
+  Threads threads = Threads::by_call;
+};
+struct RegionTerms {
+  bool measured = false;  ///< false before start(), in nested regions, and in those of other threads than the primary
+  int threads = 0;        ///< by_argument: threads to run it with; 0: as many as the program asks for
+};
+RegionTerms region_begin(const RegionAhead& ahead);
 void region_end();
 
-/// This thread begins or ends its part of the weighed region, or a barrier in it. `team` as it really is.
+/// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
 void thread_begin(int thread, int team);
 void thread_end(int thread);
+/// This thread has ended its part, and goes to the barrier at the end of the region.
+void thread_done();
 void barrier_begin();
 void barrier_end();
 

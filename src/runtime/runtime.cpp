@@ -195,7 +195,7 @@ void print_banner(const State& state) {
   if (!options.replay.empty()) more += ", replays " + options.replay + whose;
   if (state.boards != nullptr) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
-                          state.bootstrap->library(), openmp().version.empty() ? "no OpenMP" : openmp().version, nodes,
+                          state.bootstrap->library(), openmp_version().empty() ? "no OpenMP" : openmp_version(), nodes,
                           nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
                           limits().program == 1 ? "" : "s", state.topology.summary,
                           state.topology.emulated ? " (emulated)" : "", cores, more));
@@ -351,7 +351,7 @@ void conclude(State& state, std::vector<std::string> gathered) {
   record.command = options.command_line();
   record.options = base::described(options);
   record.mpi = state.bootstrap->library();
-  record.openmp = openmp().version;
+  record.openmp = openmp_version();
   record.instrument = state.topology.emulated ? "emulated" : "real";
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, std::move(parts));

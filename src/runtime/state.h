@@ -130,7 +130,8 @@ extern constinit thread_local bool t_primary;
 bool in_region();
 
 ThreadLimits& limits();
-const OpenMp& openmp();
+/// The OpenMP runtimes of the process that are seen; "" where there is none.
+std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
 void wake_openmp();
 

@@ -155,3 +155,13 @@ BEFORE = segments()
 def left_in_shared_memory() -> list[Path]:
     """Segments of processes that are gone; other jobs of this machine may be about to start."""
     return [segment for segment in segments() - BEFORE if not Path("/proc", segment.name.split("-")[2]).exists()]
+
+
+def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Result:
+    """A program that a compiler's own command has built: `name`.plain.`compiler`."""
+    record = folder / "record.json"
+    name, compiler = program.split(".")
+    program = BUILD / "tests/end_to_end" / f"{name}.plain.{compiler}"
+    job = subprocess.run([COMMAND, "run", f"--record={record}", *options, program, *arguments], text=True,
+                         env=environment(**{"OMP_CANCELLATION": "true"} | variables), capture_output=True, timeout=60)
+    return Result(job.returncode, job.stdout, job.stderr, record)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, COMMAND, Mpi, Result, check_weighed, environment, steelyard_command
+from harness import BUILD, COMMAND, Mpi, Result, check_weighed, environment, run_without_mpi, steelyard_command
 
 STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive")
 COMPILERS = ("iterations.clang", "iterations.gcc")
@@ -20,15 +20,6 @@ def openmpi(tmp_path):
 
 def check(result: Result) -> None:
     assert result.status == 0 and result.out.startswith("all once"), result.explain()
-
-
-def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Result:
-    record = folder / "record.json"
-    name, compiler = program.split(".")
-    program = BUILD / "tests/end_to_end" / f"{name}.plain.{compiler}"
-    job = subprocess.run([COMMAND, "run", f"--record={record}", *options, program, *arguments], text=True,
-                         env=environment(**{"OMP_CANCELLATION": "true"} | variables), capture_output=True, timeout=60)
-    return Result(job.returncode, job.stdout, job.stderr, record)
 
 
 def strategies_of(result: Result) -> set[str]:

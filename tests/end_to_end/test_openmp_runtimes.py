@@ -1,4 +1,4 @@
-"""LLVM's OpenMP runtime as Debian names it, libomp.so.5, and as everybody else does, libomp.so."""
+"""The OpenMP runtime of a program: its own, or LLVM's in the place of GNU's, under Debian's name for it and under upstream's."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def renamed(original: Path, copy: Path) -> Path:
 @pytest.fixture
 def upstream(mpi, tmp_path):
     """The runtime of this machine under upstream's name, in a folder of its own."""
-    for line in steelyard_command("doctor", str(mpi.program("unbalanced.gcc"))).out.splitlines():
+    for line in steelyard_command("doctor", "--openmp=llvm", str(mpi.program("unbalanced.gcc"))).out.splitlines():
         if line.startswith("ok") and "OpenMP:" in line and "in the place of GNU's" in line:
             found = Path(line.split("OpenMP: ")[1].split(" in the place")[0])
             break
@@ -35,7 +35,7 @@ def upstream(mpi, tmp_path):
 
 
 def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
-    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--verbose",), LD_LIBRARY_PATH=str(upstream.parent))
+    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--verbose", "--openmp=llvm"), LD_LIBRARY_PATH=str(upstream.parent))
     check_weighed(result)
     assert any("LD_PRELOAD=" in line and f":{upstream}" in line for line in result.said), result.explain()
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()

@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+
+#include "intercept/clause.h"
+#include "runtime/worksharing.h"
+
+// GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a region
+// begins where the program calls GOMP_parallel() or one of its relatives, and the outlined function that each thread of the
+// team runs is called by a function of ours, which notes its begin and its end. LLVM's runtime has the same entry points. There,
+// OMPT reports regions and barriers (ompt.cpp), and the wrappers only forward.
+namespace steelyard::intercept::gomp {
+
+using Body = void (*)(void*);
+
+/// True if the runtime behind the entry points is GNU's.
+bool is_gnu();
+
+/// Makes the Runtime know GNU's OpenMP runtime if the process has it by now.
+void attach();
+
+/// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that begins it.
+class Region {
+ public:
+  /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.
+  /// `first_word`: what the runtime is to find at the begin of the data, which GOMP_parallel_reductions() reads.
+  Region(std::uint64_t site, Body body, void* data, unsigned int count, void* first_word = nullptr);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  /// The num_threads argument that the runtime is to be given, and the body, with this region as its data.
+  unsigned int count() const { return count_; }
+  static void run(void* region);
+
+  /// The part of the calling thread, where run() does not bracket it: GOMP_parallel_start() leaves that to the program.
+  void begin_part();
+  void end_part();
+
+ private:
+  void* const first_word_;  // the first member, see above
+  const Body body_;
+  void* const data_;
+  runtime::Region* region_ = nullptr;
+  unsigned int count_;
+  bool measured_ = false;
+};
+
+/// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.
+template <class Call>
+void run_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {
+  if (is_gnu()) {
+    Region region(site, body, data, count);
+    call(Region::run, static_cast<void*>(&region), region.count());
+  } else {
+    set_region_site(site);
+    call(body, data, clause(count));
+  }
+}
+
+/// Around a call in which the calling thread waits for its team at a barrier of the innermost region.
+class BarrierWait {
+ public:
+  BarrierWait();
+  ~BarrierWait();
+  BarrierWait(const BarrierWait&) = delete;
+  BarrierWait& operator=(const BarrierWait&) = delete;
+
+ private:
+  bool measured_;
+};
+
+}  // namespace steelyard::intercept::gomp

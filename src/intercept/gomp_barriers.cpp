@@ -1,0 +1,41 @@
+// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made of.
+#include "intercept/gomp.h"
+#include "runtime/openmp.h"
+
+namespace steelyard::intercept::gomp {
+
+BarrierWait::BarrierWait() {
+  runtime::at_barrier();
+  const runtime::Place* const here = runtime::place();
+  measured_ = here != nullptr && here->region != nullptr && here->region->weighed && is_gnu();
+  if (measured_) runtime::barrier_begin();
+}
+
+BarrierWait::~BarrierWait() {
+  if (measured_) runtime::barrier_end();
+}
+
+}  // namespace steelyard::intercept::gomp
+
+using namespace steelyard::intercept;
+using steelyard::intercept::gomp::BarrierWait;
+
+#define STEELYARD_BARRIER(name, Result) \
+  STEELYARD_EXPORT Result name() {      \
+    static Result (*real)() = nullptr;  \
+    const BarrierWait wait;             \
+    return behind(#name, real)();       \
+  }
+STEELYARD_BARRIER(GOMP_barrier, void)
+STEELYARD_BARRIER(GOMP_barrier_cancel, bool)
+STEELYARD_BARRIER(GOMP_sections_end, void)
+STEELYARD_BARRIER(GOMP_sections_end_cancel, bool)
+// All but one thread wait in it for what that one copies to them.
+STEELYARD_BARRIER(GOMP_single_copy_start, void*)
+
+// The end of a worksharing construct with task reductions. There is a barrier in it.
+STEELYARD_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
+  static void (*real)(bool) = nullptr;
+  const BarrierWait wait;
+  behind("GOMP_workshare_task_reduction_unregister", real)(cancelled);
+}

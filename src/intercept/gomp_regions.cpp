@@ -1,0 +1,195 @@
+// Parallel regions of GNU's OpenMP runtime, at the entry points of gcc 4.2 to today.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "intercept/first_region.h"
+#include "intercept/gomp.h"
+#include "runtime/openmp.h"
+
+namespace steelyard::intercept::gomp {
+namespace {
+
+int thread_number() {
+  static int (*real)() = nullptr;
+  return behind("omp_get_thread_num", real)();
+}
+
+int team_size() {
+  static int (*real)() = nullptr;
+  return behind("omp_get_num_threads", real)();
+}
+
+int max_threads() {
+  static int (*real)() = nullptr;
+  return behind("omp_get_max_threads", real)();
+}
+
+/// LLVM's runtime is installed under the name of GNU's in places, so the name says nothing.
+bool has_entry_points_of_clang(void* address) {
+  Dl_info place{};
+  if (dladdr(address, &place) == 0) return false;
+  void* const library = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+  if (library == nullptr) return false;
+  const bool found = dlsym(library, "__kmpc_fork_call") != nullptr;
+  dlclose(library);
+  return found;
+}
+
+enum class Runtime { unknown, gnu, llvm };
+std::atomic<Runtime> g_runtime = Runtime::unknown;
+
+}  // namespace
+
+bool is_gnu() {
+  const Runtime known = g_runtime.load(std::memory_order_relaxed);
+  if (known != Runtime::unknown) [[likely]]
+    return known == Runtime::gnu;
+  attach();
+  return g_runtime.load(std::memory_order_relaxed) == Runtime::gnu;
+}
+
+void attach() {
+  if (g_runtime.load(std::memory_order_relaxed) != Runtime::unknown) return;
+  void* const parallel = look_behind("GOMP_parallel");
+  if (parallel == nullptr) return;
+  const Runtime found = has_entry_points_of_clang(parallel) ? Runtime::llvm : Runtime::gnu;
+  Runtime unknown = Runtime::unknown;
+  if (!g_runtime.compare_exchange_strong(unknown, found) || found != Runtime::gnu) return;
+  runtime::take_loops();
+  runtime::attach_gnu_openmp();
+}
+
+Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, void* first_word)
+    : first_word_(first_word), body_(body), data_(data), count_(count) {
+  first_region_begins();
+  const bool by_clause = count > 0 && !runtime::says_nothing(static_cast<int>(count));
+  const int requested = by_clause ? static_cast<int>(count) : max_threads();
+  const runtime::RegionTerms terms =
+      runtime::region_begin({site, requested, by_clause, runtime::RegionAhead::Threads::by_argument});
+  measured_ = terms.measured;
+  if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
+  region_ = runtime::region_made(measured_);
+}
+
+Region::~Region() {
+  if (measured_) runtime::region_end();
+  runtime::region_gone(region_);
+}
+
+void Region::begin_part() {
+  const int thread = thread_number(), threads = team_size();
+  if (measured_) runtime::thread_begin(thread, threads);
+  runtime::entered(region_, thread, threads);
+}
+
+void Region::end_part() {
+  runtime::left(thread_number());
+  if (measured_) runtime::thread_done();
+}
+
+void Region::run(void* region) {
+  Region& mine = *static_cast<Region*>(region);
+  mine.begin_part();
+  mine.body_(mine.data_);
+  mine.end_part();
+}
+
+namespace {
+
+/// Regions that the calling thread has begun by GOMP_parallel_start() or a relative, and not ended.
+std::vector<std::unique_ptr<Region>>& open_regions() {
+  static thread_local std::vector<std::unique_ptr<Region>> regions;
+  return regions;
+}
+
+/// As compilers before gcc 4.9 begin a region: the program itself runs the part of the calling thread, then ends the region.
+template <class Call>
+void start_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {
+  if (!is_gnu()) {
+    set_region_site(site);
+    call(body, data, clause(count));
+    return;
+  }
+  Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count));
+  call(Region::run, static_cast<void*>(&region), region.count());
+  region.begin_part();
+}
+
+}  // namespace
+}  // namespace steelyard::intercept::gomp
+
+using namespace steelyard::intercept;
+using namespace steelyard::intercept::gomp;
+
+STEELYARD_EXPORT void GOMP_parallel(Body body, void* data, unsigned int count, unsigned int flags) {
+  static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel", real);
+  run_region(STEELYARD_SITE, body, data, count,
+             [&](Body run, void* with, unsigned int threads) { real(run, with, threads, flags); });
+}
+
+STEELYARD_EXPORT unsigned int GOMP_parallel_reductions(Body body, void* data, unsigned int count, unsigned int flags) {
+  static unsigned int (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel_reductions", real);
+  if (!is_gnu()) {
+    set_region_site(STEELYARD_SITE);
+    return real(body, data, clause(count), flags);
+  }
+  Region region(STEELYARD_SITE, body, data, count, *static_cast<void**>(data));
+  return real(Region::run, &region, region.count(), flags);
+}
+
+STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int count, unsigned int sections,
+                                             unsigned int flags) {
+  static void (*real)(Body, void*, unsigned int, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel_sections", real);
+  run_region(STEELYARD_SITE, body, data, count,
+             [&](Body run, void* with, unsigned int threads) { real(run, with, threads, sections, flags); });
+}
+
+STEELYARD_EXPORT void GOMP_parallel_start(Body body, void* data, unsigned int count) {
+  static void (*real)(Body, void*, unsigned int) = nullptr;
+  behind("GOMP_parallel_start", real);
+  start_region(STEELYARD_SITE, body, data, count,
+               [&](Body run, void* with, unsigned int threads) { real(run, with, threads); });
+}
+
+STEELYARD_EXPORT void GOMP_parallel_sections_start(Body body, void* data, unsigned int count, unsigned int sections) {
+  static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
+  behind("GOMP_parallel_sections_start", real);
+  start_region(STEELYARD_SITE, body, data, count,
+               [&](Body run, void* with, unsigned int threads) { real(run, with, threads, sections); });
+}
+
+#define STEELYARD_PARALLEL_LOOP_START(name)                                                                          \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk) { \
+    static void (*real)(Body, void*, unsigned int, long, long, long, long) = nullptr;                                \
+    behind(#name, real);                                                                                             \
+    start_region(STEELYARD_SITE, body, data, count, [&](Body run, void* with, unsigned int threads) {                \
+      real(run, with, threads, from, to, step, chunk);                                                               \
+    });                                                                                                              \
+  }
+STEELYARD_PARALLEL_LOOP_START(GOMP_parallel_loop_static_start)
+STEELYARD_PARALLEL_LOOP_START(GOMP_parallel_loop_dynamic_start)
+STEELYARD_PARALLEL_LOOP_START(GOMP_parallel_loop_guided_start)
+
+STEELYARD_EXPORT void GOMP_parallel_loop_runtime_start(Body body, void* data, unsigned int count, long from, long to,
+                                                       long step) {
+  static void (*real)(Body, void*, unsigned int, long, long, long) = nullptr;
+  behind("GOMP_parallel_loop_runtime_start", real);
+  start_region(STEELYARD_SITE, body, data, count,
+               [&](Body run, void* with, unsigned int threads) { real(run, with, threads, from, to, step); });
+}
+
+STEELYARD_EXPORT void GOMP_parallel_end() {
+  static void (*real)() = nullptr;
+  behind("GOMP_parallel_end", real);
+  auto& open = open_regions();
+  if (open.empty()) return real();
+  open.back()->end_part();
+  real();
+  open.pop_back();
+}

@@ -1,0 +1,42 @@
+"""Programs of gcc keep GNU's OpenMP runtime and all that it can do."""
+
+import os
+import subprocess
+
+import pytest
+
+from harness import BUILD, check_weighed, environment, run_without_mpi
+
+STRATEGIES = ("auto", "static", "staggered", "guided", "steal", "off")
+
+
+@pytest.mark.parametrize("cancellation", ["true", "false"])
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_only_it_can_do(strategy, threads, cancellation, tmp_path):
+    options = (f"--loops={strategy}", *(("--observe",) if strategy == "off" else ()))
+    result = run_without_mpi("gnu_runtime.gcc", tmp_path, options=options, OMP_NUM_THREADS=threads,
+                             OMP_CANCELLATION=cancellation)
+    assert result.status == 0 and result.out == "ok\n", result.explain()
+    check_weighed(result)
+    assert result.record["openmp"] == "GNU OpenMP"
+    # Each call of an entry point that begins a region, of 4.2 or of today, is one region.
+    assert result.record["ranks"][0]["totals_ns"]["regions"] >= 24, result.explain()
+
+
+def test_idle_threads_spin_as_the_user_says(tmp_path):
+    def spin_count(**variables: str) -> str:
+        result = run_without_mpi("gnu_runtime.gcc", tmp_path, OMP_DISPLAY_ENV="verbose", **variables)
+        return next(line.split("'")[1] for line in result.err.splitlines() if "GOMP_SPINCOUNT" in line)
+
+    native = subprocess.run([BUILD / "tests/end_to_end/gnu_runtime.plain.gcc"], text=True, capture_output=True, timeout=60,
+                            env=environment(OMP_DISPLAY_ENV="verbose", GOMP_SPINCOUNT="1234"))
+    assert "GOMP_SPINCOUNT = '1234'" in native.stderr
+    assert spin_count(GOMP_SPINCOUNT="1234") == "1234"
+    assert spin_count(OMP_WAIT_POLICY="passive") == "0"
+
+
+def test_the_first_thread_stays_where_gnu_s_runtime_binds_it(tmp_path):
+    result = run_without_mpi("gnu_runtime.gcc", tmp_path, OMP_PROC_BIND="close", OMP_PLACES="cores")
+    assert result.status == 0 and result.out == "ok\n", result.explain()
+    assert result.record["nodes"][0]["cores"] == len(os.sched_getaffinity(0))
