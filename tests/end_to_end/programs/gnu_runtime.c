@@ -7,17 +7,17 @@
 #include <stdlib.h>
 
 // As a compiler of that time would call them.
-void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads);
-void GOMP_parallel_loop_static_start(void (*)(void *), void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_dynamic_start(void (*)(void *), void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_guided_start(void (*)(void *), void *, unsigned, long, long, long, long);
-void GOMP_parallel_loop_runtime_start(void (*)(void *), void *, unsigned, long, long, long);
-void GOMP_parallel_sections_start(void (*)(void *), void *, unsigned, unsigned);
+void GOMP_parallel_start(void (*body)(void*), void* data, unsigned threads);
+void GOMP_parallel_loop_static_start(void (*)(void*), void*, unsigned, long, long, long, long);
+void GOMP_parallel_loop_dynamic_start(void (*)(void*), void*, unsigned, long, long, long, long);
+void GOMP_parallel_loop_guided_start(void (*)(void*), void*, unsigned, long, long, long, long);
+void GOMP_parallel_loop_runtime_start(void (*)(void*), void*, unsigned, long, long, long);
+void GOMP_parallel_sections_start(void (*)(void*), void*, unsigned, unsigned);
 void GOMP_parallel_end(void);
-bool GOMP_loop_static_next(long *, long *);
-bool GOMP_loop_dynamic_next(long *, long *);
-bool GOMP_loop_guided_next(long *, long *);
-bool GOMP_loop_runtime_next(long *, long *);
+bool GOMP_loop_static_next(long*, long*);
+bool GOMP_loop_dynamic_next(long*, long*);
+bool GOMP_loop_guided_next(long*, long*);
+bool GOMP_loop_runtime_next(long*, long*);
 void GOMP_loop_end_nowait(void);
 unsigned GOMP_sections_next(void);
 void GOMP_sections_end_nowait(void);
@@ -26,7 +26,7 @@ enum { kCount = 1000 };
 static int g_wrong = 0;
 static int g_counts[kCount];
 
-static void expect(const char *what, bool right) {
+static void expect(const char* what, bool right) {
   if (!right) {
     printf("wrong: %s\n", what);
     ++g_wrong;
@@ -49,14 +49,14 @@ static void count(int i) {
   ++g_counts[i];
 }
 
-static void count_thread(void *team) {
+static void count_thread(void* team) {
   count(omp_get_thread_num());
 #pragma omp atomic write
-  *(int *)team = omp_get_num_threads();
+  *(int*)team = omp_get_num_threads();
 }
 
-static bool (*g_next)(long *, long *);
-static void count_chunks(void *data) {
+static bool (*g_next)(long*, long*);
+static void count_chunks(void* data) {
   (void)data;
   long first, last;
   while (g_next(&first, &last)) {
@@ -65,14 +65,14 @@ static void count_chunks(void *data) {
   GOMP_loop_end_nowait();
 }
 
-static void count_sections(void *data) {
+static void count_sections(void* data) {
   (void)data;
   for (unsigned section; (section = GOMP_sections_next()) != 0;) count((int)section - 1);
   GOMP_sections_end_nowait();
 }
 
-static void old_loop(const char *what, void (*start)(void (*)(void *), void *, unsigned, long, long, long, long),
-                     bool (*next)(long *, long *)) {
+static void old_loop(const char* what, void (*start)(void (*)(void*), void*, unsigned, long, long, long, long),
+                     bool (*next)(long*, long*)) {
   clear();
   g_next = next;
   start(count_chunks, NULL, 0, 0, kCount, 1, 7);
@@ -210,7 +210,7 @@ static void allocator(void) {
   int sum = 0;
 #pragma omp parallel num_threads(3) reduction(+ : sum)
   {
-    int *memory = omp_alloc(sizeof(int), omp_default_mem_alloc);
+    int* memory = omp_alloc(sizeof(int), omp_default_mem_alloc);
     *memory = 2;
     sum += *memory;
     omp_free(memory, omp_default_mem_alloc);
