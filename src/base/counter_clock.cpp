@@ -8,8 +8,9 @@
 #endif
 
 namespace steelyard::base {
+namespace {
 
-bool SystemCounter::trusted() {
+bool is_kernels_clock() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(0x80000007, &a, &b, &c, &d) == 0 || (d & (1U << 8)) == 0) return false;  // runs at one rate, always
@@ -22,6 +23,13 @@ bool SystemCounter::trusted() {
 #else
   return false;
 #endif
+}
+
+}  // namespace
+
+bool SystemCounter::trusted() {
+  static const bool known = is_kernels_clock();
+  return known;
 }
 
 }  // namespace steelyard::base

@@ -114,15 +114,16 @@ class Cores {
   std::unique_ptr<Holding> holding_;
   EarlyThreads early_;
   EarlyRegions early_regions_;
-  RegionAhead region_;                     // the present one
-  int threads_ = 0;                        // it was to have
-  int early_count_ = 0;                    // of them began without a core
-  bool rebind_ = false;                    // threads may be elsewhere than on their seats
-  bool bind_ = false;                      // from the first change on, threads are bound one to a core
-  std::uint32_t generation_ = 0;           // of the table, when binding was last looked at
-  std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
-  std::vector<int> seats_;                 // os index by thread; written between regions
-  std::unique_ptr<Planner> planner_;       // at the leader
+  RegionAhead region_;                // the present one
+  int threads_ = 0;                   // it was to have
+  int early_count_ = 0;               // of them began without a core
+  bool rebind_ = false;               // threads may be elsewhere than on their seats
+  bool bind_ = false;                 // from the first change on, threads are bound one to a core
+  std::uint32_t generation_ = 0;      // of the table, when binding was last looked at
+  std::unique_ptr<Planner> planner_;  // at the leader
+  // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
+  alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
+  std::vector<int> seats_;                             // os index by thread; written between regions
 };
 
 /// Homes for a plan: every core by its process, keeping as many owners as can be. Domain -1 stands for any.

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "intercept/clause.h"
+#include "runtime/openmp.h"
 #include "runtime/worksharing.h"
 
 // GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a region
@@ -18,8 +19,9 @@ bool is_gnu();
 /// Makes the Runtime know GNU's OpenMP runtime if the process has it by now.
 void attach();
 
-/// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that begins it.
-class Region {
+/// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that begins
+/// it, on a cache line of its own, which is all that its threads read at their begin.
+class alignas(64) Region {
  public:
   /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.
   /// `first_word`: what the runtime is to find at the begin of the data, which GOMP_parallel_reductions() reads.
@@ -41,8 +43,8 @@ class Region {
   const Body body_;
   void* const data_;
   runtime::Region* region_ = nullptr;
+  runtime::ThreadCells cells_;
   unsigned int count_;
-  bool measured_ = false;
 };
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.

@@ -69,25 +69,25 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, vo
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
   const runtime::RegionTerms terms =
       runtime::region_begin({site, requested, by_clause, runtime::RegionAhead::Threads::by_argument});
-  measured_ = terms.measured;
+  cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
-  region_ = runtime::region_made(measured_);
+  region_ = runtime::region_made(terms.measured());
 }
 
 Region::~Region() {
-  if (measured_) runtime::region_end();
+  if (cells_.first != nullptr) runtime::region_end();
   runtime::region_gone(region_);
 }
 
 void Region::begin_part() {
   const int thread = thread_number(), threads = team_size();
-  if (measured_) runtime::thread_begin(thread, threads);
+  if (cells_.first != nullptr) runtime::thread_begin(cells_, thread, threads);
   runtime::entered(region_, thread, threads);
 }
 
 void Region::end_part() {
   runtime::left(thread_number());
-  if (measured_) runtime::thread_done();
+  if (cells_.first != nullptr) runtime::thread_done();
 }
 
 void Region::run(void* region) {

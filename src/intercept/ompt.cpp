@@ -38,7 +38,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   const runtime::RegionTerms terms = runtime::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionAhead::Threads::by_call});
-  parallel->ptr = runtime::region_made(terms.measured);
+  parallel->ptr = runtime::region_made(terms.measured());
 }
 
 void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {

@@ -45,6 +45,7 @@ class Activity {
 
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
   ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
+  int cells() const { return cells_size_; }
   /// Changes with every region: tells an event that comes late, when a worker wakes up in the next region.
   std::uint64_t region() const { return region_.load(std::memory_order_relaxed); }
 

@@ -5,13 +5,11 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
+#include "base/counter_clock.h"
 #include "node/topology.h"
 #include "runtime/state.h"
 
 namespace steelyard::runtime {
-
-using base::now_ns;
 
 namespace {
 
@@ -25,6 +23,7 @@ OpenMp g_openmp;
 std::atomic<bool> g_gnu = false;  // GNU's OpenMP runtime is in the process
 ThreadLimits g_limits;
 
+thread_local base::CounterClock t_clock;
 thread_local observe::ThreadCell* t_cell = nullptr;
 thread_local std::uint64_t t_region = 0;
 
@@ -70,6 +69,8 @@ bool asking_is_safe() { return base::options().thread_numbers == base::ThreadNum
 // A region that asks for thread numbers, or that is met for the first time and might, keeps the program's count.
 bool keeps_count(const observe::Site& site) { return !asking_is_safe() && (site.asks || site.executions == 0); }
 
+ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
+
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
 void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
@@ -103,6 +104,7 @@ std::string openmp_version() {
   if (!g_gnu.load()) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
 }
+std::int64_t event_ns() { return t_clock.now(); }
 bool in_region() { return t_cell != nullptr; }
 
 void attach_openmp(const OpenMp& openmp) {
@@ -131,9 +133,9 @@ RegionTerms region_begin(const RegionAhead& ahead) {
     state->foreign_regions.store(true, std::memory_order_relaxed);  // the primary acts on it
     return {};
   }
-  const std::int64_t now = now_ns();
+  const std::int64_t now = event_ns();
   const bool by_clause = ahead.by_clause, by_argument = ahead.threads == RegionAhead::Threads::by_argument;
-  RegionTerms terms{.measured = true};
+  RegionTerms terms;
   observe::Site& site = state->regions.at(ahead.site | 1);
   state->asked_threads = 0;
   state->by_clause = by_clause;
@@ -158,6 +160,7 @@ RegionTerms region_begin(const RegionAhead& ahead) {
   }
   state->region = &site;
   state->activity.region_begin(now, std::max({ahead.requested, state->asked_threads, 1}));
+  terms.cells = cells_of(state->activity);
   return terms;
 }
 
@@ -165,7 +168,7 @@ void region_end() {
   State* state = g_state;
   t_cell = nullptr;
   if (state == nullptr || state->region == nullptr) return;
-  const std::int64_t now = now_ns();
+  const std::int64_t now = event_ns();
   const observe::LateCores late =
       state->cores != nullptr ? state->cores->after_region(now, state->team) : observe::LateCores{};
   state->activity.region_end(now, state->team, late);
@@ -183,13 +186,17 @@ void region_end() {
 }
 
 void thread_begin(int thread, int team) {
+  if (g_state != nullptr) thread_begin(cells_of(g_state->activity), thread, team);
+}
+
+void thread_begin(const ThreadCells& cells, int thread, int team) {
   State* state = g_state;
   if (state == nullptr) return;
-  t_cell = state->activity.cell(thread);
-  t_region = state->activity.region();
+  t_cell = thread < cells.count ? cells.first + thread : nullptr;
+  t_region = cells.region;
   if (thread == 0) state->team = team;
   if (state->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) state->cores->bind_thread(thread);
-  if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, now_ns());
+  if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
 }
 
 namespace {
@@ -205,20 +212,20 @@ observe::ThreadCell* present_cell() {
 
 void thread_end(int thread) {
   observe::ThreadCell* cell = present_cell();
-  if (cell != nullptr && thread == 0) observe::Activity::thread_end(*cell, now_ns());
+  if (cell != nullptr && thread == 0) observe::Activity::thread_end(*cell, event_ns());
 }
 
 void thread_done() {
-  barrier_begin();
+  if (t_cell != nullptr) observe::Activity::barrier_begin(*t_cell, event_ns());
   if (!t_primary) t_cell = nullptr;
 }
 
 void barrier_begin() {
-  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_begin(*cell, now_ns());
+  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_begin(*cell, event_ns());
 }
 
 void barrier_end() {
-  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, now_ns());
+  if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, event_ns());
 }
 
 int told_max_threads(int real) {

@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <string>
 
+#include "observe/activity.h"
+
 // The OpenMP side of the Runtime. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the program;
 // those marked (any thread) come from any, the others from the thread that the event belongs to.
 namespace steelyard::runtime {
@@ -29,14 +31,24 @@ struct RegionAhead {
   bool by_clause = false;  ///< by a num_threads clause
   Threads threads = Threads::by_call;
 };
+/// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread loads of
+/// memory that the primary thread writes in every region.
+struct ThreadCells {
+  observe::ThreadCell* first = nullptr;  ///< null where the region is not measured
+  int count = 0;
+  std::uint64_t region = 0;  ///< its number
+};
 struct RegionTerms {
-  bool measured = false;  ///< false before start(), in nested regions, and in those of other threads than the primary
-  int threads = 0;        ///< by_argument: threads to run it with; 0: as many as the program asks for
+  ThreadCells cells;  ///< none before start(), in nested regions, and in those of other threads than the primary
+  int threads = 0;    ///< by_argument: threads to run it with; 0: as many as the program asks for
+  bool measured() const { return cells.first != nullptr; }
 };
 RegionTerms region_begin(const RegionAhead& ahead);
 void region_end();
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
+void thread_begin(const ThreadCells& cells, int thread, int team);
+/// The same for the region that the primary thread has begun last.
 void thread_begin(int thread, int team);
 void thread_end(int thread);
 /// This thread has ended its part, and goes to the barrier at the end of the region.

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "base/counter_clock.h"
 #include "base/options.h"
 #include "collectives/board.h"
 #include "cores/cores.h"
@@ -85,7 +84,6 @@ struct State {
   observe::Activity activity;
   observe::Sites regions;
   observe::Sites waits;
-  base::CounterClock clock;  // of the primary thread, where MPI calls begin and end
   std::unique_ptr<observe::Timeline> timeline;
   std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
   observe::Totals sampled;                  // at the end of the last sample
@@ -126,6 +124,8 @@ observe::Broadcasts delivered_of(const State& state, collectives::Operation oper
 extern State* g_state;
 /// True in the thread that called MPI_Init.
 extern constinit thread_local bool t_primary;
+/// now_ns() for events of the calling thread that come often: by the processor's counter where that is cheaper.
+std::int64_t event_ns();
 /// True inside of this thread's part of a weighed region.
 bool in_region();
 

@@ -49,7 +49,7 @@ bool anybody_computes(const State& state) {
 
 bool weighs_this_call() { return g_state != nullptr && t_primary && !in_region(); }
 
-BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(g_state->clock.now()) {
+BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
   State& state = *g_state;
   history_ = &state.waits.at(site_);
   state.activity.enter_mpi(begin_);
@@ -82,7 +82,7 @@ BlockingCall::~BlockingCall() {
 }
 
 std::int64_t BlockingCall::ended() {
-  if (end_ == 0) end_ = g_state->clock.now();
+  if (end_ == 0) end_ = event_ns();
   return end_;
 }
 
