@@ -49,7 +49,6 @@ NOT_REASONS = [
     r"^(s|is|are|openmpi|mpich)?$",
     r"^no MPI at all$",
     r"^, $",
-    r"^ as LLVM's \(libomp\.so\.5 or libomp\.so\) was not found$",
 ]
 
 
