@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -29,6 +31,28 @@ bool weighed(const ompt_data_t* parallel) {
   return region != nullptr && region->weighed;
 }
 
+/// The regions that the calling thread has begun and not ended, the innermost last. The event that ends a nested region of
+/// LLVM's runtime brings the data of its team, after the team has been released: if another thread has taken the team for a
+/// region of its own by then, these are the data of that region.
+class OpenRegions {
+ public:
+  void push(runtime::Region* region) {
+    if (count_ < kKept) kept_[count_] = region;
+    ++count_;
+  }
+  runtime::Region* pop() {
+    if (count_ == 0) return nullptr;
+    --count_;
+    return count_ < kKept ? kept_[count_] : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 2 * runtime::kDepth;  ///< deeper regions have no record: runtime::may_nest()
+  std::size_t count_ = 0;
+  std::array<runtime::Region*, kKept> kept_ = {};
+};
+constinit thread_local OpenRegions t_open;
+
 std::atomic<void (*)()> g_first_region = nullptr;
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
@@ -39,11 +63,14 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const runtime::RegionTerms terms = runtime::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionAhead::Threads::by_call});
   parallel->ptr = runtime::region_made(terms.measured());
+  t_open.push(region_of(parallel));
 }
 
-void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
-  if (weighed(parallel)) runtime::region_end();
-  runtime::region_gone(region_of(parallel));
+void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
+  runtime::Region* const region = t_open.pop();
+  if (region == nullptr) return;
+  if (region->weighed) runtime::region_end();
+  runtime::region_gone(region);
 }
 
 // A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin tells.
