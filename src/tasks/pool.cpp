@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/complaint.h"
 #include "base/log.h"
 
 namespace steelyard::tasks {
@@ -133,7 +134,7 @@ base::Status Pool::run(Consumer consumer) {
   consumer_ = consumer;
   verdict_.reset();
   running_ = true;
-  complain_at_ = kFirstComplaint;
+  complain_at_ = base::kFirstComplaint;
   team_.open();
   ++run_;
   if (shares_in_groups() && !leaving_) tell_load();
@@ -305,7 +306,7 @@ void Pool::complain(std::int64_t waited) {
   if (waited < complain_at_ || leaving_) return;
   const int missing = ending_->missing(run_);
   if (missing < 0) return;
-  const std::int64_t after = std::exchange(complain_at_, next_complaint(complain_at_));
+  const std::int64_t after = std::exchange(complain_at_, base::next_complaint(complain_at_));
   base::warn_once(fmt::format(
       "a task pool has been waiting for rank {} for {} s: it has not called run, which all ranks must do equally often",
       missing, after / 1'000'000'000));
