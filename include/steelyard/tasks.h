@@ -39,10 +39,16 @@
 #include <mpi.h>
 #include <stdlib.h>
 #endif
+#ifdef __cpp_exceptions
+#include <exception>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Bytes that the input of a task may have, and its result: 1 GiB, so that every message fits MPI's counts. */
+enum { STEELYARD_TASK_BYTES = 1 << 30 };
 
 /* The tasks of all processes of a communicator. */
 typedef struct steelyard_tasks steelyard_tasks_t;
@@ -58,8 +64,14 @@ typedef struct steelyard_task {
 } steelyard_task_t;
 
 /*
- * What a task does. Anything but 0 is a failure, and comes home as one. It may call MPI only where MPI allows it in that
- * thread, and must not wait for other tasks.
+ * What a task does. It may call MPI only where MPI allows it in that thread, and must not wait for other tasks.
+ *
+ * Exceptions: if C++ code made the pool, what the function throws is caught, and the task fails with the exception's sentence.
+ * If C or Fortran code made the pool, the function must not throw: an exception ends the process.
+ *
+ * @param task    the task, until the function returns
+ * @param context that of its type, in the process that executes the task
+ * @return 0; anything else is a failure, which the owner of the task gets as one.
  */
 typedef int (*steelyard_task_function_t)(steelyard_task_t* task, void* context);
 
@@ -118,6 +130,7 @@ typedef struct steelyard_result {
   size_t size;
   const char* message; /* NULL: it went well. Otherwise why it failed; there are no bytes then */
 } steelyard_result_t;
+/* Takes a result. It must not throw: an exception ends the process. (tasks.hpp catches what its consumers throw.) */
 typedef void (*steelyard_result_function_t)(const steelyard_result_t* result, void* user);
 
 /*
@@ -204,6 +217,16 @@ STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_
                                                            const steelyard_task_type_t* types, int count,
                                                            const steelyard_tasks_options_t* options,
                                                            steelyard_tasks_t** pool);
+
+/*
+ * For steelyard_tasks_create() alone: what only the program can do, since the library knows neither its MPI nor its exceptions.
+ * @param pool       one that was just made; NULL is ignored
+ * @param call       calls the function of a task and catches what it throws; NULL: it is called directly
+ * @param world_rank the rank in MPI_COMM_WORLD of a rank of the pool, for messages; gets the mail's `self`. NULL: as it is
+ */
+STEELYARD_API void steelyard_internal_tasks_callbacks(
+    steelyard_tasks_t* pool, int (*call)(steelyard_task_function_t function, steelyard_task_t* task, void* context),
+    int (*world_rank)(void* self, int rank));
 
 /* steelyard_tasks_free(), after which *pool is NULL, unless it was refused and the pool is there yet. */
 STEELYARD_API steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** pool);
@@ -323,9 +346,37 @@ static inline void steelyard_mpi_mail_places(steelyard_mpi_mail_t* self, int ran
   mail->nodes = self->nodes;
 }
 
+/* Compiled into the program: libsteelyard has a C++ runtime of its own, which cannot catch what the program throws. */
+#ifdef __cpp_exceptions
+static inline int steelyard_mpi_call(steelyard_task_function_t function, steelyard_task_t* task, void* context) {
+  try {
+    return function(task, context);
+  } catch (const std::exception& exception) {
+    steelyard_task_fail(task, exception.what());
+  } catch (...) {
+    steelyard_task_fail(task, "an exception that is no std::exception");
+  }
+  return 0;
+}
+#define STEELYARD_MPI_CALL steelyard_mpi_call
+#else
+#define STEELYARD_MPI_CALL NULL
+#endif
+static inline int steelyard_mpi_mail_world_rank(void* self, int rank) {
+  MPI_Group here, world;
+  int found = rank;
+  MPI_Comm_group(((steelyard_mpi_mail_t*)self)->all, &here);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_translate_ranks(here, 1, &rank, world, &found);
+  MPI_Group_free(&here);
+  MPI_Group_free(&world);
+  return found == MPI_UNDEFINED ? rank : found;
+}
+
 static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, const steelyard_task_type_t* types,
                                                         int count, const steelyard_tasks_options_t* options,
                                                         steelyard_tasks_t** pool) {
+  steelyard_status_t status;
   steelyard_mail_t mail = {NULL,
                            0,
                            1,
@@ -366,8 +417,12 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
       mail.self = self;
     }
   }
-  return steelyard_tasks_create_by(&mail, types, count, options, pool);
+  status = steelyard_tasks_create_by(&mail, types, count, options, pool);
+  if (status == STEELYARD_SUCCESS)
+    steelyard_internal_tasks_callbacks(*pool, STEELYARD_MPI_CALL, steelyard_mpi_mail_world_rank);
+  return status;
 }
+#undef STEELYARD_MPI_CALL
 
 #endif
 

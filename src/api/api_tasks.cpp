@@ -14,8 +14,15 @@
 using namespace steelyard::tasks;
 using steelyard::base::Status;
 
+namespace {
+/// A type of tasks, and how its function is called.
+struct Type : steelyard_task_type_t {
+  int (*call)(steelyard_task_function_t, steelyard_task_t*, void*) = nullptr;
+};
+}  // namespace
+
 struct steelyard_tasks {
-  std::vector<steelyard_task_type_t> types;
+  std::vector<Type> types;
   std::deque<std::string> names;  // which `types` point into
   std::unique_ptr<Pool> pool;
 };
@@ -111,10 +118,11 @@ Status known(const Pool& pool, int type) {
 }
 
 void execute(void* self, Running& running) {
-  const auto* type = static_cast<const steelyard_task_type_t*>(self);
+  const auto* type = static_cast<const Type*>(self);
   steelyard_task_t task{running.input, running.bytes, running.tag, running.owner, static_cast<int>(running.function),
                         running.worker};
-  const int status = type->function(&task, type->context);
+  const int status = type->call != nullptr ? type->call(type->function, &task, type->context)
+                                           : type->function(&task, type->context);
   if (status != 0 && !running.worker->failed()) {
     running.worker->fail(fmt::format("a task of type \"{}\" ended with status {}", type->name, status));
   }
@@ -182,7 +190,7 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
       if (types[i].name == nullptr || types[i].function == nullptr) {
         good = Status::failure(fmt::format("task type {} has no name or no function: give it both", i));
       } else {
-        made->types.push_back(types[i]);
+        made->types.push_back({types[i]});
         made->types.back().name = made->names.emplace_back(types[i].name).c_str();
         names += fmt::format("{}{}{}", i == 0 ? "" : ", ", types[i].name, types[i].returns != 0 ? "" : " (no result)");
       }
@@ -193,11 +201,19 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
                   : good;
     }
     std::vector<Function> functions;
-    for (steelyard_task_type_t& type : made->types) functions.push_back({execute, &type, type.returns != 0});
+    for (Type& type : made->types) functions.push_back({execute, &type, type.returns != 0});
     good = Pool::create(std::move(called), std::move(functions), names, settings, made->pool);
     if (good) *pool = made.release();
     return good;
   });
+}
+
+void steelyard_internal_tasks_callbacks(steelyard_tasks_t* pool,
+                                        int (*call)(steelyard_task_function_t, steelyard_task_t*, void*),
+                                        int (*world_rank)(void*, int)) {
+  if (pool == nullptr) return;
+  for (Type& type : pool->types) type.call = call;
+  static_cast<void>(world_rank);
 }
 
 steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** handle) {

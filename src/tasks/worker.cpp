@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::int64_t kShort = 2'000, kTogether = 8;
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // so that every message fits MPI's counts
+// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then comes home with the largest input.
+constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace
 
@@ -172,8 +174,8 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
 
 void Worker::set_result(const void* bytes, std::size_t size) {
   if (failed_) return;
-  if (size > kLargest) {
-    fail(fmt::format("the result of a task has {} bytes, and at most {} can travel", size, kLargest));
+  if (size > kLargestResult) {
+    fail(fmt::format("the result of a task has {} bytes, and at most {} can travel: divide the task", size, kLargest));
     return;
   }
   const char* first = static_cast<const char*>(bytes);
