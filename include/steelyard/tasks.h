@@ -106,10 +106,11 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
 #endif
 
 /*
- * Collective, before MPI_Finalize; NULL is let pass. Tasks that were spawned after the last run are executed, and their
- * results dropped.
- * Errors: other ranks are in a run, or MPI_Finalize was called: the pool is freed nevertheless. Called in a task or by a
- * consumer of results: the pool stays, to be freed after the run.
+ * Frees a pool. Collective, before MPI_Finalize. Tasks that were spawned after the last run are executed, and their results
+ * dropped. If a rank does not come, the others say so after 10 s, and go on waiting.
+ * @param pool NULL is ignored
+ * @return an error if other ranks are in a run, or if MPI_Finalize was called: the pool is freed nevertheless. Called in a task
+ *         or by a consumer of results: the pool stays, to be freed after the run.
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool);
 
@@ -135,9 +136,13 @@ typedef void (*steelyard_result_function_t)(const steelyard_result_t* result, vo
 
 /*
  * Executes tasks, until none is left in any process and all results are home. Collective: all ranks, equally often, with
- * tasks of their own or without. `consumer` gets each result as it comes, in this thread, never in the middle of a task; it
- * may spawn tasks. NULL: results are dropped.
- * Errors: called in a run, or after MPI_Finalize; ranks have freed the pool.
+ * tasks of their own or without. If a rank does not come, the idle ranks of all nodes write a line that names it after 10 s, and
+ * go on waiting.
+ * @param consumer gets each result as it comes, in this thread, never in the middle of a task; it may spawn tasks. NULL: results
+ *                 are dropped.
+ * @param user     handed to the consumer
+ * @return an error in a run, which goes on as if this call had not been made; after MPI_Finalize; or if a rank has freed the pool
+ *         or called MPI_Finalize, whose sentence names that rank
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_run(steelyard_tasks_t* pool, steelyard_result_function_t consumer,
                                                      void* user);
@@ -224,9 +229,17 @@ STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_
  * @param call       calls the function of a task and catches what it throws; NULL: it is called directly
  * @param world_rank the rank in MPI_COMM_WORLD of a rank of the pool, for messages; gets the mail's `self`. NULL: as it is
  */
-STEELYARD_API void steelyard_internal_tasks_callbacks(
-    steelyard_tasks_t* pool, int (*call)(steelyard_task_function_t function, steelyard_task_t* task, void* context),
-    int (*world_rank)(void* self, int rank));
+STEELYARD_API void steelyard_internal_tasks_callbacks(steelyard_tasks_t* pool,
+                                                      int (*call)(steelyard_task_function_t function,
+                                                                  steelyard_task_t* task, void* context),
+                                                      int (*world_rank)(void* self, int rank));
+
+/*
+ * Leaves all pools that this process has not freed, and warns of it: other ranks may be in a run. Their tasks that were not
+ * executed are dropped. Collective as steelyard_tasks_free() is. For the moment when MPI ends: steelyard_tasks_create() has it
+ * called by MPI_Finalize.
+ */
+STEELYARD_API void steelyard_tasks_finalize_all(void);
 
 /* steelyard_tasks_free(), after which *pool is NULL, unless it was refused and the pool is there yet. */
 STEELYARD_API steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** pool);
@@ -362,6 +375,18 @@ static inline int steelyard_mpi_call(steelyard_task_function_t function, steelya
 #else
 #define STEELYARD_MPI_CALL NULL
 #endif
+static inline int steelyard_mpi_mail_ends(MPI_Comm self, int key, void* value, void* state) {
+  (void)self, (void)key, (void)value, (void)state;
+  steelyard_tasks_finalize_all();
+  return MPI_SUCCESS;
+}
+/* The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF. */
+static inline void steelyard_mpi_mail_watch_the_end(void) {
+  static int key = MPI_KEYVAL_INVALID;
+  if (key != MPI_KEYVAL_INVALID) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, steelyard_mpi_mail_ends, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
 static inline int steelyard_mpi_mail_world_rank(void* self, int rank) {
   MPI_Group here, world;
   int found = rank;
@@ -407,6 +432,7 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
       if (good) mail.problem = "another rank was refused the task pool, by its threads or its memory: see its message";
       free(self);
     } else {
+      steelyard_mpi_mail_watch_the_end();
       for (slot = 0; slot < steelyard_mpi_slots; ++slot) self->sends[slot] = MPI_REQUEST_NULL;
       self->message = MPI_MESSAGE_NULL;
       self->nodes = NULL;

@@ -54,6 +54,7 @@ Waves::Counts& Waves::Counts::operator+=(const Counts& other) {
   spawned += other.spawned;
   finished += other.finished;
   leaving += other.leaving;
+  leaver = std::max(leaver, other.leaver);
   return *this;
 }
 

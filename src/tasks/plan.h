@@ -52,6 +52,8 @@ class Waves {
   struct Counts {
     std::uint64_t spawned = 0, finished = 0;
     std::uint64_t leaving = 0;  ///< processes that want to free the pool
+    /// One of them, for messages: 2 * (its rank in MPI_COMM_WORLD + 1), and 1 more if it calls MPI_Finalize. 0: there is none.
+    std::uint64_t leaver = 0;
     Counts& operator+=(const Counts& other);
   };
   enum class Verdict : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool

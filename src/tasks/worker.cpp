@@ -130,6 +130,15 @@ void Worker::give(std::size_t most, std::vector<Deque::Entry>& given) {
   }
 }
 
+std::size_t Worker::drop_all() {
+  std::size_t dropped = 0;
+  for (Deque::Entry entry; pop(entry); ++dropped) {
+    release_input(entry);
+    count_finished();
+  }
+  return dropped;
+}
+
 const char* Worker::input_of(const Deque::Entry& entry) const {
   if (!entry.task.in_block()) return entry.task.inside;
   return entry.input != nullptr ? entry.input.get() : Heap::bytes(arena_.base(), entry.task.block);
