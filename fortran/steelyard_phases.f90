@@ -1,4 +1,5 @@
-! Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names; indices count from 0, as there; each call takes an optional status at its end.
+! Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names; indices
+! count from 0, as there; each call takes an optional status at its end.
 !
 ! Handles of mpi_f08 differ from MPI to MPI, so this file is compiled with the program: name it before the sources that use
 ! it, or `include 'steelyard_phases.f90'` at the head of one, before its first program unit. It needs the module steelyard.
@@ -10,11 +11,7 @@
 !     call steelyard_phase_leave(wide)
 module steelyard_phases
   use, intrinsic :: iso_c_binding
-  use mpi_f08, only: MPI_Comm, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, MPI_INFO_NULL, MPI_INT, MPI_BYTE, &
-    MPI_MIN, MPI_Ibcast, MPI_Iallreduce, MPI_Test, MPI_Request, MPI_STATUS_IGNORE, MPI_Get_library_version, &
-    MPI_MAX_LIBRARY_VERSION_STRING, MPI_Abort, MPI_Comm_rank, MPI_Comm_size, MPI_Comm_split, MPI_Comm_split_type, &
-    MPI_Comm_free, MPI_Comm_test_inter, MPI_Initialized, MPI_Finalized, MPI_Comm_create_keyval, MPI_Comm_set_attr, &
-    MPI_COMM_NULL_COPY_FN, MPI_COMM_SELF, MPI_KEYVAL_INVALID, MPI_ADDRESS_KIND, MPI_SUCCESS, operator(==), operator(/=)
+  use mpi_f08
   use steelyard
   implicit none
   private
@@ -28,12 +25,8 @@ module steelyard_phases
     steelyard_phase_enter, steelyard_phase_leave, steelyard_phase_grade, steelyard_phase_gather, steelyard_phase_scatter
 
   enum, bind(c)
-    enumerator :: STEELYARD_MACHINE = 0
-    enumerator :: STEELYARD_PACKAGE = 1
-    enumerator :: STEELYARD_NUMA = 2
-    enumerator :: STEELYARD_L3 = 3
-    enumerator :: STEELYARD_CORE = 4
-    enumerator :: STEELYARD_PU = 5
+    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, STEELYARD_CORE = 4, &
+      STEELYARD_PU = 5
   end enum
   public :: STEELYARD_MACHINE, STEELYARD_PACKAGE, STEELYARD_NUMA, STEELYARD_L3, STEELYARD_CORE, STEELYARD_PU
   integer(c_int), parameter, public :: STEELYARD_SAME_THREADS = -1, STEELYARD_ONE_A_CORE = 0
@@ -200,6 +193,10 @@ module steelyard_phases
     integer(c_int) function internal_node() bind(c, name='steelyard_internal_node')
       import :: c_int
     end function
+    subroutine internal_world_rank(rank) bind(c, name='steelyard_internal_world_rank')
+      import :: c_int
+      integer(c_int), value :: rank
+    end subroutine
     subroutine internal_pause(turn) bind(c, name='steelyard_internal_pause')
       import :: c_int
       integer(c_int), value :: turn
@@ -235,13 +232,6 @@ module steelyard_phases
     end function
   end interface
 
-  character(kind=c_char, len=*), parameter :: no_mpi = &
-    'a context needs MPI: make it between MPI_Init and MPI_Finalize' // c_null_char
-  character(kind=c_char, len=*), parameter :: no_communicator = &
-    'a context cannot be made of MPI_COMM_NULL: pass a communicator that this process is in' // c_null_char
-  character(kind=c_char, len=*), parameter :: no_intra = &
-    'a context cannot be made of an inter-communicator: pass an intra-communicator (MPI_Intercomm_merge)' // c_null_char
-
 contains
 
   subroutine give(outcome, status)
@@ -272,17 +262,19 @@ contains
     call MPI_Finalized(finalized)
     problem = ''
     if (.not. initialized .or. finalized) then
-      problem = no_mpi
+      problem = 'a context needs MPI: make it between MPI_Init and MPI_Finalize' // c_null_char
     else if (communicator == MPI_COMM_NULL) then
-      problem = no_communicator
+      problem = 'a context cannot be made of MPI_COMM_NULL: pass a communicator that this process is in' // c_null_char
     else
       call MPI_Comm_test_inter(communicator, inter)
-      if (inter) problem = no_intra
+      if (inter) problem = 'a context cannot be made of an inter-communicator: pass an intra-communicator' // c_null_char
     end if
     if (problem /= '') then
       meeting%problem = c_loc(problem)
     else
       call watch_the_end()
+      call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+      call internal_world_rank(int(rank, c_int))
       call MPI_Comm_rank(communicator, rank)
       meeting%rank_in_communicator = rank
       by_number = is_mpich()  ! its MPI_Comm_split_type splits twice
@@ -434,9 +426,7 @@ contains
 
   subroutine steelyard_node_count_in(node, outer, place, inner, count, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: outer
-    integer(c_int), intent(in) :: place
-    integer(c_int), intent(in) :: inner
+    integer(c_int), intent(in) :: outer, place, inner
     integer(c_int), intent(out) :: count
     integer(c_int), intent(out), optional :: status
     call give(node_count_in(node%handle, outer, place, inner, count), status)
@@ -444,8 +434,7 @@ contains
 
   subroutine steelyard_node_cpus_in(node, resource, place, cpus, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource
-    integer(c_int), intent(in) :: place
+    integer(c_int), intent(in) :: resource, place
     type(steelyard_cpus_t), intent(out) :: cpus
     integer(c_int), intent(out), optional :: status
     call give(node_cpus_in(node%handle, resource, place, cpus), status)
@@ -492,17 +481,14 @@ contains
 
   subroutine steelyard_push_resource(node, resource, place, threads, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource
-    integer(c_int), intent(in) :: place
-    integer(c_int), intent(in) :: threads
+    integer(c_int), intent(in) :: resource, place, threads
     integer(c_int), intent(out), optional :: status
     call give(push_resource(node%handle, resource, place, threads), status)
   end subroutine
 
   subroutine steelyard_push_enclosing(node, resource, threads, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource
-    integer(c_int), intent(in) :: threads
+    integer(c_int), intent(in) :: resource, threads
     integer(c_int), intent(out), optional :: status
     call give(push_enclosing(node%handle, resource, threads), status)
   end subroutine
@@ -527,8 +513,7 @@ contains
 
   subroutine steelyard_phase_create(node, resource, most, phase, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource
-    integer(c_int), intent(in) :: most
+    integer(c_int), intent(in) :: resource, most
     type(steelyard_phase_t), intent(out) :: phase
     integer(c_int), intent(out), optional :: status
     call give(phase_create(node%handle, resource, most, phase), status)

@@ -156,6 +156,13 @@ module steelyard_tasks
       type(c_ptr), value :: input
       integer(c_size_t), value :: bytes
     end function
+    subroutine tasks_callbacks(pool, call, world_rank) bind(c, name='steelyard_internal_tasks_callbacks')
+      import :: c_ptr, c_funptr
+      type(c_ptr), value :: pool
+      type(c_funptr), value :: call, world_rank
+    end subroutine
+    subroutine tasks_finalize_all() bind(c, name='steelyard_tasks_finalize_all')
+    end subroutine
     subroutine steelyard_task_yield(task) bind(c, name='steelyard_task_yield')
       import :: steelyard_task_t
       type(steelyard_task_t), intent(inout) :: task
@@ -206,6 +213,7 @@ contains
     else
       allocate (self)
       self%sends = MPI_REQUEST_NULL
+      call watch_the_end()
       call MPI_Comm_dup(communicator, self%all)
       call MPI_Comm_rank(self%all, mail%rank)
       call MPI_Comm_size(self%all, mail%size)
@@ -214,7 +222,42 @@ contains
     end if
     call give(create_by(mail, passed, size(types), &
       c_options(chosen%threads, c_loc(policy), chosen%fraction, chosen%degree, chosen%ranks_a_node), pool), status)
+    if (c_associated(pool%handle)) call tasks_callbacks(pool%handle, c_null_funptr, c_funloc(world_rank))
   end subroutine
+
+  ! The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF.
+  subroutine watch_the_end()
+    integer, save :: key = MPI_KEYVAL_INVALID
+    if (key /= MPI_KEYVAL_INVALID) return
+    call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, mpi_ends, key, 0_MPI_ADDRESS_KIND)
+    call MPI_Comm_set_attr(MPI_COMM_SELF, key, 0_MPI_ADDRESS_KIND)
+  end subroutine
+
+  subroutine mpi_ends(self, key, value, state, ierror)
+    type(MPI_Comm) :: self
+    integer :: key, ierror
+    integer(MPI_ADDRESS_KIND) :: value, state
+    associate (not_asked => [self%mpi_val, key, int(value), int(state)])
+      call tasks_finalize_all()
+    end associate
+    ierror = MPI_SUCCESS
+  end subroutine
+
+  ! For messages.
+  integer(c_int) function world_rank(self, rank) bind(c, name='')
+    type(c_ptr), value :: self
+    integer(c_int), value :: rank
+    type(mailbox), pointer :: mail
+    type(MPI_Group) :: here, world
+    integer :: found(1)
+    call c_f_pointer(self, mail)
+    call MPI_Comm_group(mail%all, here)
+    call MPI_Comm_group(MPI_COMM_WORLD, world)
+    call MPI_Group_translate_ranks(here, 1, [int(rank)], world, found)
+    call MPI_Group_free(here)
+    call MPI_Group_free(world)
+    world_rank = merge(rank, int(found(1), c_int), found(1) == MPI_UNDEFINED)
+  end function
 
   ! Why nobody can be spoken with there: at all of its ranks, or at one that the others do not wait for.
   function unusable(communicator) result(problem)

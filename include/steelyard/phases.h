@@ -25,8 +25,10 @@
  *
  * Collective calls are made by all processes of the node that share the handle, in the same order. They are marked so; all
  * others are local. Nothing here is thread-safe: a process calls from the thread whose parallel regions follow, outside of
- * them. Whoever waits sleeps. Where a process is waited for that has died, the others say so within a second or two and end
- * the program by MPI_Abort.
+ * them. Processes that wait sleep. If a process that is waited for has died, the others say so within a second or two and end
+ * the program by MPI_Abort. If it does not come, they say so after 10 s, and go on waiting. If it makes another collective call
+ * than the others, the call fails at all of them, at once; where some have returned from steelyard_phase_enter() already, their
+ * steelyard_phase_leave() fails. If it has called MPI_Finalize, the call fails at the others.
  *
  * Every call returns a status (steelyard.h): where it is not STEELYARD_SUCCESS, steelyard_message() says the cause and what
  * to do, and what would have been returned through pointers is zero. A call with a null handle is such an error.
@@ -162,7 +164,11 @@ STEELYARD_API steelyard_status_t steelyard_push_resource(steelyard_node_t* node,
  * above. */
 STEELYARD_API steelyard_status_t steelyard_push_enclosing(steelyard_node_t* node, steelyard_resource_t resource,
                                                           int threads);
-/* Everything as before this context's last push. An error where there is none, or where another context has pushed since. */
+/*
+ * Everything as before this context's last push.
+ * @return an error if this context has pushed nothing, if another context has pushed since, or if the push was made before the
+ *         phase that is entered now, or by it
+ */
 STEELYARD_API steelyard_status_t steelyard_pop(steelyard_node_t* node);
 
 /* ------------------------------------------------------------------------------------------------ parts of a phase -- */
@@ -206,12 +212,18 @@ STEELYARD_API steelyard_status_t steelyard_phase_create_graded(steelyard_node_t*
 STEELYARD_API void steelyard_phase_free(steelyard_phase_t* phase);
 
 /*
- * Collective. `chosen`: 1 for those who work: they return when all have come, bound to their resource, with the thread
- * count set. The others get 0 at once. All must leave; until then all else that is collective on the node is an error. A
- * phase that is still entered when it is freed, or when MPI_Finalize is called, is left there, with a warning.
+ * Collective. The processes that work return when all have come, bound to their resource, with the thread count set. The others
+ * return at once. All must leave; until then all else that is collective on the node is an error. A phase that is still entered
+ * when it is freed, or when MPI_Finalize is called, is left there, with a warning.
+ * @param chosen 1 in the processes that work, otherwise 0
+ * @return an error if another process has called something else; the phase is not entered then
  */
 STEELYARD_API steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen);
-/* Collective. The others sleep here until the chosen ones have come; then all go on, bound as before. */
+/*
+ * Collective. The others sleep here until the chosen ones have come; then all go on, bound as before.
+ * @return an error if the phase was not entered, or if another process has not entered it but called something else: the phase
+ *         is left then, too
+ */
 STEELYARD_API steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase);
 
 /* How a phase runs next. */
@@ -268,8 +280,11 @@ STEELYARD_API steelyard_status_t steelyard_node_create_by(const steelyard_meetin
 STEELYARD_API int steelyard_internal_node(void);
 /* Lets others run, for longer with each turn of a loop that waits; `turn` counts from 0. */
 STEELYARD_API void steelyard_internal_pause(int turn);
-/* Leaves each phase that this process has entered and not left, and warns of it: others sleep until all have left. For the
- * moment when MPI ends, where steelyard_node_create() has it called by itself. */
+/* The rank of this process in MPI_COMM_WORLD, for messages. steelyard_node_create() calls it. */
+STEELYARD_API void steelyard_internal_world_rank(int rank);
+/* Leaves each phase that this process has entered and not left, and warns of it: others sleep until all have left. Then the
+ * collective calls of all its contexts are an error at the other processes, which names this one. For the moment when MPI
+ * ends, where steelyard_node_create() has it called by itself. */
 STEELYARD_API void steelyard_phase_leave_all(void);
 
 #ifndef STEELYARD_WITHOUT_MPI
@@ -340,11 +355,13 @@ static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, st
       NULL, 0, 1, 0, NULL, steelyard_mpi_broadcast, steelyard_mpi_all_agree, steelyard_mpi_abort};
   steelyard_status_t status;
   MPI_Comm here = MPI_COMM_NULL;
-  int by_number = 0;
+  int by_number = 0, world_rank = 0;
   meeting.self = &place;
   meeting.problem = steelyard_mpi_problem(communicator);
   if (meeting.problem == NULL) {
     steelyard_mpi_watch_the_end();
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    steelyard_internal_world_rank(world_rank);
     MPI_Comm_rank(communicator, &meeting.rank_in_communicator);
     by_number = steelyard_mpi_is_mpich();
     if (by_number)

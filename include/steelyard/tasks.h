@@ -39,10 +39,16 @@
 #include <mpi.h>
 #include <stdlib.h>
 #endif
+#ifdef __cpp_exceptions
+#include <exception>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Bytes that the input of a task may have, and its result: 1 GiB, so that every message fits MPI's counts. */
+enum { STEELYARD_TASK_BYTES = 1 << 30 };
 
 /* The tasks of all processes of a communicator. */
 typedef struct steelyard_tasks steelyard_tasks_t;
@@ -58,8 +64,14 @@ typedef struct steelyard_task {
 } steelyard_task_t;
 
 /*
- * What a task does. Anything but 0 is a failure, and comes home as one. It may call MPI only where MPI allows it in that
- * thread, and must not wait for other tasks.
+ * What a task does. It may call MPI only where MPI allows it in that thread, and must not wait for other tasks.
+ *
+ * Exceptions: if C++ code made the pool, what the function throws is caught, and the task fails with the exception's sentence.
+ * If C or Fortran code made the pool, the function must not throw: an exception ends the process.
+ *
+ * @param task    the task, until the function returns
+ * @param context that of its type, in the process that executes the task
+ * @return 0; anything else is a failure, which the owner of the task gets as one.
  */
 typedef int (*steelyard_task_function_t)(steelyard_task_t* task, void* context);
 
@@ -94,10 +106,11 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
 #endif
 
 /*
- * Collective, before MPI_Finalize; NULL is let pass. Tasks that were spawned after the last run are executed, and their
- * results dropped.
- * Errors: other ranks are in a run, or MPI_Finalize was called: the pool is freed nevertheless. Called in a task or by a
- * consumer of results: the pool stays, to be freed after the run.
+ * Frees a pool. Collective, before MPI_Finalize. Tasks that were spawned after the last run are executed, and their results
+ * dropped. If a rank does not come, the others say so after 10 s, and go on waiting.
+ * @param pool NULL is ignored
+ * @return an error if other ranks are in a run, or if MPI_Finalize was called: the pool is freed nevertheless. Called in a task
+ *         or by a consumer of results: the pool stays, to be freed after the run.
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_free(steelyard_tasks_t* pool);
 
@@ -118,13 +131,18 @@ typedef struct steelyard_result {
   size_t size;
   const char* message; /* NULL: it went well. Otherwise why it failed; there are no bytes then */
 } steelyard_result_t;
+/* Takes a result. It must not throw: an exception ends the process. (tasks.hpp catches what its consumers throw.) */
 typedef void (*steelyard_result_function_t)(const steelyard_result_t* result, void* user);
 
 /*
  * Executes tasks, until none is left in any process and all results are home. Collective: all ranks, equally often, with
- * tasks of their own or without. `consumer` gets each result as it comes, in this thread, never in the middle of a task; it
- * may spawn tasks. NULL: results are dropped.
- * Errors: called in a run, or after MPI_Finalize; ranks have freed the pool.
+ * tasks of their own or without. If a rank does not come, the idle ranks of all nodes write a line that names it after 10 s, and
+ * go on waiting.
+ * @param consumer gets each result as it comes, in this thread, never in the middle of a task; it may spawn tasks. NULL: results
+ *                 are dropped.
+ * @param user     handed to the consumer
+ * @return an error in a run, which goes on as if this call had not been made; after MPI_Finalize; or if a rank has freed the pool
+ *         or called MPI_Finalize, whose sentence names that rank
  */
 STEELYARD_API steelyard_status_t steelyard_tasks_run(steelyard_tasks_t* pool, steelyard_result_function_t consumer,
                                                      void* user);
@@ -204,6 +222,24 @@ STEELYARD_API steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_
                                                            const steelyard_task_type_t* types, int count,
                                                            const steelyard_tasks_options_t* options,
                                                            steelyard_tasks_t** pool);
+
+/*
+ * For steelyard_tasks_create() alone: what only the program can do, since the library knows neither its MPI nor its exceptions.
+ * @param pool       one that was just made; NULL is ignored
+ * @param call       calls the function of a task and catches what it throws; NULL: it is called directly
+ * @param world_rank the rank in MPI_COMM_WORLD of a rank of the pool, for messages; gets the mail's `self`. NULL: as it is
+ */
+STEELYARD_API void steelyard_internal_tasks_callbacks(steelyard_tasks_t* pool,
+                                                      int (*call)(steelyard_task_function_t function,
+                                                                  steelyard_task_t* task, void* context),
+                                                      int (*world_rank)(void* self, int rank));
+
+/*
+ * Leaves all pools that this process has not freed, and warns of it: other ranks may be in a run. Their tasks that were not
+ * executed are dropped. Collective as steelyard_tasks_free() is. For the moment when MPI ends: steelyard_tasks_create() has it
+ * called by MPI_Finalize.
+ */
+STEELYARD_API void steelyard_tasks_finalize_all(void);
 
 /* steelyard_tasks_free(), after which *pool is NULL, unless it was refused and the pool is there yet. */
 STEELYARD_API steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** pool);
@@ -323,9 +359,49 @@ static inline void steelyard_mpi_mail_places(steelyard_mpi_mail_t* self, int ran
   mail->nodes = self->nodes;
 }
 
+/* Compiled into the program: libsteelyard has a C++ runtime of its own, which cannot catch what the program throws. */
+#ifdef __cpp_exceptions
+static inline int steelyard_mpi_call(steelyard_task_function_t function, steelyard_task_t* task, void* context) {
+  try {
+    return function(task, context);
+  } catch (const std::exception& exception) {
+    steelyard_task_fail(task, exception.what());
+  } catch (...) {
+    steelyard_task_fail(task, "an exception that is no std::exception");
+  }
+  return 0;
+}
+#define STEELYARD_MPI_CALL steelyard_mpi_call
+#else
+#define STEELYARD_MPI_CALL NULL
+#endif
+static inline int steelyard_mpi_mail_ends(MPI_Comm self, int key, void* value, void* state) {
+  (void)self, (void)key, (void)value, (void)state;
+  steelyard_tasks_finalize_all();
+  return MPI_SUCCESS;
+}
+/* The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF. */
+static inline void steelyard_mpi_mail_watch_the_end(void) {
+  static int key = MPI_KEYVAL_INVALID;
+  if (key != MPI_KEYVAL_INVALID) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, steelyard_mpi_mail_ends, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+static inline int steelyard_mpi_mail_world_rank(void* self, int rank) {
+  MPI_Group here, world;
+  int found = rank;
+  MPI_Comm_group(((steelyard_mpi_mail_t*)self)->all, &here);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_translate_ranks(here, 1, &rank, world, &found);
+  MPI_Group_free(&here);
+  MPI_Group_free(&world);
+  return found == MPI_UNDEFINED ? rank : found;
+}
+
 static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, const steelyard_task_type_t* types,
                                                         int count, const steelyard_tasks_options_t* options,
                                                         steelyard_tasks_t** pool) {
+  steelyard_status_t status;
   steelyard_mail_t mail = {NULL,
                            0,
                            1,
@@ -356,6 +432,7 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
       if (good) mail.problem = "another rank was refused the task pool, by its threads or its memory: see its message";
       free(self);
     } else {
+      steelyard_mpi_mail_watch_the_end();
       for (slot = 0; slot < steelyard_mpi_slots; ++slot) self->sends[slot] = MPI_REQUEST_NULL;
       self->message = MPI_MESSAGE_NULL;
       self->nodes = NULL;
@@ -366,8 +443,12 @@ static inline steelyard_status_t steelyard_tasks_create(MPI_Comm communicator, c
       mail.self = self;
     }
   }
-  return steelyard_tasks_create_by(&mail, types, count, options, pool);
+  status = steelyard_tasks_create_by(&mail, types, count, options, pool);
+  if (status == STEELYARD_SUCCESS)
+    steelyard_internal_tasks_callbacks(*pool, STEELYARD_MPI_CALL, steelyard_mpi_mail_world_rank);
+  return status;
 }
+#undef STEELYARD_MPI_CALL
 
 #endif
 

@@ -1,8 +1,10 @@
 #pragma once
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -76,7 +78,7 @@ class tasks {
     explicit Task(steelyard_task_t* task) : task_(task) {}
     steelyard_task_t* task_;
   };
-  /// A task that has thrown.
+  /// A task that has thrown, or whose result is too large to travel (STEELYARD_TASK_BYTES).
   struct Failure {
     In in;
     std::string message;
@@ -112,9 +114,14 @@ class tasks {
   }
 
   /// Collective. `consumer(const In&, const Out&)` is called for each result; what it throws ends no run: the first exception
-  /// is thrown again when the run is over. Tasks that have thrown are in failures() until the next run.
+  /// is thrown again when the run is over. Tasks that have failed are in failures() until the next run.
+  /// @param consumer called in this thread, never in the middle of a task; it may spawn tasks.
+  /// @return an error in a task or a consumer of results: the run that it is called in goes on as if it had not been called.
   template <class Consumer>
   Status run(Consumer&& consumer) {
+    // The library refuses this call, and says why. Nothing of the run that is going on may be touched before.
+    if (running_.exchange(true)) return static_cast<Status>(steelyard_tasks_run(pool_, nullptr, nullptr));
+    const Running running{running_};
     failures_.clear();
     consumer_ = [&consumer](const In& in, const Out& out) { consumer(in, out); };
     steelyard_status_t status = STEELYARD_SUCCESS;
@@ -150,6 +157,20 @@ class tasks {
     std::uint32_t failed, input;  // the second: bytes
   };
 
+  // Bytes of a failure's sentence that travel: with the head and the largest input they stay below what a result may have.
+  static constexpr std::size_t kSentence = 4096;
+  /// While it lives, a run is going on.
+  struct Running {
+    std::atomic<bool>& running;
+    ~Running() { running = false; }
+  };
+
+  static std::string too_large(std::size_t result, std::size_t input, bool by_task) {
+    return "the result of a task has " + std::to_string(result) + " bytes" +
+           (by_task ? ", its input, which travels with it, " + std::to_string(input) : std::string()) + ": at most " +
+           std::to_string(std::size_t{STEELYARD_TASK_BYTES}) + " can travel; divide the task";
+  }
+
   static int execute(steelyard_task_t* task, void* self) {
     const std::string_view input(static_cast<const char*>(task->input), task->bytes);
     const bool by_task = task->tag == kByTask;
@@ -161,23 +182,30 @@ class tasks {
     };
     const auto fail = [&](const char* message) {
       if (!by_task) {
+        bytes.clear();
         steelyard_task_fail(task, message);
         return;
       }
       head.failed = 1;
       begin();
-      bytes += message;
+      bytes.append(std::string_view(message).substr(0, kSentence));
     };
     try {
       Task running(task);
       begin();
       Travel<Out>::pack(static_cast<tasks*>(self)->function_(Travel<In>::unpack(input), running), bytes);
+      if (bytes.size() > STEELYARD_TASK_BYTES) {
+        const std::size_t others = by_task ? sizeof(head) + input.size() : 0;
+        fail(too_large(bytes.size() - others, input.size(), by_task).c_str());
+      }
     } catch (const std::exception& exception) {
       fail(exception.what());
     } catch (...) {
       fail("an exception that is no std::exception");
     }
-    if (!bytes.empty()) steelyard_task_result(task, bytes.data(), bytes.size());
+    if (!bytes.empty() && steelyard_task_result(task, bytes.data(), bytes.size()) != STEELYARD_SUCCESS) {
+      steelyard_task_fail(task, steelyard_message());
+    }
     return 0;
   }
 
@@ -194,6 +222,8 @@ class tasks {
         }
         return;
       }
+      // No memory for a result that has its task's input in it: nothing is known of the task but that it failed.
+      if (result->message != nullptr) throw std::runtime_error(result->message);
       Head head;
       std::memcpy(&head, bytes.data(), sizeof(head));
       In in = Travel<In>::unpack(bytes.substr(sizeof(head), head.input));
@@ -215,6 +245,7 @@ class tasks {
   std::exception_ptr thrown_;
   std::string scratch_;
   int threads_;
+  std::atomic<bool> running_{false};
   steelyard_tasks_t* pool_ = nullptr;
 };
 

@@ -94,6 +94,8 @@ CpuSet from_c(const steelyard_cpus_t& cpus) {
   return set;
 }
 
+int rank_in_world = -1;  // as the program's MPI says
+
 /// The program's own MPI, asked through the functions that it brought.
 class CalledMeeting final : public Meeting {
  public:
@@ -101,6 +103,7 @@ class CalledMeeting final : public Meeting {
   int rank() const override { return by_.rank; }
   int size() const override { return by_.size; }
   int rank_in_communicator() const override { return by_.rank_in_communicator; }
+  int rank_in_world() const override { return ::rank_in_world >= 0 ? ::rank_in_world : by_.rank_in_communicator; }
   void broadcast(void* bytes, std::size_t size) override {
     if (by_.size == 1) return;
     const Waiting waiting(false);
@@ -366,7 +369,12 @@ void steelyard_internal_pause(int turn) {
   }
 }
 
-void steelyard_phase_leave_all(void) { Phase::leave_all("MPI_Finalize was called"); }
+void steelyard_internal_world_rank(int rank) { rank_in_world = rank; }
+
+void steelyard_phase_leave_all(void) {
+  Phase::leave_all("MPI_Finalize was called");
+  Context::finalize_all();
+}
 
 steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {
   if (grade != nullptr) *grade = {};

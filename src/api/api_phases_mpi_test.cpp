@@ -197,6 +197,55 @@ TEST_F(Phases, MistakesAreSentencesAndHarmNobody) {
   says(steelyard_phase_create_graded(node, &negative, &phase), "at most -1 threads");
 }
 
+TEST_F(Phases, WhoCallsSomethingElseIsNamedAtAllRanksAtOnce) {
+  if (ranks < 2) GTEST_SKIP() << "takes two";
+  // Messages name ranks of MPI_COMM_WORLD, whatever the context was made of.
+  MPI_Comm reversed;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  steelyard_node_t* other_way = nullptr;
+  ASSERT_EQ(steelyard_node_create(reversed, &other_way), STEELYARD_SUCCESS) << message();
+  MPI_Comm_free(&reversed);
+  steelyard_phase_t *one = nullptr, *two = nullptr;
+  ASSERT_EQ(steelyard_phase_create(other_way, STEELYARD_MACHINE, 1, &one), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_phase_create(other_way, STEELYARD_MACHINE, 2, &two), STEELYARD_SUCCESS);
+  const auto pass = [](steelyard_phase_t* phase) {
+    int chosen = 0;
+    const steelyard_status_t entered = steelyard_phase_enter(phase, &chosen);
+    return entered == STEELYARD_SUCCESS ? steelyard_phase_leave(phase) : entered;
+  };
+  for (int round = 0; round < 4 * ranks; ++round) {
+    const bool differs = round / 4 == rank;
+    if (differs == (round % 2 == 0)) usleep(5000);
+    const steelyard_status_t status = !differs        ? pass(one)
+                                      : round % 4 < 2 ? pass(two)
+                                                      : steelyard_node_barrier(other_way);
+    EXPECT_EQ(status, STEELYARD_ERROR);
+    EXPECT_NE(message().find("rank " + std::to_string(round / 4) + " calls "), std::string::npos) << message();
+    EXPECT_NE(message().find(round % 4 < 2 ? "another phase" : "steelyard_node_barrier()"), std::string::npos)
+        << message();
+    EXPECT_EQ(pass(round % 3 == 0 ? two : one), STEELYARD_SUCCESS) << message();
+    EXPECT_EQ(steelyard_node_barrier(other_way), STEELYARD_SUCCESS) << message();
+  }
+  steelyard_phase_free(one);
+  steelyard_phase_free(two);
+  steelyard_node_free(other_way);
+}
+
+TEST_F(Phases, APopInAPhaseOfWhatLiesBelowItIsRefusedAtOnce) {
+  steelyard_phase_t* phase = nullptr;
+  int chosen = 0;
+  ASSERT_EQ(steelyard_phase_create(node, STEELYARD_MACHINE, 1, &phase), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_SAME_THREADS), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS);
+  for (int pops = 0; pops < 2; ++pops) {
+    EXPECT_EQ(steelyard_pop(node), STEELYARD_ERROR);
+    EXPECT_NE(message().find("a pop in a phase"), std::string::npos) << message();
+  }
+  EXPECT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS) << message();
+  EXPECT_EQ(steelyard_pop(node), STEELYARD_SUCCESS) << message();
+  steelyard_phase_free(phase);
+}
+
 TEST_F(Phases, AnIntercommunicatorIsRefused) {
   if (ranks < 2) GTEST_SKIP() << "takes two";
   MPI_Comm half, inter;

@@ -2,23 +2,19 @@
 
 #include <deque>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 #include "api/hooks.h"
 #include "api/message.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "node/sleep.h"
 #include "tasks/pool.h"
 
 // steelyard/tasks.h over src/tasks: checks what comes in, turns failures into sentences, keeps exceptions in.
 using namespace steelyard::tasks;
 using steelyard::base::Status;
-
-struct steelyard_tasks {
-  std::vector<steelyard_task_type_t> types;
-  std::deque<std::string> names;  // which `types` point into
-  std::unique_ptr<Pool> pool;
-};
 
 namespace {
 
@@ -76,11 +72,42 @@ class CalledMail final : public Mail {
   void waits(bool begins) override { begins ? steelyard_internal_wait_begins(0) : steelyard_internal_wait_ends(); }
   bool open() const override { return by_.open(by_.self) != 0; }
   void abandon() override { clean_ = false; }
+  int world_rank(int rank) const override { return world_rank_ == nullptr ? rank : world_rank_(by_.self, rank); }
+  void ask_world_ranks_of(int (*world_rank)(void*, int)) { world_rank_ = world_rank; }
 
  private:
+  int (*world_rank_)(void* self, int rank) = nullptr;
   bool clean_ = true;
   const steelyard_mail_t by_;
 };
+
+/// A type of tasks, and how its function is called.
+struct Type : steelyard_task_type_t {
+  int (*call)(steelyard_task_function_t, steelyard_task_t*, void*) = nullptr;
+};
+}  // namespace
+
+struct steelyard_tasks {
+  std::vector<Type> types;
+  std::deque<std::string> names;  // which `types` point into
+  std::unique_ptr<Pool> pool;
+  CalledMail* mail = nullptr;  // the pool's
+};
+
+namespace {
+
+// The pools of this process, in the order in which they were made.
+std::mutex pools_mutex;
+std::vector<steelyard_tasks*> pools;
+
+steelyard_tasks* noted(std::unique_ptr<steelyard_tasks> made) {
+  const std::lock_guard lock(pools_mutex);
+  return pools.emplace_back(made.release());
+}
+void forget(const steelyard_tasks* pool) {
+  const std::lock_guard lock(pools_mutex);
+  std::erase(pools, pool);
+}
 
 Status to_settings(const steelyard_tasks_options_t& options, Settings& settings) {
   const std::string_view policy = options.policy == nullptr ? "small-world" : options.policy;
@@ -111,10 +138,11 @@ Status known(const Pool& pool, int type) {
 }
 
 void execute(void* self, Running& running) {
-  const auto* type = static_cast<const steelyard_task_type_t*>(self);
+  const auto* type = static_cast<const Type*>(self);
   steelyard_task_t task{running.input, running.bytes, running.tag, running.owner, static_cast<int>(running.function),
                         running.worker};
-  const int status = type->function(&task, type->context);
+  const int status =
+      type->call != nullptr ? type->call(type->function, &task, type->context) : type->function(&task, type->context);
   if (status != 0 && !running.worker->failed()) {
     running.worker->fail(fmt::format("a task of type \"{}\" ended with status {}", type->name, status));
   }
@@ -182,7 +210,7 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
       if (types[i].name == nullptr || types[i].function == nullptr) {
         good = Status::failure(fmt::format("task type {} has no name or no function: give it both", i));
       } else {
-        made->types.push_back(types[i]);
+        made->types.push_back({types[i]});
         made->types.back().name = made->names.emplace_back(types[i].name).c_str();
         names += fmt::format("{}{}{}", i == 0 ? "" : ", ", types[i].name, types[i].returns != 0 ? "" : " (no result)");
       }
@@ -193,11 +221,38 @@ steelyard_status_t steelyard_tasks_create_by(const steelyard_mail_t* mail, const
                   : good;
     }
     std::vector<Function> functions;
-    for (steelyard_task_type_t& type : made->types) functions.push_back({execute, &type, type.returns != 0});
+    for (Type& type : made->types) functions.push_back({execute, &type, type.returns != 0});
+    made->mail = called.get();
     good = Pool::create(std::move(called), std::move(functions), names, settings, made->pool);
-    if (good) *pool = made.release();
+    if (good) *pool = noted(std::move(made));
     return good;
   });
+}
+
+void steelyard_internal_tasks_callbacks(steelyard_tasks_t* pool,
+                                        int (*call)(steelyard_task_function_t, steelyard_task_t*, void*),
+                                        int (*world_rank)(void*, int)) {
+  if (pool == nullptr) return;
+  for (Type& type : pool->types) type.call = call;
+  pool->mail->ask_world_ranks_of(world_rank);
+  pool->pool->set_world_rank(pool->mail->world_rank(pool->pool->rank()));
+}
+
+void steelyard_tasks_finalize_all(void) {
+  std::vector<steelyard_tasks*> left_over;
+  {
+    const std::lock_guard lock(pools_mutex);
+    left_over.swap(pools);
+  }
+  for (steelyard_tasks* pool : left_over) {
+    if (!pool->pool->open() || pool->pool->running() || pool->pool->in_task()) continue;
+    const Status left = pool->pool->leave(true);
+    if (!left) {
+      steelyard::base::warn(left.sentence());
+    } else if (pool->pool->rank() == 0) {
+      steelyard::base::warn("MPI_Finalize was called while a task pool was not freed: free it before, on all ranks");
+    }
+  }
 }
 
 steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** handle) {
@@ -207,6 +262,7 @@ steelyard_status_t steelyard_tasks_free_handle(steelyard_tasks_t** handle) {
       return Status::failure("a task pool was freed in a task or by a consumer of results: free it after the run");
     }
     const std::unique_ptr<steelyard_tasks> freed(std::exchange(*handle, nullptr));
+    forget(freed.get());
     if (!freed->pool->open()) {
       return Status::failure("a task pool was freed after MPI_Finalize: free it before, on all ranks");
     }

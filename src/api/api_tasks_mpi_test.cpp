@@ -309,7 +309,7 @@ TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
     ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS);
     if (ranks > 1 && rank != ranks - 1) {
       EXPECT_EQ(steelyard_tasks_run(pool, nullptr, nullptr), STEELYARD_ERROR);
-      EXPECT_NE(message().find("have freed the task pool"), std::string::npos) << message();
+      EXPECT_NE(message().find("has freed the task pool"), std::string::npos) << message();
       EXPECT_EQ(steelyard_tasks_run(pool, nullptr, nullptr), STEELYARD_ERROR);
     }
     // Who has left out a run that others are in is told, too.
@@ -392,6 +392,86 @@ TEST(Typed, ValuesStringsVectorsAndExceptions) {
   // What a consumer throws does not leave the others in the run.
   halves.spawn(1);
   EXPECT_THROW(halves.run([](const int&, const double&) { throw std::logic_error("no"); }), std::logic_error);
+}
+
+TEST(Typed, ARunInARunIsRefusedAndTheOuterOneLosesNothing) {
+  steelyard::tasks<int, int> squares(MPI_COMM_WORLD, [](const int& i) {
+    if (i == 13) throw std::runtime_error("thirteen");
+    return i * i;
+  });
+  for (int i = 0; i < 50; ++i) squares.spawn(i);
+  int results = 0, refused = 0;
+  EXPECT_EQ(squares.run([&](const int& i, const int& square) {
+    EXPECT_EQ(square, i * i);
+    ++results;
+    if (squares.run([](const int&, const int&) {}) == steelyard::Status::error) ++refused;
+    EXPECT_NE(message().find("it is in a run already"), std::string::npos) << message();
+  }),
+            steelyard::Status::success)
+      << message();
+  EXPECT_EQ(results, 49);
+  EXPECT_EQ(refused, 49);
+  EXPECT_EQ(squares.failures().size(), 1u);
+  squares.spawn(3);
+  EXPECT_EQ(squares.run([&](const int&, const int& square) { EXPECT_EQ(square, 9); }), steelyard::Status::success);
+}
+
+/// Travels as so many bytes as it says.
+struct Huge {
+  std::size_t bytes;
+};
+
+}  // namespace
+
+template <>
+struct steelyard::Travel<Huge> {
+  static void pack(const Huge& value, std::string& bytes) { bytes.resize(bytes.size() + value.bytes); }
+  static Huge unpack(std::string_view bytes) { return {bytes.size()}; }
+};
+
+namespace {
+
+TEST(Typed, AResultThatIsTooLargeIsAFailureWithItsTask) {
+  using Makers = steelyard::tasks<int, Huge>;
+  Makers makers(MPI_COMM_WORLD, [](const int& depth, Makers::Task& task) {
+    if (depth > 0) task.spawn(depth - 1);
+    return Huge{depth > 0 ? std::size_t{5} : std::size_t{STEELYARD_TASK_BYTES} + 1};
+  });
+  const int rank = rank_of(MPI_COMM_WORLD);
+  std::size_t bytes = 0;
+  if (rank == 0) makers.spawn(1);  // which spawns a task that returns too much
+  if (rank == 0) makers.spawn(0);  // and one that no task has spawned
+  EXPECT_EQ(makers.run([&](const int&, const Huge& huge) { bytes += huge.bytes; }), steelyard::Status::success);
+  EXPECT_EQ(bytes, rank == 0 ? 5u : 0u);
+  std::multiset<int> failed;
+  for (const Makers::Failure& failure : makers.failures()) {
+    failed.insert(failure.in);
+    EXPECT_NE(failure.message.find("the result of a task has 1073741825 bytes"), std::string::npos) << failure.message;
+  }
+  EXPECT_EQ(failed, rank == 0 ? (std::multiset<int>{0, 0}) : std::multiset<int>());
+}
+
+TEST(Pool, WhatATaskOfACProgramThrowsIsItsFailure) {
+  const steelyard_task_type_t type{"throw",
+                                   [](steelyard_task_t* task, void*) -> int {
+                                     if (task->tag == 1) throw std::runtime_error("the oven exploded");
+                                     if (task->tag == 2) throw 2;
+                                     return 0;
+                                   },
+                                   nullptr, 1};
+  steelyard_tasks_t* pool = nullptr;
+  ASSERT_EQ(steelyard_tasks_create(MPI_COMM_WORLD, &type, 1, nullptr, &pool), STEELYARD_SUCCESS) << message();
+  for (std::uint64_t tag = 0; tag < 3; ++tag) steelyard_tasks_spawn(pool, 0, tag, nullptr, 0);
+  std::map<std::uint64_t, std::string> messages;
+  const auto collect = [](const steelyard_result_t* result, void* user) {
+    auto& all = *static_cast<std::map<std::uint64_t, std::string>*>(user);
+    all[result->tag] = result->message == nullptr ? "" : result->message;
+  };
+  EXPECT_EQ(steelyard_tasks_run(pool, collect, &messages), STEELYARD_SUCCESS) << message();
+  EXPECT_EQ(messages, (std::map<std::uint64_t, std::string>{
+                          {0, ""}, {1, "the oven exploded"}, {2, "an exception that is no std::exception"}}));
+  EXPECT_EQ(std::uncaught_exceptions(), 0);
+  EXPECT_EQ(steelyard_tasks_free(pool), STEELYARD_SUCCESS) << message();
 }
 
 TEST(Pool, ARunDoesNotWaitForHelpersWhoDoNotCome) {

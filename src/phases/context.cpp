@@ -34,6 +34,8 @@ node::Topology published(const Shared& shared, const node::Pu* pus) {
   return topology;
 }
 
+std::vector<Context*> contexts;  // of this process
+
 }  // namespace
 
 base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
@@ -52,6 +54,7 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
     Member& mine = members_at(head)[meeting.rank()];
     sign(mine);
     mine.rank = meeting.rank_in_communicator();
+    mine.world = meeting.rank_in_world();
     const bool emulated = shared.outline.emulated;
     const BindingStack& stack = BindingStack::of_this_process();
     const CpuSet mask = stack.now(emulated) & machine->all();
@@ -64,9 +67,10 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
   context.reset(new Context(std::move(*machine), std::move(file), meeting.rank(), meeting.size()));
 
   Context& it = *context;
-  it.rendezvous_ = std::make_unique<Rendezvous>(it.members_, it.me_, std::move(lost));
+  it.rendezvous_ = std::make_unique<Rendezvous>(*it.shared_, it.members_, it.me_, std::move(lost));
   for (const Member& member : it.members_) it.job_ = it.job_ | member.home;
   it.exchange_ = std::make_unique<Exchange>(*it.shared_, it.members_, it.me_, *it.file_, *it.rendezvous_);
+  contexts.push_back(&it);
   BindingStack::of_this_process().tell(&it.members_[static_cast<std::size_t>(it.me_)]);
   return {};
 }
@@ -79,7 +83,12 @@ Context::Context(Machine machine, std::unique_ptr<SharedFile> file, int me, int 
       members_(reinterpret_cast<Member*>(shared_ + 1), static_cast<std::size_t>(size)),
       me_(me) {}
 
+void Context::finalize_all() {
+  for (Context* context : contexts) context->rendezvous_->finalize();
+}
+
 Context::~Context() {
+  std::erase(contexts, this);
   BindingStack& stack = BindingStack::of_this_process();
   while (stack.depth(this) > 0 && stack.pop(this)) continue;
   stack.tell_no_more(&members_[static_cast<std::size_t>(me_)]);
@@ -127,8 +136,17 @@ base::Status Context::outside(const char* call) const {
 
 base::Status Context::barrier(Rendezvous::Wait wait) {
   base::Status free = outside("a barrier or a quiesce is called");
-  if (free) rendezvous_->meet(shared_->barrier, wait);
-  return free;
+  return free ? rendezvous_->meet({Call::Kind::barrier, 0}, wait) : free;
+}
+
+base::Status Context::pop() {
+  BindingStack& stack = BindingStack::of_this_process();
+  if (in_phase && stack.depth(this) > 0 && stack.depth(this) <= phase_depth) {
+    return base::Status::failure(
+        "a pop in a phase of a binding that was pushed before the phase, or by it: call steelyard_phase_leave() first; pushes "
+        "and pops must nest");
+  }
+  return stack.pop(this);
 }
 
 base::Status Context::push(const CpuSet& set, int threads) {

@@ -52,10 +52,14 @@ class Context : public std::enable_shared_from_this<Context> {
   base::Status push(Resource resource, int index, int threads);
   /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind above.
   base::Status push_enclosing(Resource resource, int threads);
-  base::Status pop() { return BindingStack::of_this_process().pop(this); }
+  /// Refused in a phase for what was pushed before the phase, or by it.
+  base::Status pop();
   /// The index of the resource that this thread is in now, or that holds most of what it is bound to.
   int closest(Resource resource) const;
   CpuSet now() const;
+
+  /// All contexts of this process: it calls MPI_Finalize, and comes to no collective call any more.
+  static void finalize_all();
 
   /// All meet. Those who expect to wait long sleep at once.
   base::Status barrier(Rendezvous::Wait wait);
@@ -64,6 +68,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Exchange& exchange() { return *exchange_; }
 
   bool in_phase = false;  ///< one phase of a context at a time
+  int phase_depth = 0;    ///< pushes that a pop in the phase must leave
   /// An error where a phase is entered: `call` is the start of a sentence.
   base::Status outside(const char* call) const;
 

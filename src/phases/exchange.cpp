@@ -24,13 +24,13 @@ base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
   auto& capacity = shared_.capacity[area];
   if (bytes > capacity.load(std::memory_order_relaxed)) {
     base::Status grown;
-    meet();  // everybody has read the old capacity
+    if (base::Status met = meet(); !met) return met;  // all have read the old capacity
     if (me_ == 0) {
       const std::uint64_t wanted = std::bit_ceil(std::max(bytes, kLeast));
       grown = file_.grow(area, wanted);
       if (grown) capacity.store(wanted, std::memory_order_relaxed);
     }
-    meet();
+    if (base::Status met = meet(); !met) return met;
     if (!grown) return grown;
   }
   const std::uint64_t there = capacity.load(std::memory_order_relaxed);
@@ -42,10 +42,11 @@ base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
   return {};
 }
 
-base::Status Exchange::gather(const Distribution& distribution, const void* mine, std::size_t bytes, View& all) {
+base::Status Exchange::gather(const Distribution& distribution, std::uint32_t what, const void* mine, std::size_t bytes,
+                              View& all) {
   all = {};
   members_[static_cast<std::size_t>(me_)].bytes.store(bytes, std::memory_order_relaxed);
-  meet();
+  if (base::Status met = rendezvous_.meet({Call::Kind::gather, what}, Rendezvous::Wait::brief); !met) return met;
   std::uint64_t offset = 0, my_offset = 0, group_offset = 0;
   for (const int leader : distribution.chosen()) {
     offset = rounded(offset);
@@ -63,14 +64,14 @@ base::Status Exchange::gather(const Distribution& distribution, const void* mine
   base::Status room = make_room(inbox, offset);
   char* area = room ? file_.map(inbox, 0) : nullptr;
   if (area != nullptr && bytes > 0) std::memcpy(area + my_offset, mine, bytes);
-  meet();
+  if (base::Status met = meet(); room) room = met;
   if (!room) all = {};
   if (room && !all.members.empty()) all.data = area == nullptr ? nullptr : area + group_offset;
   return room;
 }
 
-base::Status Exchange::scatter(const Distribution& distribution, const void* from, std::span<const std::size_t> bytes,
-                               View& mine) {
+base::Status Exchange::scatter(const Distribution& distribution, std::uint32_t what, const void* from,
+                               std::span<const std::size_t> bytes, View& mine) {
   mine = {};
   Member& me = members_[static_cast<std::size_t>(me_)];
   std::uint64_t total = 0;
@@ -82,14 +83,14 @@ base::Status Exchange::scatter(const Distribution& distribution, const void* fro
   if (gathered_at >= 0 && total > gathered - static_cast<std::uint64_t>(gathered_at)) {
     // The others get nothing, and are not kept waiting.
     const std::vector<std::size_t> nothing(bytes.size());
-    if (base::Status scattered = scatter(distribution, nullptr, nothing, mine); !scattered) return scattered;
+    if (base::Status scattered = scatter(distribution, what, nullptr, nothing, mine); !scattered) return scattered;
     return base::Status::failure(
         fmt::format("{} bytes are scattered out of gathered data that do not go so far: give the bytes of the gathered "
                     "view, or data of your own",
                     total));
   }
   me.bytes.store(gathered_at >= 0 ? 0 : total, std::memory_order_relaxed);
-  meet();
+  if (base::Status met = rendezvous_.meet({Call::Kind::scatter, what}, Rendezvous::Wait::brief); !met) return met;
   std::uint64_t offset = 0, my_offset = 0;
   for (const int leader : distribution.chosen()) {
     offset = rounded(offset);
@@ -109,7 +110,7 @@ base::Status Exchange::scatter(const Distribution& distribution, const void* fro
       at += bytes[part++];
     }
   }
-  meet();
+  if (base::Status met = meet(); room) room = met;
   if (!room) return room;
   const auto area = static_cast<Area>(me.part_area.load(std::memory_order_relaxed));
   const char* base = file_.map(area, shared_.capacity[area].load(std::memory_order_relaxed));

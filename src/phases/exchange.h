@@ -23,16 +23,19 @@ class Exchange {
   Exchange(Shared& shared, std::span<Member> members, int me, SharedFile& file, Rendezvous& rendezvous);
 
   /// At each leader: what its members offer, one after the other in ascending order. Valid until the next gather.
-  base::Status gather(const Distribution& distribution, const void* mine, std::size_t bytes, View& all);
+  /// `what`: of the call, the same at all processes.
+  base::Status gather(const Distribution& distribution, std::uint32_t what, const void* mine, std::size_t bytes,
+                      View& all);
   /// From each leader: `bytes[i]` to its i-th member, out of `from`. At each member: its part, valid until the next scatter,
   /// or until the next gather where the leader gave what it had gathered.
-  base::Status scatter(const Distribution& distribution, const void* from, std::span<const std::size_t> bytes,
-                       View& mine);
+  base::Status scatter(const Distribution& distribution, std::uint32_t what, const void* from,
+                       std::span<const std::size_t> bytes, View& mine);
 
  private:
   enum Area { inbox = 0, outbox = 1 };
   base::Status make_room(Area area, std::uint64_t bytes);
-  void meet() { rendezvous_.meet(shared_.barrier, Rendezvous::Wait::brief); }
+  /// After the first meeting of an exchange, which can be refused: all are in the same one.
+  base::Status meet() { return rendezvous_.meet({Call::Kind::exchange, 0}, Rendezvous::Wait::brief); }
 
   Shared& shared_;
   std::span<Member> members_;

@@ -103,20 +103,21 @@ base::Status Phase::enter(bool& is_chosen) {
   is_chosen = false;
   if (base::Status free = context_->outside("a phase is entered"); !free) return free;
   take_next();
+  Rendezvous& rendezvous = context_->rendezvous();
+  begin_ = rendezvous.turn();
+  const Call call{Call::Kind::enter, what()};
+  if (base::Status all = chosen() ? rendezvous.meet(call, Rendezvous::Wait::brief) : rendezvous.arrive(call); !all)
+    return all;
   entered_ = context_->in_phase = true;
   entered_phases.push_back(this);
   pushed_ = false;
-  depth_ = BindingStack::of_this_process().depth(context_.get());
-  Shared& shared = context_->shared();
-  if (!chosen()) {
-    context_->rendezvous().arrive(shared.begin);
-    return {};
-  }
-  context_->rendezvous().meet(shared.begin, Rendezvous::Wait::brief);
+  depth_ = context_->phase_depth = BindingStack::of_this_process().depth(context_.get());
+  if (!chosen()) return {};
   is_chosen = true;
   const int index = distribution_.resource[static_cast<std::size_t>(context_->me())];
   const base::Status pushed = context_->push(context_->machine().cpus(grade_.resource, index), threads_);
   pushed_ = static_cast<bool>(pushed);
+  context_->phase_depth += pushed_ ? 1 : 0;
   // A phase on fewer cores is slow, but right.
   if (!pushed_) base::warn_once(pushed.sentence());
   return {};
@@ -129,33 +130,43 @@ base::Status Phase::leave() {
   }
   // Whatever went wrong inside, the others are not kept waiting.
   base::Status done = unwind();
-  Shared& shared = context_->shared();
-  context_->rendezvous().meet(shared.end, chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep);
+  Rendezvous& rendezvous = context_->rendezvous();
+  const std::uint64_t end = rendezvous.turn();
+  const base::Status left = rendezvous.leave({Call::Kind::leave, what()},
+                                             chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep, begin_);
   entered_ = context_->in_phase = false;
   std::erase(entered_phases, this);
+  if (!left) return left;
   // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
-  if (choice_) choice_->measured(shared.end.opened_at.load() - shared.begin.opened_at.load());
+  if (choice_) choice_->measured(rendezvous.opened_at(end) - rendezvous.opened_at(begin_));
   return done;
+}
+
+std::uint32_t Phase::what() const {
+  const auto bits = [](int value, int width) { return static_cast<std::uint32_t>(value) & ((1U << width) - 1); };
+  // Threads only where they were agreed on: elsewhere each has those of the process that works for it.
+  return bits(static_cast<int>(grade_.resource), 3) | (choice_ ? 1U : 0U) << 3 | bits(grade_.most, 10) << 4 |
+         bits(choice_ ? grade_.threads : 0, 10) << 14;
 }
 
 base::Status Phase::unwind() {
   const BindingStack& stack = BindingStack::of_this_process();
-  const int extra = stack.depth(context_.get()) - depth_ - (pushed_ ? 1 : 0);
+  const int extra = stack.depth(context_.get()) - context_->phase_depth;
+  context_->phase_depth = 0;
   while (stack.depth(context_.get()) > depth_) {
     if (base::Status popped = context_->pop(); !popped) return popped;
   }
-  if (extra == 0) return {};
+  if (extra <= 0) return {};
   return base::Status::failure(
-      extra > 0 ? fmt::format("{} that this phase did not pop: popped now that it is left",
-                              extra == 1 ? "a binding was pushed in a phase" : "bindings were pushed in a phase")
-                : "a binding was popped in a phase that was pushed before it: pushes and pops must nest");
+      fmt::format("{} that this phase did not pop: popped now that it is left",
+                  extra == 1 ? "a binding was pushed in a phase" : "bindings were pushed in a phase"));
 }
 
 base::Status Phase::gather(const void* mine, std::size_t bytes, View& all) {
   all = {};
   if (base::Status free = context_->outside("data are gathered"); !free) return free;
   take_next();
-  return context_->exchange().gather(distribution_, mine, bytes, all);
+  return context_->exchange().gather(distribution_, what(), mine, bytes, all);
 }
 
 base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes, View& mine) {
@@ -166,7 +177,7 @@ base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes
     return base::Status::failure(
         fmt::format("data are scattered to {} processes by a process that works for {}", bytes.size(), members));
   }
-  return context_->exchange().scatter(distribution_, from, bytes, mine);
+  return context_->exchange().scatter(distribution_, what(), from, bytes, mine);
 }
 
 }  // namespace steelyard::phases

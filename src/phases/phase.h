@@ -32,7 +32,7 @@ class Phase {
   static void leave_all(const char* when);
 
   /// Collective over the node. The chosen ones come back when all have come, bound to their resource; the others at once,
-  /// and must leave(). Outside of gather() and scatter() nothing else of this context may be called between the two.
+  /// and must leave(), which fails if the phase was refused since: a process has called something else. Outside of gather() and scatter() nothing else of this context may be called between the two.
   base::Status enter(bool& chosen);
   /// Collective over the node: all come back when the chosen ones have left.
   base::Status leave();
@@ -51,6 +51,8 @@ class Phase {
   void take(const Grade& grade);
   void take_next();
   base::Status unwind();
+  /// How the phase runs, as far as it is the same in all processes: those that differ in it are in different phases.
+  std::uint32_t what() const;
   void leave_late(const char* when);
 
   std::shared_ptr<Context> context_;
@@ -60,7 +62,8 @@ class Phase {
   int threads_ = 1;
   bool entered_ = false;
   bool pushed_ = false;
-  int depth_ = 0;  ///< of this context's pushes when it was entered
+  int depth_ = 0;            ///< of this context's pushes when it was entered
+  std::uint64_t begin_ = 0;  ///< the turn at which it was entered
 };
 
 }  // namespace steelyard::phases

@@ -145,6 +145,97 @@ TEST(Phase, WhoForgetsToLeaveKeepsNobodyWaiting) {
   }
 }
 
+/// Enters and leaves; the first failure of the two.
+base::Status pass(Phase& phase) {
+  bool chosen = false;
+  base::Status entered = phase.enter(chosen);
+  return entered ? phase.leave() : entered;
+}
+
+TEST(Phase, WhoCallsSomethingElseIsRefusedAsAreAllOthers) {
+  const Emulated machine("package:2 core:2 pu:1");
+  for (const int count : {2, 3, 5}) {
+    const auto statuses = in_processes(count, [count](Meeting& meeting) {
+      std::shared_ptr<Context> context = create(meeting);
+      Phase wide(context, Resource::machine, 1), other(context, Resource::package, 1);
+      for (int round = 0; round < 30 * count; ++round) {
+        const bool deviates = round % count == meeting.rank();
+        // First, last, and in the midst of the others.
+        if (deviates ? round % 4 == 0 : round % 4 == 1) node::sleep_for(3'000'000);
+        View all;
+        const base::Status refused = !deviates        ? pass(wide)
+                                     : round % 3 == 0 ? pass(other)
+                                     : round % 3 == 1 ? context->barrier(Rendezvous::Wait::brief)
+                                                      : wide.gather(nullptr, 0, all);
+        const char* words = round % 3 == 0   ? "steelyard_phase_enter() of another phase where rank"
+                            : round % 3 == 1 ? "steelyard_node_barrier()"
+                                             : "steelyard_phase_gather()";
+        if (refused || refused.sentence().find(words) == std::string::npos) return false;
+        if (round % 2 == 0 && !pass(round % 5 == 0 ? other : wide)) return false;
+      }
+      return context->barrier(Rendezvous::Wait::asleep) && pass(other);
+    });
+    EXPECT_EQ(statuses, std::vector<int>(static_cast<std::size_t>(count), 0)) << count;
+  }
+}
+
+TEST(Phase, APopOfWhatThePhaseOrTheProgramBeforeItHasPushedIsRefusedAtOnce) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(3, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    Phase phase(context, Resource::machine, 1);
+    bool chosen = false;
+    if (!context->push(Resource::package, 0, 1) || !phase.enter(chosen)) return false;
+    const base::Status refused = context->pop();
+    if (refused || refused.sentence().find("in a phase") == std::string::npos) return false;
+    if (!context->push(Resource::core, 0, 1) || !context->pop()) return false;
+    if (context->pop()) return false;
+    if (chosen && context->now() != context->machine().all()) return false;
+    return phase.leave() && context->pop() && !context->pop();
+  });
+  EXPECT_EQ(statuses, std::vector<int>(3, 0));
+}
+
+TEST(Phase, WhoHasFinalizedIsNamedAndNotWaitedFor) {
+  for (const int leaver : {0, 1, 2}) {
+    const auto statuses = in_processes(3, [leaver](Meeting& meeting) {
+      const auto context = create(meeting);
+      Phase phase(context, Resource::machine, 1);
+      if (!pass(phase)) return false;
+      if (meeting.rank() == leaver) {
+        node::sleep_for(20'000'000);
+        Context::finalize_all();
+        return true;
+      }
+      const auto words = "rank " + std::to_string(100 + leaver) + " has called MPI_Finalize";
+      for (int round = 0; round < 3; ++round) {
+        const base::Status refused = round < 2 ? pass(phase) : context->barrier(Rendezvous::Wait::asleep);
+        if (refused || refused.sentence().find(words) == std::string::npos) return false;
+      }
+      return true;
+    });
+    EXPECT_EQ(statuses, std::vector<int>(3, 0));
+  }
+}
+
+TEST(Phase, AllWhoWaitSayWhoIsMissingAndGoOnWhenItComes) {
+  const auto statuses = in_processes(4, [](Meeting& meeting) {
+    const auto context = create(meeting);
+    Phase phase(context, Resource::machine, 1);
+    testing::internal::CaptureStderr();
+    if (meeting.rank() == 2) node::sleep_for(12'500'000'000);
+    if (meeting.rank() == 3) node::sleep_for(1'000'000'000);
+    if (!pass(phase)) return false;
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string me = "rank " + std::to_string(100 + meeting.rank()) + " has been waiting in steelyard_phase_";
+    const auto first = said.find(me), last = said.rfind(me);
+    if (meeting.rank() == 2) return first == std::string::npos;
+    return first != std::string::npos && first == last &&
+           said.find(" for rank 102 for 10 s: all processes of the node must make") != std::string::npos;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
 TEST(Phase, MoreThanWasGatheredCannotBeScattered) {
   const auto statuses = in_processes(3, [](Meeting& meeting) {
     const auto context = create(meeting);

@@ -7,24 +7,46 @@
 // What the processes of a node see of each other, in the memory that they share.
 namespace steelyard::phases {
 
-/// A place where all processes of the node meet, again and again.
-struct alignas(64) Gate {
-  std::atomic<std::uint32_t> arrived;
-  alignas(64) std::atomic<std::uint32_t> opened;  ///< times; those who wait sleep on it
-  std::atomic<std::uint32_t> sleepers;
-  std::atomic<std::int32_t> opened_on;  ///< CPU
-  std::atomic<std::int64_t> opened_at;  ///< ns on the node's monotonic clock
+/// A collective call: all processes of a context make the same ones in the same order.
+struct Call {
+  enum class Kind : std::uint8_t { barrier = 1, enter, leave, gather, scatter, exchange, finalize };
+  Kind kind = Kind::barrier;
+  std::uint32_t what = 0;  ///< what else must be the same: how the phase runs
+  bool operator==(const Call&) const = default;
 };
 
-/// One process. Written by its owner: what stands above `meetings` before the others attach, then constant.
+/// Where all processes of the node meet for one collective call, their turn. Turns are counted from kFirst; turn t uses gate
+/// t % kGates of the context.
+///
+///   1. Each process comes to each turn exactly once, in order, also to a turn that is refused.
+///   2. A process comes to turn t only if turn t - 2 is complete: all have come to it. So a gate is used by one turn at a time,
+///      and what was noted of a turn can be read until turn t + 2 is complete.
+///   3. The first process that comes to a turn notes its call. A process that comes with another call refuses the turn, before
+///      it counts itself as arrived: so a turn that is complete and not refused has one call in all processes.
+///   4. Whoever refuses turn t refuses turn t + 1, too: of `enter` some have returned already, and wait in `leave` for turn
+///      t + 1. Each process that was refused turn t comes to turn t + 1 without waiting. So all go on with turn t + 2.
+///   5. `word` changes whenever a turn is complete or refused: processes that sleep wake up.
+struct alignas(64) Gate {
+  static constexpr std::uint64_t kFirst = 4;
+  std::atomic<std::uint32_t> arrived;
+  std::atomic<std::uint64_t> call;                 ///< that of the first to come, with its turn; see rendezvous.cpp
+  alignas(64) std::atomic<std::uint32_t> word;     ///< 2 * complete turns; + 1: the turn in progress is refused
+  std::atomic<std::uint32_t> sleepers;             ///< processes that sleep on `word`
+  std::atomic<std::int32_t> opened_on;             ///< CPU
+  std::atomic<std::int64_t> opened_at;             ///< ns on the node's monotonic clock
+  alignas(64) std::atomic<std::uint64_t> refused;  ///< the call for which a turn was refused, with its turn
+};
+
+/// One process. Written by its owner: what stands above `turn` before the others attach, then constant.
 struct alignas(64) Member {
   std::int32_t pid;
-  std::int32_t rank;  ///< in the communicator that the context was made from
+  std::int32_t rank;   ///< in the communicator that the context was made from
+  std::int32_t world;  ///< in MPI_COMM_WORLD, for messages
   std::uint64_t started;
   std::uint64_t pid_namespace;
-  CpuSet home;                                      ///< its mask when the context was made
-  alignas(64) std::atomic<std::uint32_t> meetings;  ///< gates that it has come to
-  std::atomic<std::uint32_t> bindings;              ///< odd while `bound_to` is being written
+  CpuSet home;                                  ///< its mask when the context was made
+  alignas(64) std::atomic<std::uint64_t> turn;  ///< that it comes to next
+  std::atomic<std::uint32_t> bindings;          ///< odd while `bound_to` is being written
   CpuSet bound_to;
   // The exchange in progress.
   alignas(64) std::atomic<std::uint64_t> bytes;  ///< offered to its leader, or wanted for its copy
@@ -42,9 +64,9 @@ struct Outline {
 /// The head of the shared memory; the members follow, then the PUs.
 struct alignas(64) Shared {
   static constexpr int kAreas = 2;
-  Gate barrier;                                             ///< of all, where all wait
-  Gate begin;                                               ///< of a phase: the chosen ones wait
-  Gate end;                                                 ///< of a phase: all wait
+  static constexpr int kGates = 4;
+  Gate gates[kGates];
+  alignas(64) std::atomic<std::int32_t> finalized;  ///< a member that has called MPI_Finalize, from 1; 0: none has
   alignas(64) std::atomic<std::uint64_t> capacity[kAreas];  ///< bytes that each exchange area has now
   Outline outline;
 };

@@ -53,6 +53,7 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
     made->mapped_ = head;
     ProcessBlock& me = made->process(mail.node_rank());
     me.rank = mail.rank();
+    me.world.store(mail.rank(), std::memory_order_relaxed);
     me.pid = getpid();
     me.threads = threads;
   } else if (error == 0) {

@@ -18,6 +18,7 @@ struct alignas(64) NodeBlock {
   std::atomic<std::uint32_t> asleep;                      ///< workers that look for tasks
   alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
+  std::atomic<std::uint64_t> leaver, last_leaver;         ///< their highest; and that of the verdict. See Waves::Counts
 };
 
 /// One process.
@@ -29,7 +30,11 @@ struct alignas(64) ProcessBlock {
   alignas(64) std::atomic<std::uint64_t> inbox;    ///< blocks for it, the newest first
   alignas(64) std::atomic<std::uint64_t> entered;  ///< runs that it has come to
   std::atomic<std::uint64_t> mailed, received;     ///< messages between nodes
-  std::atomic<std::uint32_t> leaving;              ///< it frees the pool
+  std::atomic<std::uint32_t> leaving;              ///< it frees the pool: 1; 2: since it calls MPI_Finalize
+  std::atomic<std::int32_t> world;                 ///< its rank in MPI_COMM_WORLD, for messages
+  /// Ranks of other nodes that its links say are missing in a run; see roll_call.cpp.
+  static constexpr int kFar = 16;
+  alignas(64) std::atomic<std::uint64_t> far[kFar];
 };
 
 /// One thread of a process that executes tasks.

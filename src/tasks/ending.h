@@ -19,7 +19,7 @@ class Ending {
    public:
     virtual ~Voice() = default;
     virtual void report(int rank, std::uint64_t wave, const Waves::Counts& counts) = 0;
-    virtual void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict) = 0;
+    virtual void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) = 0;
   };
   Ending(const Arena& arena, const Routes::Duties& duties, int ranks, Voice& voice)
       : arena_(arena), duties_(duties), ranks_(static_cast<std::uint64_t>(ranks)), voice_(voice) {}
@@ -27,15 +27,17 @@ class Ending {
   /// One look, at any time. `idle`: this process has nothing else to do. The verdict that ends this run, if there is one.
   std::optional<Waves::Verdict> step(std::uint64_t run, bool idle, std::int64_t now);
   void reported(const Waves::Counts& counts);
-  void decided(std::uint64_t wave, Waves::Verdict verdict);
+  void decided(std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver);
+  /// A process that frees the pool while others run it, as Waves::Counts has it: if the verdict is `torn`.
+  std::uint64_t leaver() const { return arena_.node().last_leaver.load(std::memory_order_relaxed); }
   /// Waves that this process has seen.
   std::uint64_t waves() const { return seen_; }
-  /// A process of this node that is not in the run, or -1.
-  int missing(std::uint64_t run) const;
 
  private:
+  /// All processes of this node are in the run.
+  bool is_complete(std::uint64_t run) const;
   Waves::Counts gather() const;
-  void advance(std::uint64_t wave, Waves::Verdict verdict);
+  void advance(std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver);
 
   const Arena& arena_;
   const Routes::Duties& duties_;

@@ -21,6 +21,11 @@ std::vector<char> bytes_of(const void* data, std::size_t size) {
   return {first, first + size};
 }
 
+struct Decided {
+  Waves::Verdict verdict;
+  std::uint64_t leaver;
+};
+
 bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
 
 }  // namespace
@@ -144,9 +149,15 @@ void Pool::read(int from, std::vector<char> letter) {
       break;
     }
     case Kind::verdict: {
-      Waves::Verdict verdict;
-      std::memcpy(&verdict, bytes, sizeof(verdict));
-      ending_->decided(header.number, verdict);
+      Decided decided;
+      std::memcpy(&decided, bytes, sizeof(decided));
+      ending_->decided(header.number, decided.verdict, decided.leaver);
+      break;
+    }
+    case Kind::roll: {
+      RollCall::List absent(header.bytes / sizeof(RollCall::Absent));
+      if (!absent.empty()) std::memcpy(absent.data(), bytes, header.bytes);
+      roll_call_->heard(from, header.number, header.further != 0, absent);
       break;
     }
   }
@@ -245,6 +256,7 @@ void Pool::acknowledge(const Router::Parcel& parcel) {
 bool Pool::deliver(const Record& record, const char* bytes) {
   // A consumer is not called in the middle of a task, which may be in the middle of anything.
   if (primary().running()) return false;
+  roll_call_->announce();
   if (consumer_.call != nullptr) {
     consumer_.call(consumer_.self, {record.tag, record.function, record.failed != 0, bytes, record.bytes});
   }
@@ -256,8 +268,13 @@ void Pool::Voice::report(int to, std::uint64_t wave, const Waves::Counts& counts
   pool.mail(to, Kind::report, wave, bytes_of(&counts, sizeof(counts)));
 }
 
-void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict) {
-  pool.mail(to, Kind::verdict, wave, bytes_of(&verdict, sizeof(verdict)));
+void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) {
+  const Decided decided{verdict, leaver};
+  pool.mail(to, Kind::verdict, wave, bytes_of(&decided, sizeof(decided)));
+}
+
+void Pool::RollVoice::roll(int to, bool question, const RollCall::List& absent) {
+  pool.mail(to, Kind::roll, pool.run_, bytes_of(absent.data(), absent.size() * sizeof(absent[0])), question ? 1 : 0);
 }
 
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks

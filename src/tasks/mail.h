@@ -39,6 +39,8 @@ class Mail {
   /// Every wait of the library is one of these, and every look at the clock one of those. 0: for what comes at once.
   virtual void pause(std::int64_t ns) = 0;
   virtual std::int64_t now() const = 0;
+  /// The rank in MPI_COMM_WORLD of a rank, for messages.
+  virtual int world_rank(int rank) const { return rank; }
   /// From any thread: it waits for others from now on, or no longer.
   virtual void waits(bool) {}
   /// Messages can still be sent.

@@ -25,12 +25,6 @@ std::size_t amount_ahead(std::int64_t ns_per_task) {
   return static_cast<std::size_t>(std::max(kTasks, kTime / std::max<std::int64_t>(ns_per_task, 10)));
 }
 
-std::int64_t next_complaint(std::int64_t last) {
-  constexpr std::int64_t kMinute = 60'000'000'000;
-  if (last < kMinute) return kMinute;
-  return last < 10 * kMinute ? 10 * kMinute : (last / (60 * kMinute) + 1) * (60 * kMinute);
-}
-
 Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {
   std::iota(order_.begin(), order_.end(), 0);
   for (std::size_t left = count; left > 1; --left) {
@@ -60,6 +54,7 @@ Waves::Counts& Waves::Counts::operator+=(const Counts& other) {
   spawned += other.spawned;
   finished += other.finished;
   leaving += other.leaving;
+  leaver = std::max(leaver, other.leaver);
   return *this;
 }
 

@@ -15,10 +15,6 @@ std::size_t amount_to_give(std::size_t available, std::size_t askers, double fra
 inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
 
-/// When it is said that a rank does not come: after 10 s, 1 min, 10 min, then each hour.
-inline constexpr std::int64_t kFirstComplaint = 10'000'000'000;  // ns
-std::int64_t next_complaint(std::int64_t last);
-
 /// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one back. None
 /// where a task is longer than that, and never more than half: thieves find the rest while it works.
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
@@ -56,6 +52,8 @@ class Waves {
   struct Counts {
     std::uint64_t spawned = 0, finished = 0;
     std::uint64_t leaving = 0;  ///< processes that want to free the pool
+    /// One of them, for messages: 2 * (its rank in MPI_COMM_WORLD + 1), and 1 more if it calls MPI_Finalize. 0: there is none.
+    std::uint64_t leaver = 0;
     Counts& operator+=(const Counts& other);
   };
   enum class Verdict : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/complaint.h"
 #include "base/log.h"
 
 namespace steelyard::tasks {
@@ -94,6 +95,7 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
         std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread, thread == 0));
   }
   made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->mail_->size(), made->voice_);
+  made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_voice_);
   pool = std::move(made);
   return {};
 }
@@ -133,11 +135,12 @@ base::Status Pool::run(Consumer consumer) {
   consumer_ = consumer;
   verdict_.reset();
   running_ = true;
-  complain_at_ = kFirstComplaint;
+  complain_at_ = base::kFirstComplaint;
   team_.open();
   ++run_;
   if (shares_in_groups() && !leaving_) tell_load();
   arena_->process(mail_->node_rank()).entered.store(run_, std::memory_order_release);
+  roll_call_->begin(run_);
   const Waves::Verdict verdict = work();
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
@@ -150,20 +153,43 @@ base::Status Pool::run(Consumer consumer) {
   if (verdict != Waves::Verdict::torn) return {};
   broken_ = true;
   mail_->abandon();
-  return base::Status::failure(
-      leaving_
-          ? "the task pool was freed while other ranks are in a run: tasks may be left undone; call run equally often "
-            "on all ranks, then free"
-          : "some ranks have freed the task pool while others run it: tasks may be left undone; call run equally "
-            "often on all ranks, then free");
+  return torn();
 }
 
-base::Status Pool::leave() {
+base::Status Pool::torn() const {
+  constexpr const char* kAdvice =
+      "tasks may be left undone; call run equally often on all ranks, then free the pool on all";
+  const std::uint64_t leaver = ending_->leaver();
+  const bool by_finalize = leaver % 2 == 1;
+  if (finalizing_) {
+    return base::Status::failure(fmt::format(
+        "MPI_Finalize was called while a task pool was not freed and other ranks are in a run of it: {}", kAdvice));
+  }
+  if (leaving_) {
+    return base::Status::failure(fmt::format("the task pool was freed while other ranks are in a run: {}", kAdvice));
+  }
+  return base::Status::failure(fmt::format("rank {} has {} the task pool while others run it: {}", leaver / 2 - 1,
+                                           by_finalize ? "called MPI_Finalize and not freed" : "freed", kAdvice));
+}
+
+void Pool::set_world_rank(int rank) {
+  arena_->process(mail_->node_rank()).world.store(rank, std::memory_order_relaxed);
+}
+
+base::Status Pool::leave(bool finalizing) {
   if (broken_) return {};
   leaving_ = true;
-  arena_->process(mail_->node_rank()).leaving.store(1, std::memory_order_relaxed);
+  finalizing_ = finalizing;
+  if (finalizing) {
+    for (const auto& worker : workers_) worker->drop_all();
+  }
+  arena_->process(mail_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
   base::Status done = run({});
   for (const std::int64_t end = now(); !postbox_.empty(); postbox_.step()) wait(now() - end);
+  if (finalizing) {  // its communicator ends with MPI
+    broken_ = true;
+    mail_->abandon();
+  }
   return done;
 }
 
@@ -182,6 +208,7 @@ Waves::Verdict Pool::work() {
     // Where the last thing was a task, the next is one, from wherever it can be had at once.
     if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
       no_longer_idle();
+      roll_call_->announce();
       time = me.execute(entry, time);
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
       me.publish();
@@ -210,12 +237,13 @@ Waves::Verdict Pool::work() {
       if (steal(entry)) {
         no_longer_idle();
         withdraw();
+        roll_call_->announce();
         time = me.execute(entry, now());
         continue;
       }
       ask(time);
     }
-    complain(time - idle_since);
+    complain(time, time - idle_since);
     wait(time - idle_since);
     time = now();
   }
@@ -301,14 +329,16 @@ void Pool::wait(std::int64_t waited) {
   mail_->waits(false);
 }
 
-void Pool::complain(std::int64_t waited) {
-  if (waited < complain_at_ || leaving_) return;
-  const int missing = ending_->missing(run_);
-  if (missing < 0) return;
-  const std::int64_t after = std::exchange(complain_at_, next_complaint(complain_at_));
-  base::warn_once(fmt::format(
-      "a task pool has been waiting for rank {} for {} s: it has not called run, which all ranks must do equally often",
-      missing, after / 1'000'000'000));
+void Pool::complain(std::int64_t time, std::int64_t waited) {
+  const std::vector<int> missing = roll_call_->step(time, waited);
+  if (waited < complain_at_ || missing.empty()) return;
+  const std::int64_t after = std::exchange(complain_at_, base::next_complaint(complain_at_));
+  const char* what = finalizing_ ? "MPI_Finalize, called while a task pool was not freed,"
+                     : leaving_  ? "the freeing of a task pool"
+                                 : "a task pool";
+  base::warn(fmt::format("{} has been waiting for {} for {} s: {} not {}, which all ranks must do equally often", what,
+                         base::list_of_ranks(missing), after / 1'000'000'000,
+                         missing.size() == 1 ? "it has" : "they have", leaving_ ? "freed the pool" : "called run"));
 }
 
 void Pool::yield(Worker& worker) {

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "tasks/ending.h"
 #include "tasks/postbox.h"
+#include "tasks/roll_call.h"
 #include "tasks/router.h"
 #include "tasks/team.h"
 #include "tasks/worker.h"
@@ -72,8 +73,11 @@ class Pool final : Router::Carrier {
   /// By the other threads of a process, once for each run, while the one that made the pool is in run(); who is late finds
   /// it over.
   base::Status help();
-  /// Collective: nobody has anything more to say to anybody. Before the destructor.
-  base::Status leave();
+  /// Collective: nobody has anything more to say to anybody. Before the destructor. `finalizing`: MPI_Finalize was called
+  /// before; what was spawned and not executed is dropped.
+  base::Status leave(bool finalizing = false);
+  /// Rank of this process in MPI_COMM_WORLD, for messages.
+  void set_world_rank(int rank);
   /// In a task: serves others without executing anything.
   void yield(Worker& worker);
 
@@ -97,7 +101,14 @@ class Pool final : Router::Carrier {
   struct Voice final : Ending::Voice {
     explicit Voice(Pool& p) : pool(p) {}
     void report(int rank, std::uint64_t wave, const Waves::Counts& counts) override;
-    void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict) override;
+    void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) override;
+    Pool& pool;
+  };
+  /// RollCall's likewise.
+  struct RollVoice final : RollCall::Voice {
+    explicit RollVoice(Pool& p) : pool(p) {}
+    void roll(int rank, bool question, const RollCall::List& absent) override;
+    int world_rank(int rank) const override { return pool.mail_->world_rank(rank); }
     Pool& pool;
   };
   struct Request {
@@ -139,7 +150,8 @@ class Pool final : Router::Carrier {
   void see_off();
   void serve();
   void wait(std::int64_t waited);
-  void complain(std::int64_t waited);
+  void complain(std::int64_t time, std::int64_t waited);
+  base::Status torn() const;
   void hand_over(Worker& worker);
 
   std::unique_ptr<Mail> mail_;
@@ -153,6 +165,8 @@ class Pool final : Router::Carrier {
   Router router_;
   Voice voice_{*this};
   std::unique_ptr<Ending> ending_;
+  RollVoice roll_voice_{*this};
+  std::unique_ptr<RollCall> roll_call_;
 
   // Stealing between nodes.
   std::vector<Request> held_;  // thieves that wait here for tasks
@@ -169,7 +183,7 @@ class Pool final : Router::Carrier {
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;
-  bool leaving_ = false, broken_ = false;
+  bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
   std::optional<Waves::Verdict> verdict_;
   std::int64_t next_poll_ = 0, next_mail_ = 0, complain_at_ = 0;

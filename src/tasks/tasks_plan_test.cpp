@@ -237,14 +237,5 @@ TEST(Waves, WhoLeavesWhileOthersRunIsFoundOut) {
   EXPECT_EQ(waves.judge({5, 5, 3}, 3), Waves::Verdict::over);
 }
 
-TEST(Complaints, BecomeRare) {
-  constexpr std::int64_t kMinute = 60'000'000'000;
-  std::vector<std::int64_t> minutes;
-  for (std::int64_t at = next_complaint(kFirstComplaint); minutes.size() < 4; at = next_complaint(at)) {
-    minutes.push_back(at / kMinute);
-  }
-  EXPECT_EQ(minutes, (std::vector<std::int64_t>{1, 10, 60, 120}));
-}
-
 }  // namespace
 }  // namespace steelyard::tasks

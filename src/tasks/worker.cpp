@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::int64_t kShort = 2'000, kTogether = 8;
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // so that every message fits MPI's counts
+// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then comes home with the largest input.
+constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace
 
@@ -128,6 +130,15 @@ void Worker::give(std::size_t most, std::vector<Deque::Entry>& given) {
   }
 }
 
+std::size_t Worker::drop_all() {
+  std::size_t dropped = 0;
+  for (Deque::Entry entry; pop(entry); ++dropped) {
+    release_input(entry);
+    count_finished();
+  }
+  return dropped;
+}
+
 const char* Worker::input_of(const Deque::Entry& entry) const {
   if (!entry.task.in_block()) return entry.task.inside;
   return entry.input != nullptr ? entry.input.get() : Heap::bytes(arena_.base(), entry.task.block);
@@ -172,8 +183,8 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
 
 void Worker::set_result(const void* bytes, std::size_t size) {
   if (failed_) return;
-  if (size > kLargest) {
-    fail(fmt::format("the result of a task has {} bytes, and at most {} can travel", size, kLargest));
+  if (size > kLargestResult) {
+    fail(fmt::format("the result of a task has {} bytes, and at most {} can travel: divide the task", size, kLargest));
     return;
   }
   const char* first = static_cast<const char*>(bytes);

@@ -80,6 +80,8 @@ class Worker {
   bool failed() const { return failed_; }
 
   void count_finished();
+  /// Its tasks are not executed any more: they count as done. How many they were.
+  std::size_t drop_all();
   std::size_t queued() const { return deque_.size(); }
   /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
   std::size_t in_reach() const;

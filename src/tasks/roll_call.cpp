@@ -1,0 +1,141 @@
+#include "tasks/roll_call.h"
+
+#include <algorithm>
+
+#include "base/complaint.h"
+
+namespace steelyard::tasks {
+namespace {
+
+constexpr std::int64_t kAnswer = 1'500'000'000;                       // ns that a neighbour which waits needs at most
+constexpr std::int64_t kAsk = base::kFirstComplaint - 2'000'000'000;  // ns of waiting: answers are there in time
+constexpr std::int64_t kEvery = 100'000'000;                          // ns between two looks at what has changed
+
+// An entry of ProcessBlock::far: the run's lowest 16 bits, rank and rank in MPI_COMM_WORLD, from 1, in 24 bits each.
+std::uint64_t pack(std::uint64_t run, RollCall::Absent absent) {
+  return (run & 0xffff) << 48 | (static_cast<std::uint64_t>(absent.rank) & 0xffffff) << 24 |
+         (static_cast<std::uint64_t>(absent.world + 1) & 0xffffff);
+}
+
+void add(RollCall::List& to, const RollCall::List& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+void tidy(RollCall::List& list) {
+  std::ranges::sort(list);
+  list.erase(std::ranges::unique(list).begin(), list.end());
+  if (list.size() > RollCall::kMost) list.resize(RollCall::kMost);
+}
+
+}  // namespace
+
+RollCall::RollCall(const Arena& arena, int local, const Routes& routes, const Routes::Duties& duties, Voice& voice)
+    : arena_(arena), local_(local), routes_(routes), voice_(voice), neighbours_(duties.children) {
+  if (duties.parent >= 0) neighbours_.push_back(duties.parent);
+}
+
+void RollCall::begin(std::uint64_t run) {
+  run_ = run;
+  announced_ = active_ = late_ = false;
+  asked_at_ = -1;
+  next_ = 0;
+  heard_.clear();
+  told_.clear();
+  for (const int neighbour : to_answer_) tell(neighbour, false);
+  to_answer_.clear();
+}
+
+void RollCall::announce_now() {
+  announced_ = true;
+  for (const int neighbour : neighbours_) tell(neighbour, false);
+}
+
+void RollCall::tell(int neighbour, bool question) {
+  List side = side_of(neighbour);
+  voice_.roll(neighbour, question, side);
+  told_[neighbour] = std::move(side);
+}
+
+void RollCall::heard(int from, std::uint64_t run, bool question, const List& absent) {
+  last_run_[from] = std::max(last_run_[from], run);
+  if (run > run_ && question) to_answer_.insert(from);
+  if (run != run_) return;
+  heard_[from] = absent;
+  active_ = active_ || !absent.empty() || question;
+  publish();
+  if (question) tell(from, false);
+}
+
+bool RollCall::is_silent(int neighbour) const {
+  const auto known = last_run_.find(neighbour);
+  return late_ && (known == last_run_.end() || known->second < run_);
+}
+
+// What is missing seen from a neighbour through this node; its own side left out. -1: all that is missing.
+RollCall::List RollCall::side_of(int neighbour) const {
+  List side;
+  // While nothing is known to be missing, and nobody waits for long, ranks that do not come at the same time are nothing to tell.
+  if (!active_) return side;
+  for (int local = 0; local < arena_.processes(); ++local) {
+    const ProcessBlock& process = arena_.process(local);
+    if (process.entered.load(std::memory_order_acquire) < run_) {
+      side.push_back({process.rank, process.world.load(std::memory_order_relaxed)});
+    }
+    if (local == local_) continue;
+    for (const std::atomic<std::uint64_t>& far : process.far) {
+      const std::uint64_t entry = far.load(std::memory_order_relaxed);
+      if (entry == 0 || entry >> 48 != (run_ & 0xffff)) continue;
+      side.push_back(
+          {static_cast<std::int32_t>(entry >> 24 & 0xffffff), static_cast<std::int32_t>(entry & 0xffffff) - 1});
+    }
+  }
+  for (const int other : neighbours_) {
+    if (other == neighbour) continue;
+    if (is_silent(other)) side.push_back({other, voice_.world_rank(other)});
+    if (const auto said = heard_.find(other); said != heard_.end()) add(side, said->second);
+  }
+  tidy(side);
+  return side;
+}
+
+void RollCall::publish() const {
+  List over_links;
+  for (const int neighbour : neighbours_) {
+    if (is_silent(neighbour)) over_links.push_back({neighbour, voice_.world_rank(neighbour)});
+    if (const auto said = heard_.find(neighbour); said != heard_.end()) add(over_links, said->second);
+  }
+  tidy(over_links);
+  ProcessBlock& me = arena_.process(local_);
+  for (std::size_t i = 0; i < kMost; ++i) {
+    me.far[i].store(i < over_links.size() ? pack(run_, over_links[i]) : 0, std::memory_order_relaxed);
+  }
+}
+
+std::vector<int> RollCall::step(std::int64_t now, std::int64_t waited) {
+  if (waited >= kAsk) active_ = true;
+  if (!active_ || now < next_) return {};
+  next_ = now + kEvery;
+  if (waited >= kAsk && asked_at_ < 0) {
+    asked_at_ = now;
+    for (const int neighbour : neighbours_) {
+      if (last_run_[neighbour] < run_) tell(neighbour, true);
+    }
+  }
+  late_ = asked_at_ >= 0 && now - asked_at_ >= kAnswer;
+  if (late_) publish();
+  for (const int neighbour : neighbours_) {
+    if (side_of(neighbour) != told_[neighbour]) tell(neighbour, false);
+  }
+  if (waited < base::kFirstComplaint) return {};
+  std::vector<int> missing;
+  const int here = routes_.places().node(arena_.process(local_).rank);
+  for (const Absent& absent : side_of(-1)) {
+    // Of its own node a process knows better than others, who were told by it.
+    const bool mine = routes_.places().node(absent.rank) == here;
+    if (mine && arena_.process(routes_.places().local(absent.rank)).entered.load(std::memory_order_acquire) >= run_)
+      continue;
+    missing.push_back(absent.world);
+  }
+  std::ranges::sort(missing);
+  return missing;
+}
+
+}  // namespace steelyard::tasks
