@@ -267,8 +267,8 @@ std::vector<std::string> remarks(const State& state) {
   } else if (state.cores != nullptr) {
     if (state.asking_wall > 0) {
       list.push_back(fmt::format(
-          "regions that ask for their thread numbers kept the program's {} thread{} ({:.0f} % of the time in regions); if "
-          "the program does not rely on that count, say --thread-numbers=safe",
+          "regions that query thread IDs kept the program's {} thread{} ({:.0f} % of the time in regions): the program may "
+          "have sized arrays or divided work by that count",
           limit.program, limit.program == 1 ? "" : "s",
           100.0 * static_cast<double>(state.asking_wall) /
               static_cast<double>(std::max<std::int64_t>(1, state.activity.totals().region_wall))));
