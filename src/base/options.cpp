@@ -162,6 +162,7 @@ std::vector<Option> make_table() {
                    "thread-local data of the executable");
   internal.on_off("internal-blocktime-set", &Options::blocktime_set, "KMP_BLOCKTIME is Steelyard's, not the user's");
   internal.text("internal-mask", &Options::mask, "CPUS", "where GNU's OpenMP runtime is not used: the CPUs at start");
+  internal.text("internal-program", &Options::program, "PATH", "the executable that steelyard run starts");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");

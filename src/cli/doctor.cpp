@@ -48,7 +48,12 @@ std::string path_of(const Library& library) {
 
 void examine_mpi(const Binary& binary, Findings& findings) {
   const auto* library = binary.mpi_library();
-  if (!library) return;
+  if (!library) {
+    if (binary.kind == Binary::Kind::program)
+      findings.note(
+          "MPI: none; its loops are balanced between its threads, and each process has a run record of its own");
+    return;
+  }
   const auto family = binary.mpi() == Mpi::openmpi ? "Open MPI" : binary.mpi() == Mpi::mpich ? "MPICH" : "unknown";
   findings.ok("MPI: {}, {} ({})", family, library->name, path_of(*library));
   const bool f08 = std::any_of(binary.imports.begin(), binary.imports.end(), [](const std::string& name) {
