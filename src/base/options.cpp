@@ -84,11 +84,11 @@ std::vector<Option> make_table() {
   when.choice(
       "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
       "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, safe "
-      "promises that such data does not have to last from region to region, unsafe keeps those of any program");
+      "changes them (threadprivate data is then lost or new where a count changes), unsafe keeps those of any program");
   when.choice(
       "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
-      "regions whose threads ask for their number or for how many they are: auto keeps their thread count as it is "
-      "without Steelyard, safe promises that they divide nothing by a count from elsewhere");
+      "regions whose threads query their ID or their number: auto keeps their thread count as it is without Steelyard, "
+      "safe changes it (an array that the program sizes by a thread count and indexes by thread IDs then overflows)");
   when.on_off("smt", &Options::smt,
               "let ranks grow to as many threads as the node has hardware threads instead of cores; a rank that starts "
               "with more threads than cores has second hardware threads in any case");
@@ -164,6 +164,7 @@ std::vector<Option> make_table() {
   internal.on_off("internal-blocktime-set", &Options::blocktime_set,
                   "KMP_BLOCKTIME or GOMP_SPINCOUNT is Steelyard's, not the user's");
   internal.text("internal-mask", &Options::mask, "CPUS", "the CPUs that the launcher gave to the process");
+  internal.text("internal-program", &Options::program, "PATH", "the executable that steelyard run starts");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");

@@ -82,6 +82,7 @@ struct Options {
   long thread_local_bytes = 0;  ///< thread-local data of the executable
   bool blocktime_set = false;   ///< KMP_BLOCKTIME or GOMP_SPINCOUNT is ours, not the user's
   std::string mask;             ///< CPUs that the launcher gave to the process
+  std::string program;          ///< its executable
   std::string command;          ///< program and arguments, separated by \x1f
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 

@@ -12,17 +12,14 @@
 #include <filesystem>
 #include <fstream>
 
+// The start of this program in memory, by the linker: /proc need not be mounted.
+extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
+
 namespace steelyard::cli {
 namespace {
 
 /// The machine that this program is made for.
-std::uint16_t own_machine() {
-  static const std::uint16_t machine = [] {
-    ElfImage self;
-    return read_elf("/proc/self/exe", self) ? self.machine : std::uint16_t{EM_NONE};
-  }();
-  return machine;
-}
+std::uint16_t own_machine() { return __ehdr_start.e_machine; }
 
 bool is_privileged(const std::string& path) {
   struct stat info{};

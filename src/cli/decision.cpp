@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -57,6 +58,13 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
     return pass_through(
         fmt::format("{} starts the ranks itself: nothing is balanced; write `{} ... steelyard run ./app` instead",
                     shown, file_name(shown)));
+  }
+  if (file_name(shown) ==
+      "valgrind") {  // a script or a program: it starts ./app without the libraries that are preloaded here
+    return pass_through(fmt::format(
+        "{} starts the program itself: nothing is balanced; write `valgrind --trace-children=yes steelyard run "
+        "./app` instead",
+        shown));
   }
   if (binary.kind == Kind::script) {
     return pass_through(
@@ -142,7 +150,12 @@ LibrarySearch Site::libraries() const { return LibrarySearch(value_of("LD_LIBRAR
 
 Site this_site() {
   std::error_code error;
-  return {base::environment(), std::filesystem::read_symlink("/proc/self/exe", error).string()};
+  auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {  // /proc is not mounted
+    const auto* const started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    self = std::filesystem::canonical(started_as != nullptr ? started_as : "", error);
+  }
+  return {base::environment(), self.string()};
 }
 
 std::vector<std::string> users_preload(const Site& site) {

@@ -246,10 +246,10 @@ TEST_F(DoctorTest, ExplainsWhatWillHappen) {
   auto binary = program({"libmpi.so.40", "libmpi_mpifh.so.40", "libomp.so.5"});
   binary.imports = {"mpi_init_", "omp_get_thread_num_", "__kmpc_push_num_threads"};
   const auto text = lines(binary);
-  EXPECT_THAT(text, AllOf(HasSubstr("0 MPI: Open MPI, libmpi.so.40"),
-                          HasSubstr("0 MPI calls from Fortran (mpif.h or use mpi)"), HasSubstr("0 OpenMP: libomp.so.5"),
-                          HasSubstr("num_threads clauses"), HasSubstr("asks for thread numbers"),
-                          HasSubstr("thread-local data: none"), HasSubstr("0 LD_PRELOAD=")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("0 MPI: Open MPI, libmpi.so.40"), HasSubstr("0 MPI calls from Fortran (mpif.h or use mpi)"),
+                  HasSubstr("0 OpenMP: libomp.so.5"), HasSubstr("num_threads clauses"), HasSubstr("queries thread IDs"),
+                  HasSubstr("thread-local data: none"), HasSubstr("0 LD_PRELOAD=")));
   EXPECT_THAT(text, testing::Not(HasSubstr("\n2 ")));
 }
 

@@ -48,7 +48,12 @@ std::string path_of(const Library& library) {
 
 void examine_mpi(const Binary& binary, Findings& findings) {
   const auto* library = binary.mpi_library();
-  if (!library) return;
+  if (!library) {
+    if (binary.kind == Binary::Kind::program)
+      findings.note(
+          "MPI: none; its loops are balanced between its threads, and each process has a run record of its own");
+    return;
+  }
   const auto family = binary.mpi() == Mpi::openmpi ? "Open MPI" : binary.mpi() == Mpi::mpich ? "MPICH" : "unknown";
   findings.ok("MPI: {}, {} ({})", family, library->name, path_of(*library));
   const bool f08 = std::any_of(binary.imports.begin(), binary.imports.end(), [](const std::string& name) {
@@ -102,20 +107,27 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   if (calls("__kmpc_push_num_threads")) {
     findings.note("thread counts: has num_threads clauses; regions with one keep their count");
   }
-  if (options.thread_numbers == base::ThreadNumbers::automatic &&
-      (calls("omp_get_thread_num") || calls("omp_get_num_threads"))) {
+  const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
+  if (queries && options.thread_numbers == base::ThreadNumbers::automatic) {
     findings.note(
-        "thread counts: asks for thread numbers; regions that do so keep their count, the others are free. gcc has each "
-        "schedule(static) loop ask, which is harmless (--thread-numbers=safe if it relies on no count from elsewhere)");
+        "thread counts: queries thread IDs; regions that do so keep their thread count, the others are free. gcc's "
+        "schedule(static) loops query them, too");
+  } else if (queries) {
+    findings.note(
+        "thread counts: queries thread IDs, and --thread-numbers=safe lets teams grow all the same: an array that the "
+        "program sizes by a thread count (omp_get_max_threads) and indexes by thread IDs is then written past its end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");
   } else if (options.thread_local_data == base::ThreadLocal::safe) {
-    findings.ok("thread-local data: {} bytes; you promised that new threads are fine", binary.thread_local_bytes);
+    findings.note(
+        "thread-local data: {} bytes, and --thread-local=safe lets thread counts change all the same: threadprivate data "
+        "does then not last from region to region",
+        binary.thread_local_bytes);
   } else {
     findings.note(
         "thread-local data: {} bytes of its own{}, which last from region to region only while the number of threads stays "
-        "the same, so it does (--thread-local=safe if they need not last)",
+        "the same, so it does",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
   }

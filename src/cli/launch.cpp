@@ -36,10 +36,12 @@ std::string of_this_rank(const std::string& path, const Launcher& launcher) {
 /// The options as the preload library will read them.
 void hand_down(const std::vector<std::string>& program, const Binary& binary, Options& options, const Site& site) {
   // The program may change its directory before the record is written.
+  const auto launcher = find_launcher(site.environment);
   if (options.record != "none") options.record = std::filesystem::absolute(options.record).string();
+  // Without MPI no rank gathers the parts of the others.
+  if (options.record != "none" && binary.mpi() == Mpi::none) options.record = of_this_rank(options.record, launcher);
   for (auto* const file : {&options.learn, &options.replay}) {
-    if (!file->empty())
-      *file = of_this_rank(std::filesystem::absolute(*file).string(), find_launcher(site.environment));
+    if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
   options.launched = true;
   if (binary.mpi() == Mpi::none) options.cores = false;  // there is nobody to exchange any with
@@ -47,6 +49,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
+  options.program = std::filesystem::absolute(binary.path).string();
   options.command = joined_command(program);
   const auto slurm = find_slurm_job(site.environment);
   options.slurm_job = slurm.job;

@@ -1,6 +1,9 @@
 // What the preload library does on being loaded.
+#include <sys/stat.h>
+
 #include <charconv>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,9 +48,18 @@ void spare_the_children(const base::Options& options) {
   }
 }
 
+/// False in a process between `steelyard run` and the program: valgrind --trace-children=yes executes its own launcher before
+/// the program, which gets the environment from there. True where it cannot be told.
+bool is_the_program(const std::string& program) {
+  struct stat wanted{}, here{};
+  if (program.empty() || stat(program.c_str(), &wanted) != 0 || stat("/proc/self/exe", &here) != 0) return true;
+  return wanted.st_dev == here.st_dev && wanted.st_ino == here.st_ino;
+}
+
 __attribute__((constructor)) void begin() {
   const base::Options& options = base::options();
   if (!options.launched) return;  // preloaded by hand: the variables are the user's
+  if (!is_the_program(options.program)) return;
   take_mask_of_launcher(options);
   spare_the_children(options);
 }

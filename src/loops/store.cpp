@@ -1,17 +1,17 @@
 #include "loops/store.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
+
+#include "base/whole_file.h"
 
 namespace steelyard::loops {
 namespace {
@@ -204,13 +204,8 @@ base::Status read_file(const std::string& path, std::vector<Stored>& stored) {
 }
 
 base::Status write_file(const std::string& path, const std::vector<const Loop*>& loops) {
-  const std::string scratch = fmt::format("{}.{}", path, getpid());
-  std::ofstream file(scratch);
-  file << to_json(loops) << '\n';
-  file.close();
-  if (file && std::rename(scratch.c_str(), path.c_str()) == 0) return {};
-  const int error = errno;
-  std::remove(scratch.c_str());
+  const int error = base::write_whole_file(path, to_json(loops) + "\n");
+  if (error == 0) return {};
   return base::Status::failure(fmt::format("{} cannot be written: {}; name a file in a directory that you may write to",
                                            path, std::strerror(error)));
 }

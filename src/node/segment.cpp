@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "node/invitation.h"
 
@@ -19,26 +22,60 @@ void* map_shared(int fd, std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : memory;
 }
 
-void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation, int& fd) {
+/// What failed at one process.
+struct Failure {
+  const char* call = nullptr;  // nullptr: nothing
+  int error = 0;
+};
+
+void* create_as_leader(std::size_t bytes, std::size_t spare, Invitation& invitation, int& fd, Failure& failure) {
+  const auto failed = [&](const char* call, int error) {
+    failure = {call, error};
+    invitation.error = error;
+    if (fd >= 0) shm_unlink(invitation.name);
+    return nullptr;
+  };
   fd = invite(invitation);
-  if (fd < 0) return nullptr;
-  if (ftruncate(fd, static_cast<off_t>(bytes + spare)) != 0) {
-    invitation.error = errno;
-  } else {
-    invitation.error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  }
-  void* memory = invitation.error == 0 ? map_shared(fd, bytes + spare) : nullptr;
-  if (memory == nullptr && invitation.error == 0) invitation.error = errno;
-  if (memory == nullptr) shm_unlink(invitation.name);
+  if (fd < 0) return failed("shm_open", invitation.error);
+  if (ftruncate(fd, static_cast<off_t>(bytes + spare)) != 0) return failed("ftruncate", errno);
+  if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes)); error != 0)
+    return failed("posix_fallocate", error);
+  void* memory = map_shared(fd, bytes + spare);
+  return memory != nullptr ? memory : failed("mmap", errno);
+}
+
+void* attach(std::size_t bytes, const Invitation& invitation, Failure& failure) {
+  const int fd = accept(invitation);
+  void* memory = fd >= 0 ? map_shared(fd, bytes) : nullptr;
+  if (memory == nullptr) failure = {fd >= 0 ? "mmap" : "attach", errno};
+  if (fd >= 0) close(fd);
   return memory;
 }
 
-void* attach(std::size_t bytes, Invitation& invitation) {
-  const int fd = accept(invitation);
-  void* memory = fd >= 0 ? map_shared(fd, bytes) : nullptr;
-  if (memory == nullptr) invitation.error = errno;
-  if (fd >= 0) close(fd);
-  return memory;
+/// The cause, and what to do about it.
+std::string explained(const Failure& failure, std::size_t bytes, std::size_t addresses) {
+  const std::string call = failure.call;
+  const char* const reason = std::strerror(failure.error);
+  rlimit limit{};
+  if (call == "mmap" && failure.error == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY) {
+    return fmt::format(
+        "the address space of a process is limited to {} KiB (ulimit -v), and {} KiB more are needed: raise the limit "
+        "(ulimit -v unlimited), or leave out what needs most of it (--collectives=off)",
+        limit.rlim_cur / 1024, addresses / 1024);
+  }
+  if (call == "attach" && failure.error == ENOENT) {
+    return "ranks of this node see different directories /dev/shm (mount namespaces or containers of their own): start all "
+           "ranks of a node in one container, or have the containers share /dev/shm (Docker: --ipc=host)";
+  }
+  if (failure.error == ENOSPC) {
+    return fmt::format(
+        "/dev/shm has no space left for {} KiB: free space there (df /dev/shm, `steelyard clean`), or give the container a "
+        "larger one (Docker: --shm-size)",
+        bytes / 1024);
+  }
+  return fmt::format("{} failed for {} KiB in /dev/shm ({})", call == "attach" ? "shm_open" : call, bytes / 1024,
+                     reason);
 }
 
 }  // namespace
@@ -49,10 +86,11 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
   const std::size_t bytes = (size + page - 1) / page * page;  // what is spare begins on a page
   const bool leader = bootstrap.node_rank() == 0;
   Invitation invitation;
+  Failure failure;
   int file = -1;
-  void* memory = leader ? create_as_leader(bytes, spare, invitation, file) : nullptr;
+  void* memory = leader ? create_as_leader(bytes, spare, invitation, file, failure) : nullptr;
   bootstrap.broadcast_in_node(&invitation, sizeof(invitation));
-  if (!leader && invitation.error == 0) memory = attach(bytes + spare, invitation);
+  if (!leader && invitation.error == 0) memory = attach(bytes + spare, invitation, failure);
   bootstrap.barrier_in_node();
   if (leader && memory != nullptr) shm_unlink(invitation.name);
   // One process that could not attach makes all step aside: half a node cannot be balanced.
@@ -60,10 +98,14 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
   if (!everybody) {
     if (memory != nullptr) munmap(memory, bytes + spare);
     if (file >= 0) close(file);
-    return base::Status::failure(fmt::format(
-        "shared memory of {} KiB could not be created in /dev/shm ({}): cores cannot move on this run; free "
-        "space there (df /dev/shm) or give the container a larger one",
-        bytes / 1024, invitation.error != 0 ? std::strerror(invitation.error) : "failed on another rank"));
+    std::string cause = failure.call != nullptr ? explained(failure, bytes, bytes + spare) : "";
+    // Rank 0 speaks, and may not be the rank where it failed.
+    const std::vector<std::string> causes = bootstrap.gather(cause);
+    for (std::size_t rank = 0; cause.empty() && rank < causes.size(); ++rank) {
+      if (!causes[rank].empty()) cause = fmt::format("at rank {}, {}", rank, causes[rank]);
+    }
+    if (cause.empty()) cause = "it failed on another rank";
+    return base::Status::failure("shared memory could not be created, so cores cannot move on this run: " + cause);
   }
   segment.reset(new Segment(memory, bytes, bytes + spare, file));
   return {};

@@ -57,10 +57,9 @@ void decide_limits(int natural) {
   } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
     // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
     fix(ThreadLimits::data,
-        fmt::format(
-            "the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
-            "region only while the number of threads stays the same; if that does no harm, say --thread-local=safe",
-            options.thread_local_bytes));
+        fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
+                    "region only while the number of threads stays the same",
+                    options.thread_local_bytes));
   }
 }
 
@@ -85,8 +84,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions ask for their thread numbers (omp_get_thread_num; gcc's schedule(static) loops do), so it "
-              "may divide work by a count that it was told; if it does not, say --thread-numbers=safe");
+            : "the program's regions query thread IDs (omp_get_thread_num; gcc's schedule(static) loops do), so it may have "
+              "sized arrays or divided work by the thread count that it was told");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }

@@ -12,11 +12,11 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <set>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/whole_file.h"
 #include "loops/places.h"
 #include "loops/setup.h"
 #include "node/binding.h"
@@ -175,14 +175,15 @@ std::string no_lending(const State& state) {
   const base::Options& options = base::options();
   if (!options.lending) return "";
   if (options.wait != base::Wait::sleep) return " (--wait=poll)";
+  if (!state.segment_problem.empty()) return " (no shared memory)";
   if (state.count == 1) return " (one rank on the node)";
-  if (state.cores == nullptr) return " (no shared memory)";
   return fmt::format(" ({})", state.cores->problem());
 }
 
 void print_banner(const State& state) {
   const base::Options& options = base::options();
   const int nodes = state.bootstrap->node_count();
+  const int ranks = state.bootstrap->node_size();  // not state.count, which is 1 where there is no shared memory
   const std::string cores = options.observe  ? "only observing"
                             : !options.cores ? "cores and lending off"
                             : state.lends    ? "cores on, lending on"
@@ -196,7 +197,7 @@ void print_banner(const State& state) {
   if (state.boards != nullptr) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp_version().empty() ? "no OpenMP" : openmp_version(), nodes,
-                          nodes == 1 ? "" : "s", state.count, state.count == 1 ? "" : "s", limits().program,
+                          nodes == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", limits().program,
                           limits().program == 1 ? "" : "s", state.topology.summary,
                           state.topology.emulated ? " (emulated)" : "", cores, more));
 }
@@ -267,8 +268,8 @@ std::vector<std::string> remarks(const State& state) {
   } else if (state.cores != nullptr) {
     if (state.asking_wall > 0) {
       list.push_back(fmt::format(
-          "regions that ask for their thread numbers kept the program's {} thread{} ({:.0f} % of the time in regions); if "
-          "the program does not rely on that count, say --thread-numbers=safe",
+          "regions that query thread IDs kept the program's {} thread{} ({:.0f} % of the time in regions): the program may "
+          "have sized arrays or divided work by that count",
           limit.program, limit.program == 1 ? "" : "s",
           100.0 * static_cast<double>(state.asking_wall) /
               static_cast<double>(std::max<std::int64_t>(1, state.activity.totals().region_wall))));
@@ -306,7 +307,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   observe::NodeRecord node;
   node.index = rank.node;
   node.host = host_name();
-  node.ranks = state.count;
+  node.ranks = state.bootstrap->node_size();
   node.topology = state.topology.summary;
   node.emulated = state.topology.emulated;
   node.cores = state.node_cores;
@@ -322,14 +323,12 @@ observe::Contribution contribution(State& state, std::int64_t now) {
 // The path, for the verdict to name; "" where there is no record.
 std::string write_record(const observe::RunRecord& record, const std::string& path) {
   if (path == "none") return {};
-  std::ofstream file(path);
-  file << observe::to_json(record);
-  file.close();
-  if (file) return path;
+  const int error = base::write_whole_file(path, observe::to_json(record));
+  if (error == 0) return path;
   base::warn(fmt::format(
       "the run record could not be written to {}: {}; say --record=PATH with a place that can be written, or "
       "--record=none",
-      path, std::strerror(errno)));
+      path, std::strerror(error)));
   return {};
 }
 
