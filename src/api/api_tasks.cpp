@@ -73,7 +73,7 @@ class CalledMail final : public Mail {
   bool open() const override { return by_.open(by_.self) != 0; }
   void abandon() override { clean_ = false; }
   int world_rank(int rank) const override { return world_rank_ == nullptr ? rank : world_rank_(by_.self, rank); }
-  void ask_world_ranks_of(int (*world_rank)(void*, int)) { world_rank_ = world_rank; }
+  void ask_world_ranks_of(int (*asked)(void*, int)) { world_rank_ = asked; }
 
  private:
   int (*world_rank_)(void* self, int rank) = nullptr;
