@@ -21,13 +21,15 @@ void copy_padded(const char* from, char* to, int length) {
 
 }  // namespace
 
-void steelyard::api::set_message(std::string_view sentence) noexcept {
-  const std::size_t used = std::min(sentence.size(), sizeof(message) - 1);
-  std::memcpy(message, sentence.data(), used);
+extern "C" {
+
+// By its exported name: what libsteelyard says of phases, loops and tasks must be what the preload library's
+// steelyard_message() reads, which wins.
+STEELYARD_API void steelyard_internal_set_message(const char* sentence, std::size_t length) {
+  const std::size_t used = std::min(length, sizeof(message) - 1);
+  std::memcpy(message, sentence, used);
   message[used] = '\0';
 }
-
-extern "C" {
 
 const char* steelyard_message(void) { return message; }
 const char* steelyard_version(void) { return STEELYARD_VERSION; }
@@ -42,4 +44,8 @@ STEELYARD_API void steelyard_step_f(int* status) {
 STEELYARD_API bool steelyard_active_f(void) { return steelyard_active() != 0; }
 STEELYARD_API void steelyard_message_f(char* text, int length) { copy_padded(steelyard_message(), text, length); }
 STEELYARD_API void steelyard_version_f(char* text, int length) { copy_padded(steelyard_version(), text, length); }
+}
+
+void steelyard::api::set_message(std::string_view sentence) noexcept {
+  steelyard_internal_set_message(sentence.data(), sentence.size());
 }

@@ -9,6 +9,12 @@
 #include "intercept/mpi/layout.h"
 #include "intercept/mpi/windows.h"
 
+// Those of libsteelyard, in programs that link it.
+extern "C" {
+STEELYARD_EXPORT __attribute__((weak)) void steelyard_tasks_finalize_all();
+STEELYARD_EXPORT __attribute__((weak)) void steelyard_phase_leave_all();
+}
+
 namespace steelyard::intercept {
 
 namespace {
@@ -31,6 +37,9 @@ void initialised(const char* language) {
 }
 
 void finalising() {
+  // What follows is collective over the world: other ranks may be waiting for this one in a pool or a phase.
+  if (steelyard_tasks_finalize_all != nullptr) steelyard_tasks_finalize_all();
+  if (steelyard_phase_leave_all != nullptr) steelyard_phase_leave_all();
   forget_windows();
   forget_communicators();
   end_layouts();
