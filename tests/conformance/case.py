@@ -39,6 +39,8 @@ class Case:
     environment: dict[str, str] = field(default_factory=dict)
     must_fail: bool = False
     """The program is right if it ends with an error."""
+    patience: float = 0
+    """Seconds that the program needs at least on a busy machine, if that is longer than the runner's limit."""
     output: str = ""
     """A regular expression that the output must contain."""
 

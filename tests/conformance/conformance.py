@@ -29,10 +29,11 @@ from types import ModuleType
 
 import libgomp
 import llvm
+import validation
 import vv
 from case import FOLDER, LAUNCH, Case, without_summary
 
-SUITES = {suite.NAME: suite for suite in (vv, llvm, libgomp)}
+SUITES = {suite.NAME: suite for suite in (vv, validation, llvm, libgomp)}
 MODES = {"default": [], "keep": ["--openmp=keep"], "llvm": ["--openmp=llvm"]}
 """Options of `steelyard run`. For programs that clang compiled, only `default` is run: they use LLVM's runtime anyway."""
 
@@ -136,20 +137,20 @@ class Runner:
             output = written.read(OUTPUT_LIMIT).decode(errors="replace")
         return 128 - status if status is not None and status < 0 else status, output
 
-    def limit_after(self, native: float) -> float:
-        """The time limit under Steelyard of a program that takes `native` seconds."""
-        return max(self.limit, 20 * native)
+    def limit_of(self, case: Case, native: float = 0) -> float:
+        """The time limit of a program; `native`: the seconds that it took natively."""
+        return max(self.limit, case.patience, 20 * native)
 
     def first(self, case: Case, modes: list[str]) -> tuple[bool, bool, list[Finding]]:
         """Whether the case compiles, whether it passes natively, and what it does in each mode."""
         if not self.build(case):
             return False, False, []
-        native = self.run(case, None, self.limit)
+        native = self.run(case, None, self.limit_of(case))
         if not native.passed:
             return True, False, []
         findings = []
         for mode in modes:
-            outcome = self.run(case, mode, self.limit_after(native.seconds))
+            outcome = self.run(case, mode, self.limit_of(case, native.seconds))
             findings.append(Finding(case, mode, "passes" if outcome.passed else "differs", "" if outcome.passed else outcome.reason))
         return True, True, findings
 
@@ -157,15 +158,13 @@ class Runner:
         """Decides whether a difference is one."""
         finding.verdict = "once"
         for _ in range(self.repeats):
-            native = self.run(finding.case, None, self.limit)
+            native = self.run(finding.case, None, self.limit_of(finding.case))
             if not native.passed:
                 finding.verdict = "flaky"
-                return
-            outcome = self.run(finding.case, finding.mode, self.limit_after(native.seconds))
-            if not outcome.passed:
-                finding.verdict, finding.reason = "differs", outcome.reason
-        if finding.verdict == "differs" and not self.run(finding.case, None, self.limit).passed:
-            finding.verdict = "flaky"
+            elif finding.verdict == "once":
+                outcome = self.run(finding.case, finding.mode, self.limit_of(finding.case, native.seconds))
+                if not outcome.passed:
+                    finding.verdict, finding.reason = "differs", outcome.reason
 
 
 def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> tuple[dict[tuple[str, str], Tally], list[Finding]]:
