@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shlex import join, quote
@@ -85,6 +85,8 @@ class Runner:
         self.folder = folder
         self.limit = limit
         self.repeats = repeats
+        self.groups: set[int] = set()
+        self.ending = False
         own = ("STEELYARD_", "OMP_", "GOMP_", "KMP_", "LD_PRELOAD")
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(own)}
 
@@ -115,24 +117,28 @@ class Runner:
         passed = status is not None and case.passes(status, output)
         return Outcome(passed, status, time.monotonic() - start, output)
 
-    @staticmethod
-    def shell(script: str, log: Path, environment: dict[str, str], limit: float) -> tuple[int | None, str]:
+    def end_all(self) -> None:
+        """Ends all programs that run now, and starts no others. For a runner that is itself interrupted."""
+        self.ending = True
+        for group in list(self.groups):
+            end_group(group)
+
+    def shell(self, script: str, log: Path, environment: dict[str, str], limit: float) -> tuple[int | None, str]:
         """Runs a shell script in a process group and an empty folder of its own. The group is ended whatever happens."""
         with tempfile.TemporaryDirectory(prefix="conformance-") as folder, log.open("wb") as out:
             process = subprocess.Popen(
                 ["bash", "-o", "pipefail", "-c", script], cwd=folder, env=environment, start_new_session=True,
                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
             )  # fmt: skip
+            self.groups.add(process.pid)
             try:
-                status: int | None = process.wait(limit)
+                status: int | None = process.wait(0 if self.ending else limit)
             except subprocess.TimeoutExpired:
                 status = None
             finally:
-                try:
-                    os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+                end_group(process.pid)
                 process.wait()
+                self.groups.discard(process.pid)
         with log.open("rb") as written:
             output = written.read(OUTPUT_LIMIT).decode(errors="replace")
         return 128 - status if status is not None and status < 0 else status, output
@@ -176,13 +182,20 @@ def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> t
         return case, runner.first(case, modes if case.compiler != "clang" else ["default"])
 
     with ThreadPoolExecutor(jobs) as pool:
-        for number, (case, (built, native, found)) in enumerate(pool.map(start, cases), 1):
-            tally = tallies.setdefault((case.suite, case.compiler), Tally())
-            tally.programs += built
-            tally.native += native
-            findings += found
-            if number % 100 == 0:
-                note(f"{number} of {len(cases)} programs, {sum(f.verdict == 'differs' for f in findings)} differences to be repeated")
+        started = [pool.submit(start, case) for case in cases]
+        try:
+            for number, ended in enumerate(as_completed(started), 1):
+                case, (built, native, found) = ended.result()
+                tally = tallies.setdefault((case.suite, case.compiler), Tally())
+                tally.programs += built
+                tally.native += native
+                findings += found
+                if number % 100 == 0:
+                    note(f"{number} of {len(cases)} programs, {sum(f.verdict == 'differs' for f in findings)} differences to be repeated")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            runner.end_all()
+            raise
     differing = [finding for finding in findings if finding.verdict == "differs"]
     for number, finding in enumerate(differing, 1):
         runner.repeat(finding)
@@ -245,6 +258,17 @@ def clone(suite: ModuleType, folder: Path) -> Path:
     return Path(found).resolve()
 
 
+def end_group(group: int) -> None:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def interrupt(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
 def note(text: str) -> None:
     print(f"conformance: {text}", file=sys.stderr, flush=True)
 
@@ -301,4 +325,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt)
     sys.exit(main())

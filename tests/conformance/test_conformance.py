@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import case
@@ -105,6 +111,32 @@ def test_a_program_that_fails_natively_later_is_flaky(sources: Path, command: Pa
     assert (built, native, finding.verdict) == (True, True, "differs")
     runner.repeat(finding)
     assert finding.verdict == "flaky"
+
+
+@pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="needs gcc")
+def test_an_interrupted_runner_leaves_no_program(sources: Path, command: Path, tmp_path: Path) -> None:
+    words = [f"--build={tmp_path}", f"--command={command}", f"--sources={sources}", "--suites=llvm", "--compilers=gcc", "--only=hangs"]
+    runner = subprocess.Popen([sys.executable, str(Path(conformance.__file__)), *words], start_new_session=True)
+    assert wait_for(lambda: started_by(command)), "the program runs"
+    runner.terminate()
+    assert runner.wait(30) == 128 + signal.SIGTERM
+    assert wait_for(lambda: not started_by(command)), started_by(command)
+
+
+def started_by(command: Path) -> list[bytes]:
+    """Command lines that contain `command` as a word, but not as an option of the runner."""
+    lines = (path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK))
+    return [line for line in lines if str(command).encode() in line.split(b"\0")]
+
+
+def wait_for(condition: Callable[[], bool | list[bytes]], seconds: float = 30) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a process that has ended meanwhile
+            if condition():
+                return True
+        time.sleep(0.1)
+    return False
 
 
 def test_a_suite_that_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
