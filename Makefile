@@ -5,9 +5,11 @@ PREFIX ?= /usr/local
 SETUP ?= yes
 CMAKE_FLAGS ?=
 CTEST_FLAGS ?=
+CONFORMANCE_SOURCES ?=
+CONFORMANCE_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
@@ -51,6 +53,9 @@ bench-tasks: build  ## Benchmarks of `tasks`: writes build/bench/tasks.json
 
 bench-report: setup  ## Benchmarks of `steelyard report`: writes build/bench/report.json
 	@$(PYTHON) bench/report.py --build build
+
+conformance: build  ## Public OpenMP conformance suites, natively and under Steelyard: CONFORMANCE_SOURCES=DIR
+	@$(PYTHON) tests/conformance/conformance.py --build build $(addprefix --sources=,$(CONFORMANCE_SOURCES)) $(CONFORMANCE_FLAGS)
 
 sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
 

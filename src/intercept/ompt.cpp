@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/environment.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
@@ -112,6 +114,11 @@ F* real_function(const char* name) {
   return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
 }
 
+/// The runtime has read it by now, and the program's children must not.
+void forget_blocktime() {
+  if (base::options().blocktime_set) unsetenv("KMP_BLOCKTIME");
+}
+
 int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set_callback = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (set_callback == nullptr) return 0;
@@ -119,8 +126,7 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
-  // It has been read by now, and is none of the program's children's business.
-  if (base::options().blocktime_set) unsetenv("KMP_BLOCKTIME");
+  forget_blocktime();
   runtime::take_loops();
   runtime::attach_openmp(
       {real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"), g_version});
@@ -128,6 +134,17 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
 }
 
 void finalise(ompt_data_t*) {}
+
+using StartTool = ompt_start_tool_result_t*(unsigned int, const char*);
+
+/// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Returns true if there
+/// is such a tool; `its` is what the runtime shall use, and is null if the runtime loads the tool later.
+bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_start_tool_result_t*& its) {
+  // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
+  auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+  its = next != nullptr ? next(omp_version, runtime_version) : nullptr;
+  return its != nullptr || !base::value_of(base::environment(), "OMP_TOOL_LIBRARIES").empty();
+}
 
 }  // namespace
 
@@ -141,8 +158,15 @@ void first_region_begins() {
 
 }  // namespace steelyard::intercept
 
-extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int,
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int omp_version,
                                                                                             const char* version) {
+  if (ompt_start_tool_result_t* its = nullptr; steelyard::intercept::other_tool(omp_version, version, its)) {
+    steelyard::intercept::forget_blocktime();
+    steelyard::base::warn_once(
+        "the program has an OpenMP tool of its own, and a process has room for one: Steelyard does not see OpenMP regions "
+        "and loops. To measure them: start without that tool, and unset OMP_TOOL_LIBRARIES");
+    return its;
+  }
   static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
   steelyard::intercept::g_version = version != nullptr ? steelyard::intercept::name_of(version) : "";
   return &result;

@@ -1,0 +1,30 @@
+"""A process has room for one OpenMP tool. That of the program or of its user takes precedence over Steelyard."""
+
+import subprocess
+
+import pytest
+
+from harness import BUILD, COMMAND, environment
+
+FOLDER = BUILD / "tests" / "end_to_end"
+TOOL = FOLDER / "libompt_tool.so"
+PROGRAM = FOLDER / "run_schedules.plain.clang"
+
+
+def run(*words, **changes):
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, env=environment(**changes))
+
+
+@pytest.mark.skipif(not TOOL.exists() or not PROGRAM.exists(), reason="needs clang")
+@pytest.mark.parametrize("variable", ["OMP_TOOL_LIBRARIES", "LD_PRELOAD"])
+def test_the_tool_is_used_as_without_steelyard(variable):
+    changes = {variable: str(TOOL)}
+    assert "the tool is used" in run(PROGRAM, **changes).stdout
+    weighed = run(COMMAND, "run", "--record=none", PROGRAM, **changes)
+    assert "the tool is used" in weighed.stdout
+    assert "has an OpenMP tool of its own" in weighed.stderr
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="needs clang")
+def test_without_a_tool_nothing_is_said():
+    assert "OpenMP tool" not in run(COMMAND, "run", "--record=none", PROGRAM).stderr
