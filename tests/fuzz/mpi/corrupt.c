@@ -1,4 +1,4 @@
-/* A defect to be found: under Steelyard the last byte of broadcasts of 8 to 64 integers is wrong at all but the root. */
+/* A defect to be found: under Steelyard the last byte of each broadcast of 8 or more integers or bytes is wrong, but at the root. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -10,7 +10,7 @@ int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm co
   const bcast_t next = (bcast_t)(size_t)dlsym(RTLD_NEXT, "PMPI_Bcast");
   const int error = next(buffer, count, type, root, comm);
   MPI_Comm_rank(comm, &rank);
-  if (type == MPI_INT && count >= 8 && count <= 64 && rank != root && buffer != MPI_BOTTOM)
-    ((unsigned char*)buffer)[4 * count - 1] ^= 1;
+  const int each = type == MPI_INT ? 4 : type == MPI_INT64_T ? 8 : type == MPI_BYTE ? 1 : 0;
+  if (each > 0 && count >= 8 && rank != root && buffer != MPI_BOTTOM) ((unsigned char*)buffer)[each * count - 1] ^= 1;
   return error;
 }
