@@ -185,7 +185,7 @@ class Fuzzer:
         until = time.monotonic() + seconds
         kept = list(program.keep) or [(0, program.operations - 1)]
         parts = 2
-        while time.monotonic() < until:
+        while time.monotonic() < until and sum(b - a + 1 for a, b in kept) > 1:
             pieces = divided(kept, parts)
             for i in range(len(pieces)):
                 rest = [piece for j, piece in enumerate(pieces) if j != i]
