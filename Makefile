@@ -7,9 +7,10 @@ CMAKE_FLAGS ?=
 CTEST_FLAGS ?=
 CONFORMANCE_SOURCES ?=
 CONFORMANCE_FLAGS ?=
+FUZZ_SECONDS ?= 3600
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup configure build test fuzz demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
@@ -30,6 +31,10 @@ build: configure  ## Build everything in build/
 
 test: build  ## Run every test, on every MPI that was found
 	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+
+fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds
+	@[ ! -e tests/fuzz/openmp.py ] || $(PYTHON) tests/fuzz/openmp.py --build build --seconds $(FUZZ_SECONDS)
+	@$(PYTHON) tests/fuzz/mpi.py --build build --seconds $(FUZZ_SECONDS)
 
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build

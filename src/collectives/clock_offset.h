@@ -8,7 +8,8 @@ namespace steelyard::collectives {
 /// before it was sent, so the fastest tells; but clocks drift apart, and what was the fastest once becomes too fast.
 class ClockOffset {
  public:
-  explicit ClockOffset(std::int64_t ns = 0) : ns_(ns) {}
+  /// `at`: when it was known to be at most `ns`, by our clock; 0: when the first message is waited for.
+  explicit ClockOffset(std::int64_t ns = 0, std::int64_t at = 0) : ns_(ns), last_(at) {}
   std::int64_t ns() const { return ns_; }
 
   /// A message sent at `sent` by the other clock, here at `came` by ours. `waited`: it was waited for, so that `came` is
@@ -26,7 +27,7 @@ class ClockOffset {
  private:
   static constexpr std::int64_t kDrift = 50'000;  // 20 us in a second, more than clocks of computers drift apart
   std::int64_t ns_;
-  std::int64_t last_ = 0;
+  std::int64_t last_;
 };
 
 }  // namespace steelyard::collectives

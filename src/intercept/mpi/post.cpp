@@ -1,5 +1,9 @@
 #include "intercept/mpi/post.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
 #include "intercept/mpi/tree.h"
 
 namespace steelyard::intercept {
@@ -13,6 +17,24 @@ Post::Post(MPI_Comm world) {
   void* highest = nullptr;
   PMPI_Comm_get_attr(comm_, MPI_TAG_UB, static_cast<void*>(&highest), &found);
   if (found != 0) highest_tag_ = *static_cast<int*>(highest);
+  compare_clocks(size);
+}
+
+// A clock's value is here only after it was read there, so that no round finds an offset that is too small. The first round
+// brings all processes together; the others are as fast as messages are.
+void Post::compare_clocks(int size) {
+  constexpr int kRounds = 4;
+  const auto processes = static_cast<std::size_t>(size);
+  std::vector<std::int64_t> ahead(processes, std::numeric_limits<std::int64_t>::max()), theirs(processes);
+  for (int round = 0; round < kRounds; ++round) {
+    const std::int64_t mine = base::now_ns();
+    PMPI_Allgather(&mine, 1, MPI_INT64_T, theirs.data(), 1, MPI_INT64_T, comm_);
+    const std::int64_t now = base::now_ns();
+    std::ranges::transform(theirs, ahead, ahead.begin(),
+                           [&](std::int64_t their, std::int64_t least) { return std::min(least, now - their); });
+  }
+  const std::int64_t now = base::now_ns();
+  for (const std::int64_t ns : ahead) clocks_.emplace_back(ns, now);
 }
 
 Post::~Post() {

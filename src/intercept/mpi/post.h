@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "collectives/clock_offset.h"
 #include "collectives/comparison.h"
 
 namespace steelyard::intercept {
@@ -36,6 +37,10 @@ class Post {
 
   MPI_Comm comm() const { return comm_; }
 
+  /// Of the process with this world rank. All trees share it: to compare clocks again for each communicator would cost several
+  /// collectives, more than a communicator that is freed soon is used for.
+  collectives::ClockOffset& clock(int world_rank) { return clocks_[static_cast<std::size_t>(world_rank)]; }
+
   /// Numbers of trees. The next that is new to this rank; the highest of its members' is new to all of them.
   std::int64_t next_number() const { return next_; }
   void used(std::int64_t number) { next_ = number + 1; }
@@ -56,12 +61,14 @@ class Post {
  private:
   static constexpr int kReport = 0, kKinds = 3;
   void hear_report();
+  void compare_clocks(int size);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::int64_t highest_tag_ = 32767;
   std::int64_t next_ = 0;
   std::map<std::int64_t, Tree*> trees_;
-  std::vector<int> sent_;  // reports by world rank
+  std::vector<int> sent_;                         // reports by world rank
+  std::vector<collectives::ClockOffset> clocks_;  // by world rank
   int heard_ = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -72,7 +71,6 @@ Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bo
   if (!usable_) return;
   post.used(tree_);
   post.open(tree_, *this);
-  compare_clocks(comm);
 }
 
 Tree::~Tree() {
@@ -94,19 +92,6 @@ bool Tree::is_quiet() {
     return done != 0;
   };
   return is_free(lateness_.request) && is_free(waits_.request) && std::ranges::all_of(outgoing_, is_sent);
-}
-
-// All leave a barrier at nearly the same time. What is estimated too high is put right by the first message that is faster.
-void Tree::compare_clocks(MPI_Comm comm) {
-  std::vector<std::int64_t> ahead(node_of_.size(), std::numeric_limits<std::int64_t>::max());
-  std::vector<std::int64_t> clocks(node_of_.size());
-  for (int round = 0; round < 3; ++round) {
-    PMPI_Barrier(comm);
-    const std::int64_t now = base::now_ns();
-    PMPI_Allgather(&now, 1, MPI_INT64_T, clocks.data(), 1, MPI_INT64_T, comm);
-    for (std::size_t rank = 0; rank < clocks.size(); ++rank) ahead[rank] = std::min(ahead[rank], now - clocks[rank]);
-  }
-  for (const std::int64_t ns : ahead) clocks_.emplace_back(ns);
 }
 
 int Tree::leader(int root) const {
@@ -250,7 +235,7 @@ void Tree::wait(MPI_Request& request, Turns& turns) {
 // The data could have been here when the root had sent them: that is when it came, by our clock.
 void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
                    const collectives::Board::Arrivals& arrivals) {
-  collectives::ClockOffset& clock = clocks_[static_cast<std::size_t>(root)];
+  collectives::ClockOffset& clock = post_.clock(to_post(root));
   clock.heard(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
   Told& told = told_.try_emplace(root, settings_, follows_).first->second;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collectives/board.h"
-#include "collectives/clock_offset.h"
 #include "collectives/policy.h"
 #include "intercept/mpi/post.h"
 #include "intercept/mpi/turns.h"
@@ -121,7 +120,6 @@ class Tree {
   };
   void wait(std::vector<MPI_Request>& requests, Turns& turns);
   void wait(MPI_Request& request, Turns& turns);
-  void compare_clocks(MPI_Comm comm);
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
                const collectives::Board::Arrivals& arrivals);
   bool is_late(const collectives::Board::Arrivals& arrivals) const;
@@ -149,13 +147,12 @@ class Tree {
   collectives::Settings settings_;
   collectives::VirtualRanks table_;
   collectives::Optimiser optimiser_;
-  std::map<int, Told> told_;                      // by root: each is told of its own broadcasts
-  std::vector<int> successors_;                   // by node: who is said to come earlier than its leader; or -1
-  std::vector<bool> others_;                      // by node: see Report
-  std::int64_t number_ = 0;                       // broadcasts over the tree so far
-  std::int64_t plan_at_;                          // number at which the root plans
-  std::uint32_t share_ = kLeastShare;             // at a root: the next to be left to the library, while nobody is late
-  std::vector<collectives::ClockOffset> clocks_;  // by rank
+  std::map<int, Told> told_;           // by root: each is told of its own broadcasts
+  std::vector<int> successors_;        // by node: who is said to come earlier than its leader; or -1
+  std::vector<bool> others_;           // by node: see Report
+  std::int64_t number_ = 0;            // broadcasts over the tree so far
+  std::int64_t plan_at_;               // number at which the root plans
+  std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
 
   std::vector<char> packet_;  // received last
   std::vector<Outgoing> outgoing_;
