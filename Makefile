@@ -5,15 +5,17 @@ PREFIX ?= /usr/local
 SETUP ?= yes
 CMAKE_FLAGS ?=
 CTEST_FLAGS ?=
+FUZZ_SECONDS ?= 3600
+FUZZ_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup configure build test fuzz demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
 	@echo
-	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS='
+	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
 
 setup:  ## Install what is missing (as root), or say what to install
 ifneq ($(SETUP),no)
@@ -28,6 +30,10 @@ build: configure  ## Build everything in build/
 
 test: build  ## Run every test, on every MPI that was found
 	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+
+fuzz: build  ## Random programs, natively and under Steelyard: each generator for FUZZ_SECONDS, all even if one finds defects
+	@failed=0; for generator in $(wildcard tests/fuzz/openmp.py tests/fuzz/mpi.py); do \
+	  $(PYTHON) $$generator --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; done; exit $$failed
 
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build
