@@ -93,7 +93,8 @@ class Do:
         self.count = max(least, rng.choice([0, 1, 2, rng.randint(1, most), rng.randint(1, most)]))
         self.step = rng.choice([1, 1, 2, 7, rng.randint(1, 5000)]) * rng.choice([1, 1, -1])
         span = self.count * self.step
-        self.first = rng.choice([1, 0, rng.randint(-100, 100), limit - max(0, span) - 1, -limit - min(0, span) + 1])
+        room = (self.count + 1) * abs(self.step) + 1
+        self.first = rng.choice([1, 0, rng.randint(-100, 100), limit - room, -limit + room])
         slack = rng.randint(0, abs(self.step) - 1) * (1 if self.step > 0 else -1)
         self.bound = self.first + span - self.step + (slack if self.count else 0)
 
@@ -115,7 +116,7 @@ def subroutine(declarations: str, body: str, repeats: int) -> tuple[str, str]:
 
 
 def _repeats(rng: random.Random) -> int:
-    return rng.choice([1, 2, 3, 5, 8, 12])
+    return rng.choice([1, 2, 3, 4, 6])
 
 
 @kind("do loop", weight=6, languages=FORTRAN, families=GNU)

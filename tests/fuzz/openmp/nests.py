@@ -149,7 +149,7 @@ $again""",
 def changing_teams(rng: random.Random) -> tuple[str, str]:
     """The same region and loop with another number of threads each time; also by omp_set_num_threads."""
     shape, schedule = random_shape(rng, most=100), random_schedule(rng)
-    sizes = [random_threads(rng, 8) for _ in range(rng.randint(3, 12))]
+    sizes = [random_threads(rng, 8) for _ in range(rng.randint(3, 7))]
     how = rng.choice(["clause", "call"])
     text = fill(
         """const int sizes[] = {$sizes};

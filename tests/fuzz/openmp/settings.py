@@ -13,7 +13,7 @@ ENVIRONMENT = {
     "OMP_SCHEDULE": ("", "", "static", "static,4", "dynamic", "dynamic,3", "guided", "guided,5", "auto", "monotonic:dynamic,2", "nonmonotonic:guided"),
     "OMP_DYNAMIC": ("", "", "", "", "", "false", "true"),
     "OMP_PROC_BIND": ("", "", "", "", "true", "close", "spread", "false"),
-    "OMP_WAIT_POLICY": ("", "", "", "passive", "passive", "active"),
+    "OMP_WAIT_POLICY": ("",) * 6 + ("passive",) * 5 + ("active",),
     "OMP_MAX_ACTIVE_LEVELS": ("", "", "", "1", "3", "8"),
     "OMP_THREAD_LIMIT": ("",) * 11 + ("5",),
 }
