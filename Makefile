@@ -8,6 +8,7 @@ CTEST_FLAGS ?=
 CONFORMANCE_SOURCES ?=
 CONFORMANCE_FLAGS ?=
 FUZZ_SECONDS ?= 3600
+FUZZ_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
 .PHONY: help setup configure build test fuzz demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
@@ -16,7 +17,7 @@ PYTHON := $(CURDIR)/.venv/bin/python
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
 	@echo
-	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS='
+	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
 
 setup:  ## Install what is missing (as root), or say what to install
 ifneq ($(SETUP),no)
@@ -32,9 +33,9 @@ build: configure  ## Build everything in build/
 test: build  ## Run every test, on every MPI that was found
 	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
 
-fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds
-	@[ ! -e tests/fuzz/openmp.py ] || $(PYTHON) tests/fuzz/openmp.py --build build --seconds $(FUZZ_SECONDS)
-	@$(PYTHON) tests/fuzz/mpi.py --build build --seconds $(FUZZ_SECONDS)
+fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
+	@failed=0; for generator in openmp mpi; do \
+	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; done; exit $$failed
 
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build

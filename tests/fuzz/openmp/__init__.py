@@ -1,0 +1,1 @@
+"""Random OpenMP programs that check themselves, and a campaign that runs them natively and under Steelyard."""

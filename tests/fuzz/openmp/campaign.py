@@ -1,0 +1,233 @@
+"""A campaign: programs are made, compiled and run until the time is over; what differs is kept and shrunk."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import compilers
+from .execution import Machine, Outcome
+from .program import SUFFIXES, Program, random_program
+from .settings import Setting, random_environment, random_options, simpler
+from .shrink import shrink
+from .trial import Bench, Difference
+
+ENVIRONMENTS = 2  # of each executable
+ATTEMPTS = 6  # runs of a candidate before it counts as right: most defects are races
+KEPT_OF_EACH = 2  # failing programs kept and shrunk of each kind of construct and symptom
+
+
+@dataclass
+class Options:
+    """What the command line says."""
+
+    build: Path
+    seed: str
+    seconds: float
+    jobs: int
+    families: tuple[str, ...]
+    size: int
+    first: int
+    programs: int | None
+    timeout: float
+    shrink_seconds: float
+    flags: tuple[str, ...] = ()
+    steelyard_options: tuple[str, ...] = ()
+
+
+@dataclass
+class Counts:
+    """What the last lines of a campaign say."""
+
+    programs: int = 0
+    not_compiled: int = 0
+    natively_wrong: int = 0
+    libomp_wrong: int = 0
+    differences: int = 0
+    by_cause: Counter[str] = field(default_factory=Counter)
+
+
+class Campaign:
+    """One campaign. Its methods may run in several threads; `_lock` guards counts and output."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._bench = Bench(options.build / "bin" / "steelyard", Machine(), options.timeout)
+        self._kept = options.build / "fuzz"
+        self._ends = time.monotonic() + options.seconds
+        self._lock = threading.Lock()
+        self._next = options.first
+        self.counts = Counts()
+
+    def run(self) -> Counts:
+        self._kept.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(self._options.jobs) as pool:
+            for worker in [pool.submit(self._work) for _ in range(self._options.jobs)]:
+                worker.result()
+        return self.counts
+
+    @property
+    def runs(self) -> int:
+        return self._bench.runs
+
+    @property
+    def unconfirmed(self) -> int:
+        return self._bench.unconfirmed
+
+    def _over(self) -> bool:
+        return time.monotonic() >= self._ends
+
+    def _work(self) -> None:
+        while (index := self._take()) is not None:
+            rng = random.Random(f"{self._options.seed}:{index}")
+            program = random_program(rng, self._options.families, self._options.size)
+            with TemporaryDirectory(prefix="steelyard-fuzz-") as directory:
+                for family in program.families:
+                    self._try_program(program, family, index, rng.getrandbits(64), Path(directory))
+
+    def _take(self) -> int | None:
+        with self._lock:
+            index = self._next
+            limit = self._options.programs
+            if self._over() or (limit is not None and index >= self._options.first + limit):
+                return None
+            self._next += 1
+            return index
+
+    def _count(self, name: str) -> None:
+        with self._lock:
+            setattr(self.counts, name, getattr(self.counts, name) + 1)
+
+    def _say(self, text: str) -> None:
+        with self._lock:
+            print(text, flush=True)
+
+    def _try_program(self, program: Program, family: str, index: int, seed: int, directory: Path) -> None:
+        """One executable in all its settings."""
+        rng = random.Random(seed)
+        executable, message = compilers.build(program, family, directory, flags=self._options.flags)
+        if executable is None:
+            self._count("not_compiled")
+            self._say(f"program {index}: {family} does not compile it: {message[:300]}")
+            return
+        counted = False
+        for _ in range(ENVIRONMENTS):
+            environment = random_environment(rng)
+            options = random_options(rng, family, not program.libomp_lacks, str(directory / f"learnt.{family}.json"))
+            native = self._bench.run(executable, Setting("native", environment))
+            if not native.right:
+                self._count("natively_wrong")
+                self._say(f"program {index} ({family}): thrown away: natively {native.symptom} in construct {_name(program, native.culprit)}")
+                return
+            if not counted:
+                self._count("programs")
+                counted = True
+            plain = self._plain_libomp(program, family, executable, environment)
+            for given in options:
+                if self._over():
+                    return
+                wanted = native
+                if "--openmp=llvm" in given:
+                    if plain is None or not plain.right:
+                        continue  # what libomp by itself gets wrong
+                    wanted = plain
+                setting = Setting("steelyard", environment, (*self._options.steelyard_options, *given))
+                difference = self._bench.compare(executable, setting, wanted)
+                if difference and self._native_again(executable, wanted, setting):
+                    self._report(program, family, index, difference, directory)
+                    break
+
+    def _plain_libomp(self, program: Program, family: str, executable: Path, environment: tuple[tuple[str, str], ...]) -> Outcome | None:
+        """gcc's program with libomp in libgomp's place, where it can run so."""
+        if family != "gcc" or program.libomp_lacks:
+            return None
+        plain = self._bench.run(executable, Setting("libomp", environment))
+        if not plain.right:
+            self._count("libomp_wrong")
+        return plain
+
+    def _native_again(self, executable: Path, wanted: Outcome, setting: Setting) -> bool:
+        """A native run that is not always the same proves nothing."""
+        door = "libomp" if "--openmp=llvm" in setting.options else "native"
+        native = replace(setting, door=door, options=())
+        return all(self._bench.run(executable, native).out == wanted.out for _ in range(3))
+
+    def _report(self, program: Program, family: str, index: int, difference: Difference, directory: Path) -> None:
+        cause = f"{family}: {_kind(program, difference.construct)}: {difference.symptom}"
+        with self._lock:
+            self.counts.differences += 1
+            self.counts.by_cause[cause] += 1
+            keep = self.counts.by_cause[cause] <= KEPT_OF_EACH
+        text = difference.setting.text("steelyard", "./program")
+        self._say(f"program {index} ({family}): {difference.symptom} in construct {_name(program, difference.construct)}: {text}")
+        if keep:
+            self._keep(program, family, index, difference, directory)
+
+    def _keep(self, program: Program, family: str, index: int, difference: Difference, directory: Path) -> None:
+        """Writes the program and what it was shrunk to, with the commands that show the failure."""
+        place = self._kept / f"openmp-{self._options.seed}-{index}-{family}"
+        place.mkdir(parents=True, exist_ok=True)
+        suffix = SUFFIXES[program.language]
+        (place / f"program{suffix}").write_text(program.source())
+        self._write_command(place, program, family, f"program{suffix}", difference.setting)
+        (place / "output.txt").write_text(f"{difference.outcome.out}\n--- errors\n{difference.outcome.err}\n--- native\n{difference.native.out}")
+        small, setting = self._shrunk(program, family, difference, directory)
+        (place / f"shrunk{suffix}").write_text(small.source())
+        self._write_command(place, small, family, f"shrunk{suffix}", setting, "shrunk-command.sh")
+        kinds = ", ".join(f"{n} {c.kind}" for n, c in small.constructs)
+        self._say(f"program {index} ({family}): kept in {place}, shrunk to {len(small.constructs)} constructs ({kinds}): {setting.text('steelyard', './shrunk')}")
+
+    def _write_command(self, place: Path, program: Program, family: str, source: str, setting: Setting, name: str = "command.sh") -> None:
+        executable = f"./{Path(source).stem}"
+        steelyard = str(self._options.build.resolve() / "bin" / "steelyard")
+        repeat = f"for n in $(seq 20); do {setting.text(steelyard, executable)} || exit 1; done"
+        again = (
+            f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first {place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
+        )
+        learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--replay=")]
+        learn = f"# {learnt[0]} is what a run with --learn={learnt[0]} has written.\n" if learnt else ""
+        (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} &&\n{repeat}\n")
+
+    def _shrunk(self, program: Program, family: str, difference: Difference, directory: Path) -> tuple[Program, Setting]:
+        place = directory / f"shrink.{family}"
+        place.mkdir(exist_ok=True)
+        setting = difference.setting
+        ends = time.monotonic() + self._options.shrink_seconds
+
+        def fails_with(candidate: Program, executable: Path, tried: Setting) -> bool:
+            door = "libomp" if "--openmp=llvm" in tried.options else "native"
+            native = self._bench.run(executable, replace(tried, door=door, options=()))
+            if not native.right:
+                return False
+            return any(time.monotonic() < ends and self._bench.compare(executable, tried, native, confirm=False) for _ in range(ATTEMPTS))
+
+        def fails(candidate: Program) -> bool:
+            executable, _ = compilers.build(candidate, family, place, flags=self._options.flags)
+            return executable is not None and fails_with(candidate, executable, setting)
+
+        small = shrink(program, fails, difference.construct, self._options.shrink_seconds * 0.8)
+        executable, _ = compilers.build(small, family, place, flags=self._options.flags)
+        again = executable is not None
+        while again and executable is not None:
+            again = False
+            for candidate in simpler(setting):
+                if time.monotonic() < ends and fails_with(small, executable, candidate):
+                    setting, again = candidate, True
+                    break
+        shutil.rmtree(place)
+        return small, setting
+
+
+def _kind(program: Program, number: int | None) -> str:
+    return dict(program.constructs)[number].kind if number in program.numbers and number is not None else "at the end"
+
+
+def _name(program: Program, number: int | None) -> str:
+    return f"{number} ({_kind(program, number)})" if number is not None else "none"

@@ -1,0 +1,76 @@
+"""A construct: one self-checking function of a generated program. Generators of constructs register here by kind."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from string import Template
+
+FAMILIES = ("gcc", "clang")
+C_LANGUAGES = ("c", "c++")
+
+
+@dataclass(frozen=True)
+class Construct:
+    """Text with `@` where the number of the construct goes, so that two of a kind fit into one program."""
+
+    kind: str
+    body: str
+    declarations: str = ""
+    libomp_lacks: bool = False  # libomp's copy of the GOMP interface does not support what gcc makes of it
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A generator and what its constructs need."""
+
+    name: str
+    weight: int
+    languages: tuple[str, ...]
+    families: tuple[str, ...]
+    libomp_lacks: bool
+    make: Callable[[random.Random], tuple[str, str]]
+
+    def construct(self, rng: random.Random) -> Construct:
+        """The next random construct of this kind."""
+        declarations, body = self.make(rng)
+        return Construct(self.name, body, declarations, self.libomp_lacks)
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(
+    name: str,
+    weight: int = 2,
+    languages: tuple[str, ...] = C_LANGUAGES,
+    families: tuple[str, ...] = FAMILIES,
+    libomp_lacks: bool = False,
+) -> Callable[[Callable[[random.Random], tuple[str, str]]], Callable[[random.Random], tuple[str, str]]]:
+    """Registers a function that returns (declarations, body).
+
+    @param weight how often the kind is chosen, beside the others
+    @param families the compilers that can compile it
+    @param libomp_lacks gcc's code of it does not run on plain libomp
+    """
+
+    def register(make: Callable[[random.Random], tuple[str, str]]) -> Callable[[random.Random], tuple[str, str]]:
+        KINDS[name] = Kind(name, weight, languages, families, libomp_lacks, make)
+        return make
+
+    return register
+
+
+def fill(template: str, /, **values: object) -> str:
+    """`template` with each $name replaced."""
+    return Template(template).substitute({name: str(value) for name, value in values.items()})
+
+
+def kinds_for(language: str, families: tuple[str, ...], portable: bool) -> list[Kind]:
+    """The kinds that all of `families` compile, and, if `portable`, that libomp runs for gcc."""
+    return [
+        k
+        for k in KINDS.values()
+        if language in k.languages and set(families) <= set(k.families) and not (portable and k.libomp_lacks)
+    ]

@@ -1,0 +1,74 @@
+"""With which environment and options a program runs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive", "off")
+LIBOMP = "libomp.so.5"
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": ("", "1", "2", "2", "3", "4", "8", "4,2", "3,2,2"),
+    "OMP_CANCELLATION": ("", "true"),
+    "OMP_SCHEDULE": ("", "", "static", "static,4", "dynamic", "dynamic,3", "guided", "guided,5", "auto", "monotonic:dynamic,2", "nonmonotonic:guided"),
+    "OMP_DYNAMIC": ("", "", "", "", "", "false", "true"),
+    "OMP_PROC_BIND": ("", "", "", "", "true", "close", "spread", "false"),
+    "OMP_WAIT_POLICY": ("",) * 6 + ("passive",) * 5 + ("active",),
+    "OMP_MAX_ACTIVE_LEVELS": ("", "", "", "1", "3", "8"),
+    "OMP_THREAD_LIMIT": ("",) * 11 + ("5",),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run: `door` is native, libomp or steelyard."""
+
+    door: str
+    environment: tuple[tuple[str, str], ...] = ()
+    options: tuple[str, ...] = ()
+
+    def command(self, steelyard: str, program: str) -> list[str]:
+        return [steelyard, "run", "--record=none", *self.options, program] if self.door == "steelyard" else [program]
+
+    def variables(self) -> dict[str, str]:
+        return dict(self.environment) | ({"LD_PRELOAD": LIBOMP} if self.door == "libomp" else {})
+
+    def text(self, steelyard: str, program: str) -> str:
+        """As a line of a shell."""
+        variables = [f"{name}={value}" for name, value in self.variables().items()]
+        return " ".join([*variables, *self.command(steelyard, program)])
+
+
+def random_environment(rng: random.Random) -> tuple[tuple[str, str], ...]:
+    chosen = ((name, rng.choice(values)) for name, values in ENVIRONMENT.items())
+    return tuple((name, value) for name, value in chosen if value)
+
+
+def random_options(rng: random.Random, family: str, portable: bool, learnt: str) -> list[tuple[str, ...]]:
+    """Options of the runs under Steelyard, the default ones first. A replay follows the run that it repeats.
+
+    @param portable whether gcc's program also runs on libomp
+    @param learnt the file for --learn and --replay
+    """
+    result: list[tuple[str, ...]] = [()]
+    for strategy in rng.sample(STRATEGIES, 3):
+        extra = rng.choice([(), (), (f"--loops-chunk={rng.choice([1, 7, 50])}",), (f"--loops-static={rng.choice([0, 30, 100])}",)])
+        result.append((f"--loops={strategy}", *extra))
+    if rng.random() < 0.6:
+        strategy = rng.choice([(), (f"--loops={rng.choice(STRATEGIES)}",)])
+        result += [(f"--learn={learnt}", *strategy), (f"--replay={learnt}",)]
+    if rng.random() < 0.5:
+        result.append(rng.choice([("--loops-reweigh",), ("--loops-reweigh", f"--loops={rng.choice(STRATEGIES)}")]))
+    if rng.random() < 0.3:
+        result.append(("--observe",))
+    if family == "gcc":
+        runtimes = ["keep"] + (["llvm"] if portable else [])
+        result = [options + rng.choice([(), (), (f"--openmp={rng.choice(runtimes)}",)]) if options else options for options in result]
+        result += [(f"--openmp={runtime}",) for runtime in runtimes]
+    return result
+
+
+def simpler(setting: Setting) -> list[Setting]:
+    """The setting with one variable or option less."""
+    result = [replace(setting, options=tuple(o for o in setting.options if o != left)) for left in setting.options]
+    return result + [replace(setting, environment=tuple(v for v in setting.environment if v != left)) for left in setting.environment]

@@ -1,0 +1,72 @@
+"""Whether a run under Steelyard does what the native one does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .execution import Machine, Outcome, execute
+from .settings import Setting
+
+ALONE = 3  # a hang is confirmed with this many times the timeout
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a setting did that the native run of the same environment did not."""
+
+    setting: Setting
+    symptom: str
+    construct: int | None
+    outcome: Outcome
+    native: Outcome
+
+
+class Bench:
+    """Runs executables, and counts the runs."""
+
+    def __init__(self, steelyard: Path, machine: Machine, timeout: float) -> None:
+        self.steelyard = steelyard
+        self.timeout = timeout
+        self.runs = 0
+        self.unconfirmed = 0
+        self._machine = machine
+
+    def run(self, executable: Path, setting: Setting, timeout: float | None = None) -> Outcome:
+        with self._machine.shared():
+            return self._execute(executable, setting, timeout or self.timeout)
+
+    def run_alone(self, executable: Path, setting: Setting, timeout: float) -> Outcome:
+        with self._machine.alone():
+            return self._execute(executable, setting, timeout)
+
+    def _execute(self, executable: Path, setting: Setting, timeout: float) -> Outcome:
+        self.runs += 1
+        command = setting.command(str(self.steelyard), str(executable))
+        return execute(command, setting.variables(), executable.parent, timeout)
+
+    def compare(self, executable: Path, setting: Setting, native: Outcome, confirm: bool = True) -> Difference | None:
+        """Runs once, and again alone if that run did not end. `native` is right."""
+        outcome = self.run(executable, setting)
+        if outcome.status is None and confirm:
+            outcome = self.run_alone(executable, setting, self.timeout * ALONE)
+            if not differs(outcome, native):
+                self.unconfirmed += 1
+        if not differs(outcome, native):
+            return None
+        symptom = outcome.symptom if not outcome.right else "other output"
+        return Difference(setting, symptom, _culprit(outcome, native), outcome, native)
+
+
+def differs(outcome: Outcome, native: Outcome) -> bool:
+    return outcome.status != native.status or outcome.out != native.out
+
+
+def _culprit(outcome: Outcome, native: Outcome) -> int | None:
+    if not outcome.right:
+        return outcome.culprit
+    for seen, wanted in zip(outcome.out.splitlines(), native.out.splitlines(), strict=False):
+        if seen != wanted:
+            first = seen.split(" ", 1)[0]
+            return int(first) if first.isdigit() else None
+    return None
