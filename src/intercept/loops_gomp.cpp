@@ -12,21 +12,24 @@ namespace {
 using Unsigned = unsigned long long;
 using Body = void (*)(void*);
 using runtime::Place;
+using runtime::Schedule;
 
 /// True where the loop is ours.
-bool begin(std::uint64_t site, long from, long to, long step, std::uint64_t grain) {
-  if (!runtime::takes_loops() || !runtime::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain))
+bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step, std::uint64_t grain) {
+  if (!runtime::takes_loops() ||
+      !runtime::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
     return false;
   runtime::place()->limit = static_cast<std::uint64_t>(to);
   return true;
 }
 
 /// Where it goes down the step is negative, in two's complement.
-bool begin(std::uint64_t site, bool up, Unsigned from, Unsigned to, Unsigned step, std::uint64_t grain) {
+bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
+           std::uint64_t grain) {
   if (!runtime::takes_loops()) return false;
   const auto stride = static_cast<std::int64_t>(step);
   const auto space = up == (stride > 0) ? loops::half_open<std::uint64_t>(from, to, stride) : std::nullopt;
-  if (!runtime::loop_begun(site, space, grain)) return false;
+  if (!runtime::loop_begun(site, space, grain, schedule)) return false;
   runtime::place()->limit = to;
   return true;
 }
@@ -36,7 +39,7 @@ template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   if (!runtime::takes_loops()) return false;
   set = run_schedule_of_region();
-  if (!set.left) return begin(site, bounds..., set.grain);
+  if (!set.left) return begin(site, set.schedule, bounds..., set.grain);
   runtime::loop_left(site, *set.left);
   return false;
 }
@@ -95,13 +98,14 @@ struct Combined {
   Body body;
   void* data;
   std::uint64_t site;
+  Schedule schedule;
   long from, to, step;
   std::uint64_t grain;
 };
 
 void run_combined(void* argument) {
   const Combined& loop = *static_cast<const Combined*>(argument);
-  begin(loop.site, loop.from, loop.to, loop.step, loop.grain);
+  begin(loop.site, loop.schedule, loop.from, loop.to, loop.step, loop.grain);
   loop.body(loop.data);
   end();
 }
@@ -132,11 +136,11 @@ template <class Real, class... Rest>
 }
 
 /// False where the runtime is to do it. Keeps no address of its callers' variables: they end in tail calls.
-[[gnu::noinline]] bool take_combined(Body body, void* data, std::uint64_t site, unsigned int threads, long from,
-                                     long to, long step, std::uint64_t grain, unsigned int flags) {
+[[gnu::noinline]] bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule, unsigned int threads,
+                                     long from, long to, long step, std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   if (!runtime::takes_loops() || step == 0 || !runtime::may_nest()) return false;
-  Combined loop{body, data, site, from, to, step, grain};
+  Combined loop{body, data, site, schedule, from, to, step, grain};
   set_region_site(site);
   behind("GOMP_parallel", real)(run_combined, &loop, clause(threads), flags);
   return true;
@@ -148,8 +152,10 @@ template <class Real>
                                              unsigned int threads, long from, long to, long step, unsigned int flags) {
   if (!runtime::takes_loops()) return false;
   const RunSchedule set = run_schedule();
-  if (set.left) return leave_combined(real, *set.left, body, data, site, threads, from, to, step, flags);
-  return take_combined(body, data, site, threads, from, to, step, set.grain, flags);
+  std::optional<runtime::Left> why = set.left;
+  if (!why) why = runtime::reason_to_leave();
+  if (why) return leave_combined(real, *why, body, data, site, threads, from, to, step, flags);
+  return take_combined(body, data, site, set.schedule, threads, from, to, step, set.grain, flags);
 }
 
 }  // namespace
@@ -159,20 +165,22 @@ using namespace steelyard::intercept;
 using steelyard::runtime::Left;
 using steelyard::runtime::loop_left;
 using steelyard::runtime::place;
+using steelyard::runtime::reason_to_leave;
+using steelyard::runtime::Schedule;
 
 // With a chunk size: dynamic and guided.
-#define STEELYARD_LOOP_START(name, next_name)                                                       \
-  STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) {  \
-    static bool (*real)(long, long, long, long, long*, long*) = nullptr;                            \
-    if (begin(STEELYARD_SITE, from, to, step, grain_of(chunk))) return next(*place(), first, last); \
-    return behind(#name, real)(from, to, step, chunk, first, last);                                 \
-  }                                                                                                 \
+#define STEELYARD_LOOP_START(name, next_name, schedule)                                                       \
+  STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) {            \
+    static bool (*real)(long, long, long, long, long*, long*) = nullptr;                                      \
+    if (begin(STEELYARD_SITE, schedule, from, to, step, grain_of(chunk))) return next(*place(), first, last); \
+    return behind(#name, real)(from, to, step, chunk, first, last);                                           \
+  }                                                                                                           \
   STEELYARD_LOOP_NEXT(next_name, long)
-#define STEELYARD_LOOP_ULL_START(name, next_name)                                                                 \
+#define STEELYARD_LOOP_ULL_START(name, next_name, schedule)                                                       \
   STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned chunk, Unsigned* first, \
                              Unsigned* last) {                                                                    \
     static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;            \
-    if (begin(STEELYARD_SITE, up, from, to, step, chunk)) return next(*place(), first, last);                     \
+    if (begin(STEELYARD_SITE, schedule, up, from, to, step, chunk)) return next(*place(), first, last);           \
     return behind(#name, real)(up, from, to, step, chunk, first, last);                                           \
   }                                                                                                               \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
@@ -205,12 +213,14 @@ using steelyard::runtime::place;
     return behind(#name, real)(first, last);              \
   }
 
-STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_dynamic_start, GOMP_loop_nonmonotonic_dynamic_next)
-STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_guided_start, GOMP_loop_nonmonotonic_guided_next)
+STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_dynamic_start, GOMP_loop_nonmonotonic_dynamic_next, Schedule::dynamic)
+STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_guided_start, GOMP_loop_nonmonotonic_guided_next, Schedule::guided)
 STEELYARD_LOOP_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start, GOMP_loop_nonmonotonic_runtime_next)
 STEELYARD_LOOP_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start, GOMP_loop_maybe_nonmonotonic_runtime_next)
-STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, GOMP_loop_ull_nonmonotonic_dynamic_next)
-STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, GOMP_loop_ull_nonmonotonic_guided_next)
+STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, GOMP_loop_ull_nonmonotonic_dynamic_next,
+                         Schedule::dynamic)
+STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, GOMP_loop_ull_nonmonotonic_guided_next,
+                         Schedule::guided)
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, GOMP_loop_ull_nonmonotonic_runtime_next)
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
                                  GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
@@ -295,15 +305,6 @@ STEELYARD_EXPORT void GOMP_loop_end_nowait() {
   behind("GOMP_loop_end_nowait", real)();
 }
 
-STEELYARD_EXPORT bool GOMP_cancel(int what, bool really) {
-  static bool (*real)(int, bool) = nullptr;
-  constexpr int kRegion = 1;
-  const bool done = behind("GOMP_cancel", real)(what, really);
-  // Without OMP_CANCELLATION=true nothing is.
-  if ((what & kRegion) != 0 && really && done) steelyard::runtime::region_cancelled();
-  return done;
-}
-
 // Where the runtime does it, a region is known by the address that these return to: that must be a tail call.
 #define STEELYARD_PARALLEL_LOOP(name, done)                                                                        \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
@@ -313,14 +314,16 @@ STEELYARD_EXPORT bool GOMP_cancel(int what, bool really) {
     if (done) return;                                                                                              \
     real(body, data, clause(count), from, to, step, chunk, flags);                                                 \
   }
-#define STEELYARD_TAKE take_combined(body, data, STEELYARD_SITE, count, from, to, step, grain_of(chunk), flags)
-#define STEELYARD_LEAVE \
-  leave_combined(real, Left::monotonic, body, data, STEELYARD_SITE, count, from, to, step, chunk, flags)
+#define STEELYARD_LEAVE(why) leave_combined(real, why, body, data, STEELYARD_SITE, count, from, to, step, chunk, flags)
+#define STEELYARD_TAKE(schedule)                          \
+  (steelyard::runtime::takes_loops() && reason_to_leave() \
+       ? STEELYARD_LEAVE(*reason_to_leave())              \
+       : take_combined(body, data, STEELYARD_SITE, schedule, count, from, to, step, grain_of(chunk), flags))
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, false)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, STEELYARD_LEAVE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, STEELYARD_LEAVE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, STEELYARD_TAKE)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, STEELYARD_TAKE)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, STEELYARD_LEAVE(Left::monotonic))
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, STEELYARD_LEAVE(Left::monotonic))
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, STEELYARD_TAKE(Schedule::dynamic))
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, STEELYARD_TAKE(Schedule::guided))
 
 // With schedule(runtime) there is no chunk.
 #define STEELYARD_PARALLEL_RUNTIME_LOOP(name, done)                                                    \
