@@ -5,7 +5,6 @@
 namespace steelyard::intercept::gomp {
 
 BarrierWait::BarrierWait() {
-  runtime::at_barrier();
   const runtime::Place* const here = runtime::place();
   measured_ = here != nullptr && here->region != nullptr && here->region->weighed && is_gnu();
   if (measured_) runtime::barrier_begin();

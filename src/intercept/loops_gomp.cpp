@@ -13,21 +13,24 @@ using Unsigned = unsigned long long;
 using gomp::Body;
 using gomp::run_region;
 using runtime::Place;
+using runtime::Schedule;
 
 /// True where the loop is ours.
-bool begin(std::uint64_t site, long from, long to, long step, std::uint64_t grain) {
-  if (!runtime::takes_loops() || !runtime::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain))
+bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step, std::uint64_t grain) {
+  if (!runtime::takes_loops() ||
+      !runtime::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
     return false;
   runtime::place()->limit = static_cast<std::uint64_t>(to);
   return true;
 }
 
 /// Where it goes down the step is negative, in two's complement.
-bool begin(std::uint64_t site, bool up, Unsigned from, Unsigned to, Unsigned step, std::uint64_t grain) {
+bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
+           std::uint64_t grain) {
   if (!runtime::takes_loops()) return false;
   const auto stride = static_cast<std::int64_t>(step);
   const auto space = up == (stride > 0) ? loops::half_open<std::uint64_t>(from, to, stride) : std::nullopt;
-  if (!runtime::loop_begun(site, space, grain)) return false;
+  if (!runtime::loop_begun(site, space, grain, schedule)) return false;
   runtime::place()->limit = to;
   return true;
 }
@@ -37,7 +40,7 @@ template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   if (!runtime::takes_loops()) return false;
   set = run_schedule_of_region();
-  if (!set.left) return begin(site, bounds..., set.grain);
+  if (!set.left) return begin(site, set.schedule, bounds..., set.grain);
   runtime::loop_left(site, *set.left);
   return false;
 }
@@ -96,13 +99,14 @@ struct Combined {
   Body body;
   void* data;
   std::uint64_t site;
+  Schedule schedule;
   long from, to, step;
   std::uint64_t grain;
 };
 
 void run_combined(void* argument) {
   const Combined& loop = *static_cast<const Combined*>(argument);
-  begin(loop.site, loop.from, loop.to, loop.step, loop.grain);
+  begin(loop.site, loop.schedule, loop.from, loop.to, loop.step, loop.grain);
   loop.body(loop.data);
   end();
 }
@@ -132,13 +136,16 @@ void leave_combined(Real* real, std::optional<runtime::Left> why, Body body, voi
   run_region(site, run_left, &loop, threads, call);
 }
 
+/// Why a loop that could be ours is not.
+runtime::Left why_left() { return runtime::reason_to_leave().value_or(runtime::Left::other); }
+
 /// The loop is ours. False if it cannot be.
-bool take_combined(Body body, void* data, std::uint64_t site, unsigned int threads, long from, long to, long step,
-                   std::uint64_t grain, unsigned int flags) {
+bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule, unsigned int threads, long from,
+                   long to, long step, std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
-  if (!runtime::takes_loops() || step == 0 || !runtime::may_nest()) return false;
+  if (!runtime::takes_loops() || step == 0 || !runtime::may_nest() || runtime::reason_to_leave()) return false;
   behind("GOMP_parallel", real);
-  Combined loop{body, data, site, from, to, step, grain};
+  Combined loop{body, data, site, schedule, from, to, step, grain};
   run_region(site, run_combined, &loop, threads,
              [&](Body run, void* with, unsigned int count) { real(run, with, count, flags); });
   return true;
@@ -151,20 +158,21 @@ using namespace steelyard::intercept;
 using steelyard::runtime::Left;
 using steelyard::runtime::loop_left;
 using steelyard::runtime::place;
+using steelyard::runtime::Schedule;
 
 // With a chunk size: dynamic and guided.
-#define STEELYARD_LOOP_START(name, next_name)                                                       \
-  STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) {  \
-    static bool (*real)(long, long, long, long, long*, long*) = nullptr;                            \
-    if (begin(STEELYARD_SITE, from, to, step, grain_of(chunk))) return next(*place(), first, last); \
-    return behind(#name, real)(from, to, step, chunk, first, last);                                 \
-  }                                                                                                 \
+#define STEELYARD_LOOP_START(name, next_name, schedule)                                                       \
+  STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) {            \
+    static bool (*real)(long, long, long, long, long*, long*) = nullptr;                                      \
+    if (begin(STEELYARD_SITE, schedule, from, to, step, grain_of(chunk))) return next(*place(), first, last); \
+    return behind(#name, real)(from, to, step, chunk, first, last);                                           \
+  }                                                                                                           \
   STEELYARD_LOOP_NEXT(next_name, long)
-#define STEELYARD_LOOP_ULL_START(name, next_name)                                                                 \
+#define STEELYARD_LOOP_ULL_START(name, next_name, schedule)                                                       \
   STEELYARD_EXPORT bool name(bool up, Unsigned from, Unsigned to, Unsigned step, Unsigned chunk, Unsigned* first, \
                              Unsigned* last) {                                                                    \
     static bool (*real)(bool, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned*, Unsigned*) = nullptr;            \
-    if (begin(STEELYARD_SITE, up, from, to, step, chunk)) return next(*place(), first, last);                     \
+    if (begin(STEELYARD_SITE, schedule, up, from, to, step, chunk)) return next(*place(), first, last);           \
     return behind(#name, real)(up, from, to, step, chunk, first, last);                                           \
   }                                                                                                               \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
@@ -197,12 +205,14 @@ using steelyard::runtime::place;
     return behind(#name, real)(first, last);              \
   }
 
-STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_dynamic_start, GOMP_loop_nonmonotonic_dynamic_next)
-STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_guided_start, GOMP_loop_nonmonotonic_guided_next)
+STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_dynamic_start, GOMP_loop_nonmonotonic_dynamic_next, Schedule::dynamic)
+STEELYARD_LOOP_START(GOMP_loop_nonmonotonic_guided_start, GOMP_loop_nonmonotonic_guided_next, Schedule::guided)
 STEELYARD_LOOP_RUNTIME_START(GOMP_loop_nonmonotonic_runtime_start, GOMP_loop_nonmonotonic_runtime_next)
 STEELYARD_LOOP_RUNTIME_START(GOMP_loop_maybe_nonmonotonic_runtime_start, GOMP_loop_maybe_nonmonotonic_runtime_next)
-STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, GOMP_loop_ull_nonmonotonic_dynamic_next)
-STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, GOMP_loop_ull_nonmonotonic_guided_next)
+STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, GOMP_loop_ull_nonmonotonic_dynamic_next,
+                         Schedule::dynamic)
+STEELYARD_LOOP_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, GOMP_loop_ull_nonmonotonic_guided_next,
+                         Schedule::guided)
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, GOMP_loop_ull_nonmonotonic_runtime_next)
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
                                  GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
@@ -291,40 +301,32 @@ STEELYARD_EXPORT void GOMP_loop_end_nowait() {
   behind("GOMP_loop_end_nowait", real)();
 }
 
-STEELYARD_EXPORT bool GOMP_cancel(int what, bool really) {
-  static bool (*real)(int, bool) = nullptr;
-  constexpr int kRegion = 1;
-  const bool done = behind("GOMP_cancel", real)(what, really);
-  // Without OMP_CANCELLATION=true nothing is.
-  if ((what & kRegion) != 0 && really && done) steelyard::runtime::region_cancelled();
-  return done;
-}
-
-#define STEELYARD_PARALLEL_LOOP(name, taken, why)                                                                  \
+#define STEELYARD_PARALLEL_LOOP(name, schedule, why)                                                               \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk, \
                              unsigned int flags) {                                                                 \
     static void (*real)(Body, void*, unsigned int, long, long, long, long, unsigned int) = nullptr;                \
     behind(#name, real);                                                                                           \
     const std::uint64_t site = STEELYARD_SITE;                                                                     \
-    if (!(taken) || !take_combined(body, data, site, count, from, to, step, grain_of(chunk), flags))               \
+    constexpr std::optional<Schedule> ours = schedule;                                                             \
+    if (!ours || !take_combined(body, data, site, *ours, count, from, to, step, grain_of(chunk), flags))           \
       leave_combined(real, why, body, data, site, count, from, to, step, chunk, flags);                            \
   }
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, false, std::nullopt)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, false, Left::monotonic)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, false, Left::monotonic)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, true, Left::other)
-STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, true, Left::other)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_static, std::nullopt, std::nullopt)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_dynamic, std::nullopt, Left::monotonic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_guided, std::nullopt, Left::monotonic)
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, Schedule::dynamic, why_left())
+STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, Schedule::guided, why_left())
 
 // With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, schedule)                                                \
-  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, \
-                             unsigned int flags) {                                                     \
-    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;          \
-    behind(#name, real);                                                                               \
-    const std::uint64_t site = STEELYARD_SITE;                                                         \
-    const RunSchedule set = schedule;                                                                  \
-    if (set.left || !take_combined(body, data, site, count, from, to, step, set.grain, flags))         \
-      leave_combined(real, set.left, body, data, site, count, from, to, step, flags);                  \
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, schedule)                                                       \
+  STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step,        \
+                             unsigned int flags) {                                                            \
+    static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;                 \
+    behind(#name, real);                                                                                      \
+    const std::uint64_t site = STEELYARD_SITE;                                                                \
+    const RunSchedule set = schedule;                                                                         \
+    if (set.left || !take_combined(body, data, site, set.schedule, count, from, to, step, set.grain, flags))  \
+      leave_combined(real, set.left ? set.left : why_left(), body, data, site, count, from, to, step, flags); \
   }
 STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime, {Left::monotonic})
 STEELYARD_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, run_schedule())

@@ -43,6 +43,7 @@ bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, 
     return false;
   }
   const std::int32_t kind = schedule & ~kNonmonotonic;
+  auto promised = kind == kGuided ? runtime::Schedule::guided : runtime::Schedule::dynamic;
   std::uint64_t grain = kind != kAuto && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
   if (kind == kRuntime) {
     const RunSchedule set = run_schedule_of_region();
@@ -55,8 +56,10 @@ bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, 
       return false;
     }
     grain = set.grain;
+    promised = set.schedule;
   }
-  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride), grain);
+  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride), grain,
+                             promised);
 }
 
 template <class Value, class Stride>
@@ -151,13 +154,13 @@ STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)
 STEELYARD_DISPATCH(8, std::int64_t, std::int64_t, std::int64_t)
 STEELYARD_DISPATCH(8u, std::uint64_t, std::int64_t, std::uint64_t)
 
-// Newer compilers say where a loop ends. One that was cancelled is ended here, one that has run out was ended then. An older
-// runtime has no such call, and then the program has none of its own.
+// Newer compilers say where a loop ends. A loop of ours has ended when it ran out. A runtime without this call has only programs
+// without it.
 STEELYARD_EXPORT void __kmpc_dispatch_deinit(void* location, std::int32_t thread) {
   static void (*real)(void*, std::int32_t) = nullptr;
   Place* const here = place();
   if (here != nullptr && here->loop != Place::Loop::runtimes) {
-    if (here->loop == Place::Loop::ours) steelyard::runtime::loop_ended(*here);
+    here->loop = Place::Loop::runtimes;
     return;
   }
   behind("__kmpc_dispatch_deinit", real)(location, thread);
@@ -174,13 +177,4 @@ STEELYARD_EXPORT void __kmpc_doacross_fini(void* location, std::int32_t thread) 
   static void (*real)(void*, std::int32_t) = nullptr;
   if (Place* const here = place(); here != nullptr) here->left_next = false;
   behind("__kmpc_doacross_fini", real)(location, thread);
-}
-
-STEELYARD_EXPORT std::int32_t __kmpc_cancel(void* location, std::int32_t thread, std::int32_t what) {
-  static std::int32_t (*real)(void*, std::int32_t, std::int32_t) = nullptr;
-  constexpr std::int32_t kRegion = 1;
-  const std::int32_t done = behind("__kmpc_cancel", real)(location, thread, what);
-  // Without OMP_CANCELLATION=true nothing is.
-  if (what == kRegion && done != 0) steelyard::runtime::region_cancelled();
-  return done;
 }

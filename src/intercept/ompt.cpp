@@ -3,9 +3,7 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 
-#include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include "base/options.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
+#include "runtime/open_regions.h"
 #include "runtime/openmp.h"
 #include "runtime/worksharing.h"
 
@@ -33,27 +32,7 @@ bool weighed(const ompt_data_t* parallel) {
   return region != nullptr && region->weighed;
 }
 
-/// The regions that the calling thread has begun and not ended, the innermost last. The event that ends a nested region of
-/// LLVM's runtime brings the data of its team, after the team has been released: if another thread has taken the team for a
-/// region of its own by then, these are the data of that region.
-class OpenRegions {
- public:
-  void push(runtime::Region* region) {
-    if (count_ < kKept) kept_[count_] = region;
-    ++count_;
-  }
-  runtime::Region* pop() {
-    if (count_ == 0) return nullptr;
-    --count_;
-    return count_ < kKept ? kept_[count_] : nullptr;
-  }
-
- private:
-  static constexpr std::size_t kKept = 2 * runtime::kDepth;  ///< deeper regions have no record: runtime::may_nest()
-  std::size_t count_ = 0;
-  std::array<runtime::Region*, kKept> kept_ = {};
-};
-constinit thread_local OpenRegions t_open;
+constinit thread_local runtime::OpenRegions<runtime::Region> t_open;
 
 std::atomic<void (*)()> g_first_region = nullptr;
 
@@ -94,7 +73,6 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
     return;
   if (endpoint == ompt_scope_begin) {
-    runtime::at_barrier();
     if (weighed(parallel)) runtime::barrier_begin();
   } else if (weighed(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kWeighed)) {
     runtime::barrier_end();

@@ -73,15 +73,17 @@ RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   if (kind == (kMonotonic | kDynamic)) return {runtime::Left::monotonic, grain, kCallDynamic};
   if (kind == (kMonotonic | kGuided)) return {runtime::Left::monotonic, grain, kCallGuided};
   if ((kind & kMonotonic) != 0) return {runtime::Left::monotonic};
+  if (kind == kGuided) return {{}, grain, 0, runtime::Schedule::guided};
   return {{}, kind == kAuto ? 1 : grain};
 }
 
 constexpr int kGrainBits = 31;
-constexpr std::uint64_t kOurs = 0, kMonotonicOther = 5;
-constexpr std::array<std::int32_t, 6> kCalls = {0, kCallStaticChunks, kCallStatic, kCallDynamic, kCallGuided, 0};
+
+constexpr std::uint64_t kOurs = 0, kMonotonicOther = 5, kOursGuided = 6;
+constexpr std::array<std::int32_t, 7> kCalls = {0, kCallStaticChunks, kCallStatic, kCallDynamic, kCallGuided, 0, 0};
 
 std::uint64_t pack(const RunSchedule& schedule) {
-  std::uint64_t which = kOurs;
+  std::uint64_t which = schedule.schedule == runtime::Schedule::guided ? kOursGuided : kOurs;
   if (schedule.left) which = kMonotonicOther;
   for (std::uint64_t i = 1; i < kMonotonicOther; ++i) {
     if (schedule.call == kCalls[i]) which = i;
@@ -92,6 +94,7 @@ std::uint64_t pack(const RunSchedule& schedule) {
 RunSchedule unpack(std::uint64_t word) {
   const std::uint64_t which = word >> kGrainBits, grain = word & ((std::uint64_t{1} << kGrainBits) - 1);
   if (which == kOurs) return {{}, grain};
+  if (which == kOursGuided) return {{}, grain, 0, runtime::Schedule::guided};
   const std::int32_t call = g_set_inside.load(std::memory_order_relaxed) ? kCalls[which] : 0;
   const bool is_static = kCalls[which] == kCallStaticChunks || kCalls[which] == kCallStatic;
   return {is_static ? runtime::Left::asked : runtime::Left::monotonic, grain, call};

@@ -13,6 +13,7 @@ struct RunSchedule {
   /// Where it is the runtime's and may have been set inside of the region, of which LLVM's takes no notice: what to tell it in
   /// the place of "runtime", with the grain as the chunk. 0: nothing.
   std::int32_t call = 0;
+  runtime::Schedule schedule = runtime::Schedule::dynamic;  ///< of a loop of ours
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();

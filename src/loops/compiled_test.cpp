@@ -89,25 +89,5 @@ TEST(Compiled, CopiesOfALoopAreOne) {
   EXPECT_TRUE((Assignment{1000, pieces}.complete()));
 }
 
-TEST(Compiled, AfterACancelledRegionATeamIsAsNew) {
-  Loop loop("test");
-  Team team(3);
-  for (int repeat = 0; repeat < 5; ++repeat) {
-    run(team, [&](Member& member, int t) {
-      if (t == 1) return;  // it has left the region before
-      for (int i = 0; i <= t; ++i) {
-        ASSERT_TRUE(member.begin(loop, 1000, Manner::compiled));
-        Chunk chunk;
-        member.next(chunk);
-        member.end();
-      }
-    });
-    team.reset();
-    std::vector<Pieces> pieces(3);
-    run(team, [&](Member& member, int t) { pieces[static_cast<std::size_t>(t)] = execute(member, loop, 1000); });
-    EXPECT_TRUE((Assignment{1000, pieces}.complete()));
-  }
-}
-
 }  // namespace
 }  // namespace steelyard::loops

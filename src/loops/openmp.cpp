@@ -20,9 +20,15 @@ struct Api {
 void* library() {
   Dl_info place{};
   void* const never_noted = dlsym(RTLD_DEFAULT, "omp_get_level");
-  if (never_noted == nullptr || dladdr(never_noted, &place) == 0) return RTLD_DEFAULT;
-  void* const opened = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-  return opened != nullptr ? opened : RTLD_DEFAULT;
+  if (never_noted != nullptr && dladdr(never_noted, &place) != 0) {
+    void* const opened = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    return opened != nullptr ? opened : RTLD_DEFAULT;
+  }
+  // A plug-in that the program opened may have brought a runtime, which only the plug-in's own names lead to.
+  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) {
+    if (void* const opened = dlopen(name, RTLD_NOLOAD | RTLD_LAZY); opened != nullptr) return opened;
+  }
+  return RTLD_DEFAULT;
 }
 
 template <class Function>

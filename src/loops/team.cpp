@@ -15,7 +15,7 @@ namespace {
 
 /// On lines of its own: neighbours are fetched in pairs.
 struct alignas(128) Word {
-  std::atomic<std::uint64_t> range = 0;
+  Atomic<std::uint64_t> range = 0;
 };
 struct alignas(128) Result {
   ThreadSample sample;
@@ -39,8 +39,8 @@ struct Instance {
   }
 
   // Written when it is opened, then only read.
-  alignas(128) std::atomic<std::uint64_t> turn = 0;
-  std::atomic<bool> cancelled = false;
+  alignas(128) Atomic<std::uint64_t> turn = 0;
+  Atomic<bool> cancelled = false;
   std::uint32_t round = 0;
   Loop* loop = nullptr;
   Loop* planned_for = nullptr;
@@ -51,7 +51,7 @@ struct Instance {
   std::uint64_t version = 0;
   std::vector<Range> fixed, dynamic;  ///< by thread, in units
 
-  alignas(128) std::atomic<int> ended = 0;
+  alignas(128) Atomic<int> ended = 0;
   Execution execution;
   std::unique_ptr<Word[]> words;  ///< one a thread, and the pool's
   std::unique_ptr<Result[]> results;
@@ -134,10 +134,9 @@ void Instance::close(int threads) {
   }
 }
 
-Team::Team(int threads, int depth, const std::atomic<bool>* given_up)
+Team::Team(int threads, int depth)
     : threads_(std::max(1, threads)),
-      given_up_(given_up),
-      places_(std::make_unique<std::atomic<Place>[]>(static_cast<std::size_t>(threads_))),
+      places_(std::make_unique<Atomic<Place>[]>(static_cast<std::size_t>(threads_))),
       members_(std::make_unique<Member[]>(static_cast<std::size_t>(threads_))) {
   for (int i = 0; i < std::max(1, depth); ++i) {
     instances_.push_back(std::make_unique<Instance>(threads_));
@@ -150,23 +149,6 @@ Team::Team(int threads, int depth, const std::atomic<bool>* given_up)
 }
 
 Team::~Team() = default;
-
-void Team::reset() {
-  for (std::size_t i = 0; i < instances_.size(); ++i) {
-    Instance& instance = *instances_[i];
-    instance.forget(threads_);
-    instance.cancelled = false;
-    instance.ended = 0;
-    instance.turn = i * 4;
-  }
-  for (int t = 0; t < threads_; ++t) {
-    Member& mine = member(t);
-    mine.stage_ = Member::Stage::outside;
-    mine.instance_ = nullptr;
-    mine.cancelled_ = nullptr;
-    mine.number_ = 0;
-  }
-}
 
 base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::uint64_t bounds) {
   if (inside()) {
@@ -196,10 +178,6 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
       instance.turn.store(turn + kOpen, std::memory_order_release);
       opened_ = true;
       break;
-    }
-    if (team_->given_up()) {
-      stage_ = Stage::finished;
-      return {};
     }
     relax(round);
   }
@@ -302,7 +280,7 @@ bool Member::take_pool(Chunk& chunk) {
     return false;
   }
   const auto threads = static_cast<std::uint32_t>(team_->threads_);
-  std::atomic<std::uint64_t>& pool = instance_->words[threads].range;
+  Atomic<std::uint64_t>& pool = instance_->words[threads].range;
   std::uint64_t word = pool.load(std::memory_order_relaxed);
   for (;;) {
     const Range range = unpack(word, round_, planned);
@@ -340,7 +318,7 @@ void Member::look_where_it_runs() {
   const std::optional<Place> place = place_of_this_thread();
   cpu_ = cpu;
   loops_until_look_ = place ? kLookAgain : 1;
-  std::atomic<Place>& mine = team_->places_[static_cast<std::size_t>(thread_)];
+  Atomic<Place>& mine = team_->places_[static_cast<std::size_t>(thread_)];
   if (!place || *place == mine.load(std::memory_order_relaxed)) return;
   mine.store(*place, std::memory_order_relaxed);
   team_->placement_.fetch_add(1, std::memory_order_release);
@@ -356,7 +334,7 @@ void Member::order_victims() {
 
 bool Member::rob(int victim, Chunk& chunk) {
   const auto its = static_cast<std::size_t>(victim);
-  std::atomic<std::uint64_t>& its_word = instance_->words[its].range;
+  Atomic<std::uint64_t>& its_word = instance_->words[its].range;
   std::uint64_t word = its_word.load(std::memory_order_relaxed);
   for (;;) {
     const Range range = unpack(word, round_, instance_->dynamic[its]);

@@ -1,10 +1,10 @@
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "base/status.h"
+#include "loops/atomic.h"
 #include "loops/loop.h"
 #include "loops/range.h"
 #include "loops/victims.h"
@@ -82,9 +82,9 @@ class alignas(128) Member {
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;
   std::uint32_t chunk_ = 1;
-  Range planned_;                              ///< dynamic part of its home
-  std::atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
-  std::atomic<bool>* cancelled_ = nullptr;
+  Range planned_;                         ///< dynamic part of its home
+  Atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
+  Atomic<bool>* cancelled_ = nullptr;
   std::uint64_t unit_ = 1, count_ = 0;
   std::uint64_t last_ = 0;  ///< the chunk that ends here comes at last; 0: none does
   std::uint64_t chunks_ = 0, iterations_ = 0;
@@ -116,28 +116,22 @@ class alignas(128) Member {
 class Team {
  public:
   static constexpr int kDepth = 4;
-  /// `depth`: loops that may be in progress at a time. `given_up`: true from when on some threads come to no more loops, for
-  /// which nobody may wait then; what is left of theirs is for nobody.
-  explicit Team(int threads, int depth = kDepth, const std::atomic<bool>* given_up = nullptr);
+  /// `depth`: loops that may be in progress at a time.
+  explicit Team(int threads, int depth = kDepth);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int threads() const { return threads_; }
   Member& member(int thread) { return members_[static_cast<std::size_t>(thread)]; }
-  /// As it was made, whatever its threads have left in the midst of. Nobody may be in a loop of it.
-  void reset();
 
  private:
   friend class Member;
-  bool given_up() const { return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed); }
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
-  const std::atomic<bool>* given_up_;
-  std::unique_ptr<std::atomic<Place>[]>
-      places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
-  std::atomic<std::uint32_t> placement_ = 0;  ///< changes whenever one of them does
+  std::unique_ptr<Atomic<Place>[]> places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
+  Atomic<std::uint32_t> placement_ = 0;      ///< changes whenever one of them does
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };

@@ -149,6 +149,28 @@ TEST(Team, OneThreadThatIsHeldUpIsRelieved) {
   EXPECT_GT(execution.threads[1].idle_ns + execution.threads[0].busy_ns, 0);
 }
 
+TEST(Team, GuidedChunksBecomeSmallerDownToTheSizeAskedFor) {
+  for (const std::uint64_t least : {1, 7, 100}) {
+    Loop loop("test", {Strategy::guided, 0, least});
+    Team team(2);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      std::uint64_t left = 1000;
+      Member& member = team.member(0);
+      ASSERT_TRUE(member.begin(loop, left));
+      for (Chunk chunk; member.next(chunk);) {
+        const std::uint64_t size = chunk.end - chunk.begin;
+        EXPECT_EQ(chunk.begin, 1000 - left);
+        EXPECT_EQ(size, std::min(left, std::max(least, (left + 3) / 4)));
+        left -= size;
+      }
+      EXPECT_EQ(left, 0U);
+      member.end();
+      ASSERT_TRUE(team.member(1).begin(loop, 1000));
+      team.member(1).end();
+    }
+  }
+}
+
 TEST(Team, AVictimThatHasNotComeYetIsRobbedToo) {
   Loop loop("test", {Strategy::steal, 0, 1});
   Team team(2);
@@ -440,39 +462,6 @@ TEST(Gathering, TeamsAreLentAndUsedAgain) {
   EXPECT_FALSE(gathering.enter());
   gathering.leave();
   EXPECT_TRUE(gathering.enter());
-}
-
-TEST(Team, NobodyWaitsForThreadsThatComeToNoMoreLoops) {
-  std::atomic<bool> given_up = false;
-  Team team(2, 2, &given_up);
-  Loop loop("test");
-  Chunk chunk;
-  Member& ahead = team.member(1);
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(ahead.begin(loop, 100));
-    EXPECT_TRUE(ahead.opened());
-    while (ahead.next(chunk)) {
-    }
-    ahead.end();
-  }
-  std::thread other([&] { given_up = true; });
-  for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(ahead.begin(loop, 100));  // would wait for the other thread's first loop
-    EXPECT_FALSE(ahead.next(chunk));
-    ahead.end();
-  }
-  other.join();
-  given_up = false;
-  team.reset();
-  std::uint64_t all = 0;
-  for (const int t : {1, 0}) {
-    Member& member = team.member(t);
-    ASSERT_TRUE(member.begin(loop, 100));
-    EXPECT_EQ(member.opened(), t == 1);
-    while (member.next(chunk)) all += chunk.end - chunk.begin;
-    member.end();
-  }
-  EXPECT_EQ(all, 100U);
 }
 
 }  // namespace

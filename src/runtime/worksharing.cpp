@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/description.h"
+#include "loops/openmp.h"
 #include "loops/setup.h"
 #include "runtime/growing_list.h"
 #include "runtime/state.h"
@@ -19,8 +20,7 @@ namespace steelyard::runtime {
 constinit thread_local Places t_places __attribute__((tls_model("initial-exec")));
 
 struct TeamOfSize {
-  TeamOfSize(int count, const Region& region, TeamOfSize* others)
-      : threads(count), team(count, loops::Team::kDepth, &region.cancelled), next(others) {}
+  TeamOfSize(int count, TeamOfSize* others) : threads(count), team(count), next(others) {}
   const int threads;
   loops::Team team;
   TeamOfSize* const next;
@@ -31,6 +31,7 @@ struct LoopSite {
   std::uint64_t address = 0;
   std::atomic<loops::Loop*> loop = nullptr;  ///< null while all of its executions were the runtime's
   std::atomic<std::uint64_t> executions = 0, iterations = 0, left = 0;
+  std::atomic<std::uint64_t> shrinking = 0;  ///< see keep_promise()
   std::atomic<Left> why = Left::other;
 };
 
@@ -80,10 +81,25 @@ loops::Loop& loop_of(LoopSite& site) {
   return *loop;
 }
 
+/// `shrinking`: the smallest chunk of a loop whose chunks become smaller as its schedule says; 0 if any division will do.
+void keep_promise(LoopSite& site, loops::Loop& loop, std::uint64_t shrinking) {
+  if (site.shrinking.load(std::memory_order_acquire) == shrinking) [[likely]]
+    return;
+  const std::lock_guard lock(shared().mutex);
+  if (site.shrinking.load(std::memory_order_relaxed) == shrinking) return;
+  loops::Settings settings = loops::registry().defaults();
+  if (shrinking > 0) {
+    settings.strategy = loops::Strategy::guided;
+    settings.chunk = shrinking;
+  }
+  if (const base::Status status = loop.set(settings); !status) base::warn_once(status.sentence());
+  site.shrinking.store(shrinking, std::memory_order_release);
+}
+
 loops::Team& team_of(Region& region, int threads) {
   return found_or_made(
              region.teams, shared().mutex, [threads](const TeamOfSize& its) { return its.threads == threads; },
-             [&](TeamOfSize* others) { return new TeamOfSize(threads, region, others); })
+             [threads](TeamOfSize* others) { return new TeamOfSize(threads, others); })
       .team;
 }
 
@@ -121,10 +137,6 @@ Region* region_made(bool weighed) {
 
 void region_gone(Region* region) {
   if (region == nullptr) return;
-  if (region->cancelled.exchange(false, std::memory_order_relaxed)) {
-    for (TeamOfSize* its = region->teams.load(std::memory_order_relaxed); its != nullptr; its = its->next)
-      its->team.reset();
-  }
   static_loops_end(region->static_loops);
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
@@ -149,34 +161,36 @@ void entered(Region* region, int thread, int threads) {
 }
 
 void left(int thread) {
-  at_barrier();
   if (t_places.depth > 0 && (thread == 0 || t_places.depth == 1)) --t_places.depth;
 }
 
-void at_barrier() {
-  Place* const here = place();
-  if (here != nullptr && here->loop == Place::Loop::ours) loop_ended(*here);
+std::optional<Left> reason_to_leave() {
+  // A cancelled loop stops in each thread at a cancellation point of that thread; until then, the threads share out what is
+  // left. Only the runtime's own chunks give each thread the same iterations to choose from as without Steelyard.
+  if (loops::openmp::may_cancel()) return Left::cancellable;
+  return std::nullopt;
 }
 
-void region_cancelled() {
-  const Place* const here = place();
-  if (here != nullptr && here->region != nullptr) here->region->cancelled.store(true, std::memory_order_relaxed);
-}
-
-bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space, std::uint64_t grain) {
+bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space, std::uint64_t chunk,
+                Schedule schedule) {
   Place* const here = place();
   if (here == nullptr) return false;
-  if (here->loop == Place::Loop::ours) loop_ended(*here);
   here->loop = Place::Loop::runtimes;
   const bool left_to_runtime = std::exchange(here->left_next, false);
   if (!takes_loops() || here->region == nullptr) return false;
-  if (left_to_runtime || !space) {
-    loop_left(address, left_to_runtime ? Left::ordered : Left::other);
+  std::optional<Left> why = reason_to_leave();
+  if (left_to_runtime) why = Left::ordered;
+  if (!why && !space) why = Left::other;
+  if (why) {
+    loop_left(address, *why);
     return false;
   }
+  chunk = std::max<std::uint64_t>(1, chunk);
+  // A user who names a strategy wants it for all loops; no chunk of the program's is cut then.
+  const bool shrinking = schedule == Schedule::guided && base::options().loops == base::Loops::automatic;
   here->loop = Place::Loop::ours;
   here->space = *space;
-  here->grain = std::max<std::uint64_t>(1, grain);
+  here->grain = shrinking ? 1 : chunk;
   here->member = nullptr;
   if (here->threads < 2) {
     here->alone = space->count;
@@ -185,6 +199,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   here->member = &team_of(*here->region, here->threads).member(here->thread);
   LoopSite& site = site_at(address);
   loops::Loop& loop = loop_of(site);
+  keep_promise(site, loop, shrinking ? chunk : 0);
   const std::uint64_t grains = space->count / here->grain + (space->count % here->grain != 0);
   if (const base::Status status = here->member->begin(loop, grains, loops::Manner::compiled); !status)
     base::warn_once(status.sentence());
@@ -199,7 +214,6 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
 void loop_left(std::uint64_t address, Left why) {
   Place* const here = place();
   if (here == nullptr) return;
-  if (here->loop == Place::Loop::ours) loop_ended(*here);
   here->loop = Place::Loop::runtimes;
   here->left_next = false;
   if (here->thread != 0 || here->threads < 2 || !takes_loops()) return;
@@ -224,6 +238,8 @@ std::string_view reason(Left why) {
   switch (why) {
     case Left::ordered: return "left to the OpenMP runtime: its iterations depend on each other's order";
     case Left::monotonic: return "left to the OpenMP runtime: compiled for chunks that come in ascending order";
+    case Left::cancellable:
+      return "left to the OpenMP runtime: OMP_CANCELLATION is true, and a cancelled loop depends on the runtime's chunks";
     case Left::asked: return "left to the OpenMP runtime: OMP_SCHEDULE or omp_set_schedule asks for static parts";
     default: return "left to the OpenMP runtime: a schedule or bounds that are not taken over";
   }

@@ -24,7 +24,6 @@ struct StaticLoops;
 /// A parallel region from its begin to its end, and what is kept for later ones of its kind.
 struct Region {
   bool weighed = false;
-  std::atomic<bool> cancelled = false;
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
   StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
@@ -71,17 +70,21 @@ void region_gone(Region* region);
 /// This thread begins and ends its part of a region.
 void entered(Region* region, int thread, int threads);
 void left(int thread);
-/// It has come to a barrier: a loop that it is still in was cancelled.
-void at_barrier();
-/// It cancels the region: loops that others are in will not be ended by all.
-void region_cancelled();
-
 /// Why a loop is left to the runtime.
-enum class Left { ordered, monotonic, asked, other };
+enum class Left { ordered, monotonic, asked, cancellable, other };
+/// Why all loops of this process are left to the runtime; nothing if they are not. Called once the OpenMP runtime is awake.
+std::optional<Left> reason_to_leave();
 
-/// This thread begins a loop: true where it is ours, in all threads of the team or in none. No `space`: bounds that nothing
-/// of ours can count.
-bool loop_begun(std::uint64_t site, const std::optional<loops::Space>& space, std::uint64_t grain);
+/// What the program says of a loop's chunks.
+enum class Schedule {
+  dynamic,  ///< also `auto`: the iterations of one chunk stay together
+  guided    ///< the next chunk is a share of the iterations that are left, and no smaller than the chunk size
+};
+
+/// This thread begins a loop: true if it is ours, in all threads of the team or in none. No `space`: bounds that Steelyard
+/// cannot count. `chunk`: the chunk size.
+bool loop_begun(std::uint64_t site, const std::optional<loops::Space>& space, std::uint64_t chunk,
+                Schedule schedule = Schedule::dynamic);
 /// It begins one that is not for us.
 void loop_left(std::uint64_t site, Left why);
 /// The next iterations of this thread in a loop of ours, in numbers of iterations; false where there are none.
@@ -89,7 +92,7 @@ struct Part {
   std::uint64_t begin = 0, end = 0;
 };
 inline bool next_part(Place& here, Part& part);
-/// This thread has left a loop of ours. Where it had not been told that nothing is left, it has cancelled it.
+/// This thread leaves a loop of ours, after next_part() has said that nothing is left.
 void loop_ended(Place& here);
 
 /// What the process has waited in a collective: what the loop before it could have taken longer.

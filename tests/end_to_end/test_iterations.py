@@ -28,7 +28,7 @@ def strategies_of(result: Result) -> set[str]:
 
 @pytest.mark.parametrize("program", [*COMPILERS, "do_loops.gfortran"])
 def test_each_exactly_once(openmpi, program):
-    result = openmpi.run(1, program, options=("--loops=auto",), OMP_CANCELLATION="true")
+    result = openmpi.run(1, program, options=("--loops=auto",))
     check(result)
     check_weighed(result)
     assert result.banners[0].endswith("loops auto"), result.explain()
@@ -112,14 +112,34 @@ def test_who_asks_for_static_parts_in_mid_run_has_them(compiler, tmp_path):
 
 
 def test_what_was_compiled_for_older_openmp_stays(tmp_path):
-    result = run_without_mpi("iterations.clang45", tmp_path, TWO, OMP_CANCELLATION="false")
+    result = run_without_mpi("iterations.clang45", tmp_path, TWO)
     check(result)
     assert left(result, "ascending order") > 6 * 14, result.explain()
 
 
-def test_without_cancellation_nothing_is_cancelled(tmp_path):
-    check(run_without_mpi("iterations.gcc", tmp_path, TWO, OMP_CANCELLATION="false"))
-    check(run_without_mpi("iterations.clang", tmp_path, TWO, OMP_CANCELLATION="false"))
+
+# With LLVM's runtime, cancelled loops stop with an error of the runtime itself, or hang.
+@pytest.mark.parametrize("program, options, cancellation", [
+    ("cancelled.gcc", ("--openmp=keep",), "true"),
+    ("cancelled.gcc", ("--openmp=keep",), "false"),
+    ("cancelled.clang", (), "false"),
+])
+def test_cancelled_loops_run_what_they_run_without_steelyard(program, options, cancellation, tmp_path):
+    check(run_without_mpi(program, tmp_path, "regions", options=options, OMP_CANCELLATION=cancellation))
+
+
+def test_loops_that_may_be_cancelled_stay_with_the_runtime(tmp_path):
+    result = run_without_mpi("chunks.clang", tmp_path, OMP_CANCELLATION="true")
+    assert result.status == 0, result.explain()
+    loops = result.record["loops"]
+    assert left(result, "OMP_CANCELLATION is true") == len(loops) > 0, result.explain()
+
+
+@pytest.mark.parametrize("compiler", ["clang", "gcc"])
+def test_a_schedule_with_a_chunk_size_keeps_its_promise(compiler, tmp_path):
+    result = run_without_mpi(f"chunks.{compiler}", tmp_path)
+    assert result.status == 0, result.explain()
+    assert result.out.strip() in ("as promised", "no turns"), result.explain()
 
 
 @pytest.mark.parametrize("threads", ["2", "3", "5"])
