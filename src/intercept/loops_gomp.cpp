@@ -318,13 +318,13 @@ STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, Schedule::dynam
 STEELYARD_PARALLEL_LOOP(GOMP_parallel_loop_nonmonotonic_guided, Schedule::guided, why_left())
 
 // With schedule(runtime) there is no chunk.
-#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, schedule)                                                       \
+#define STEELYARD_PARALLEL_RUNTIME_LOOP(name, meaning)                                                        \
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step,        \
                              unsigned int flags) {                                                            \
     static void (*real)(Body, void*, unsigned int, long, long, long, unsigned int) = nullptr;                 \
     behind(#name, real);                                                                                      \
     const std::uint64_t site = STEELYARD_SITE;                                                                \
-    const RunSchedule set = schedule;                                                                         \
+    const RunSchedule set = meaning;                                                                          \
     if (set.left || !take_combined(body, data, site, set.schedule, count, from, to, step, set.grain, flags))  \
       leave_combined(real, set.left ? set.left : why_left(), body, data, site, count, from, to, step, flags); \
   }
