@@ -190,6 +190,18 @@ static void scan(void) {
   expect("scan", right);
 }
 
+// gcc puts a barrier between the begin of such a loop and its first chunk.
+static void linear(void) {
+  bool right = true;
+  int x = 10;
+#pragma omp parallel for schedule(dynamic) linear(x : 3) reduction(&& : right)
+  for (int i = 0; i < kCount; ++i) {
+    right = right && x == 10 + 3 * i;
+    x += 3;
+  }
+  expect("linear", right && x == 10 + 3 * kCount);
+}
+
 static void detached_task(void) {
   int done = 0;
 #pragma omp parallel
@@ -239,6 +251,7 @@ int main(void) {
   if (omp_get_cancellation()) cancelled_loop();
   task_reduction();
   scan();
+  linear();
   detached_task();
   allocator();
   host_teams();
