@@ -39,6 +39,9 @@ namespace {
 
 std::atomic<bool> g_on = false;
 
+/// A record for the next measured region. Those are the primary thread's alone, one at a time, so no lock is needed for it.
+Region* g_spare = nullptr;
+
 /// Never destroyed: threads may be in regions while the process exits.
 struct Shared {
   std::mutex mutex;
@@ -116,9 +119,9 @@ void take_loops() {
 
 Region* region_made(bool weighed) {
   if (!may_nest()) return nullptr;
-  Shared& all = shared();
-  Region* region = nullptr;
-  {
+  Region* region = weighed ? std::exchange(g_spare, nullptr) : nullptr;
+  if (region == nullptr) {
+    Shared& all = shared();
     const std::lock_guard lock(all.mutex);
     if (!all.free.empty()) {
       region = all.free.back();
@@ -138,6 +141,10 @@ Region* region_made(bool weighed) {
 void region_gone(Region* region) {
   if (region == nullptr) return;
   static_loops_end(region->static_loops);
+  if (region->weighed && g_spare == nullptr) {
+    g_spare = region;
+    return;
+  }
   Shared& all = shared();
   const std::lock_guard lock(all.mutex);
   all.free.push_back(region);
