@@ -6,7 +6,7 @@ namespace steelyard::intercept::gomp {
 
 BarrierWait::BarrierWait() {
   const runtime::Place* const here = runtime::place();
-  measured_ = here != nullptr && here->region != nullptr && here->region->weighed && is_gnu();
+  measured_ = here != nullptr && here->region != nullptr && here->region->measured() && is_gnu();
   if (measured_) runtime::barrier_begin();
 }
 

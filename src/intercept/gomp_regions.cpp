@@ -71,7 +71,7 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, vo
       runtime::region_begin({site, requested, by_clause, runtime::RegionAhead::Threads::by_argument});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
-  region_ = runtime::region_made(terms.measured());
+  region_ = runtime::region_made(cells_);
 }
 
 Region::~Region() {

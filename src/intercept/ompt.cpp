@@ -20,16 +20,16 @@
 namespace steelyard::intercept {
 namespace {
 
-// Marks the threads of regions that are weighed, in the data that OMPT keeps for us.
-void* const kWeighed = reinterpret_cast<void*>(1);
+// Marks the threads of regions that are measured, in the data that OMPT keeps for us.
+void* const kMeasured = reinterpret_cast<void*>(1);
 
 // A region's own data are what the Runtime made for it.
 runtime::Region* region_of(const ompt_data_t* parallel) {
   return parallel == nullptr ? nullptr : static_cast<runtime::Region*>(parallel->ptr);
 }
-bool weighed(const ompt_data_t* parallel) {
+bool measured(const ompt_data_t* parallel) {
   const runtime::Region* const region = region_of(parallel);
-  return region != nullptr && region->weighed;
+  return region != nullptr && region->measured();
 }
 
 constinit thread_local runtime::OpenRegions<runtime::Region> t_open;
@@ -43,14 +43,14 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   const runtime::RegionTerms terms = runtime::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionAhead::Threads::by_call});
-  parallel->ptr = runtime::region_made(terms.measured());
+  parallel->ptr = runtime::region_made(terms.cells);
   t_open.push(region_of(parallel));
 }
 
 void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   runtime::Region* const region = t_open.pop();
   if (region == nullptr) return;
-  if (region->weighed) runtime::region_end();
+  if (region->measured()) runtime::region_end();
   runtime::region_gone(region);
 }
 
@@ -59,12 +59,13 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
                       unsigned int thread, int flags) {
   if ((flags & ompt_task_initial) != 0) return;
   if (endpoint == ompt_scope_begin) {
-    task->ptr = weighed(parallel) ? kWeighed : nullptr;
-    if (weighed(parallel)) runtime::thread_begin(static_cast<int>(thread), static_cast<int>(team));
+    task->ptr = measured(parallel) ? kMeasured : nullptr;
+    if (measured(parallel))
+      runtime::thread_begin(region_of(parallel)->cells, static_cast<int>(thread), static_cast<int>(team));
     runtime::entered(region_of(parallel), static_cast<int>(thread), static_cast<int>(team));
   } else {
     runtime::left(static_cast<int>(thread));
-    if (task->ptr == kWeighed) runtime::thread_end(static_cast<int>(thread));
+    if (task->ptr == kMeasured) runtime::thread_end(static_cast<int>(thread));
   }
 }
 
@@ -73,8 +74,8 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
     return;
   if (endpoint == ompt_scope_begin) {
-    if (weighed(parallel)) runtime::barrier_begin();
-  } else if (weighed(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kWeighed)) {
+    if (measured(parallel)) runtime::barrier_begin();
+  } else if (measured(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kMeasured)) {
     runtime::barrier_end();
   }
 }
@@ -87,9 +88,14 @@ std::string name_of(std::string_view version) {
   return std::string(version.starts_with(llvm) ? "LLVM OpenMP" : version);
 }
 
+/// A function of the runtime that `lookup` belongs to. Another OpenMP runtime of the process may have one of the same name
+/// before it.
 template <class F>
-F* real_function(const char* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+F* function_of(ompt_function_lookup_t lookup, const char* name) {
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<void*>(lookup), &place) == 0) return nullptr;
+  void* const runtime = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+  return runtime != nullptr ? reinterpret_cast<F*>(dlsym(runtime, name)) : nullptr;
 }
 
 /// The runtime has read it by now, and the program's children must not.
@@ -106,8 +112,8 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
   forget_blocktime();
   runtime::take_loops();
-  runtime::attach_openmp(
-      {real_function<int()>("omp_get_max_threads"), real_function<void(int)>("omp_set_num_threads"), g_version});
+  runtime::attach_openmp({function_of<int()>(lookup, "omp_get_max_threads"),
+                          function_of<void(int)>(lookup, "omp_set_num_threads"), g_version});
   return 1;
 }
 

@@ -184,10 +184,6 @@ void region_end() {
   publish_tick(*state, observe::TickSource::region, now);
 }
 
-void thread_begin(int thread, int team) {
-  if (g_state != nullptr) thread_begin(cells_of(g_state->activity), thread, team);
-}
-
 void thread_begin(const ThreadCells& cells, int thread, int team) {
   State* state = g_state;
   if (state == nullptr) return;

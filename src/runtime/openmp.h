@@ -41,15 +41,12 @@ struct ThreadCells {
 struct RegionTerms {
   ThreadCells cells;  ///< none before start(), in nested regions, and in those of other threads than the primary
   int threads = 0;    ///< by_argument: threads to run it with; 0: as many as the program asks for
-  bool measured() const { return cells.first != nullptr; }
 };
 RegionTerms region_begin(const RegionAhead& ahead);
 void region_end();
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
 void thread_begin(const ThreadCells& cells, int thread, int team);
-/// The same for the region that the primary thread has begun last.
-void thread_begin(int thread, int team);
 void thread_end(int thread);
 /// This thread has ended its part, and goes to the barrier at the end of the region.
 void thread_done();

@@ -117,9 +117,10 @@ void take_loops() {
   reweigh_static_loops();
 }
 
-Region* region_made(bool weighed) {
+Region* region_made(const ThreadCells& cells) {
   if (!may_nest()) return nullptr;
-  Region* region = weighed ? std::exchange(g_spare, nullptr) : nullptr;
+  const bool measured = cells.first != nullptr;
+  Region* region = measured ? std::exchange(g_spare, nullptr) : nullptr;
   if (region == nullptr) {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
@@ -129,10 +130,10 @@ Region* region_made(bool weighed) {
     }
   }
   if (region == nullptr) region = new Region;
-  region->weighed = weighed;
+  region->cells = cells;
   region->run_schedules.reset();
   // A region that is met for the first time might ask for its thread numbers.
-  const observe::Site* const site = weighed ? g_state->region : nullptr;
+  const observe::Site* const site = measured ? g_state->region : nullptr;
   region->static_loops =
       site == nullptr ? nullptr : static_loops_of(site->address, site->asks || site->executions == 0);
   return region;
@@ -141,7 +142,7 @@ Region* region_made(bool weighed) {
 void region_gone(Region* region) {
   if (region == nullptr) return;
   static_loops_end(region->static_loops);
-  if (region->weighed && g_spare == nullptr) {
+  if (region->measured() && g_spare == nullptr) {
     g_spare = region;
     return;
   }

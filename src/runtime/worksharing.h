@@ -9,6 +9,7 @@
 #include "loops/team.h"
 #include "observe/record.h"
 #include "runtime/agreement.h"
+#include "runtime/openmp.h"
 
 // The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and loops
 // there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team decide alike.
@@ -23,10 +24,11 @@ struct StaticLoops;
 
 /// A parallel region from its begin to its end, and what is kept for later ones of its kind.
 struct Region {
-  bool weighed = false;
+  ThreadCells cells;                         ///< where its threads note their times
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
   StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
+  bool measured() const { return cells.first != nullptr; }
 };
 
 /// A thread in a region, and in the loop that it has begun there last.
@@ -63,8 +65,8 @@ inline Place* place() {
 
 /// True where a region that this thread begins next is not too deep.
 inline bool may_nest() { return t_places.depth < kDepth; }
-/// This thread begins a region. Null where that is nested too deep.
-Region* region_made(bool weighed);
+/// This thread begins a region, with the `cells` of region_begin(). Null where that is nested too deep.
+Region* region_made(const ThreadCells& cells);
 /// It has ended, and all its threads have left it.
 void region_gone(Region* region);
 /// This thread begins and ends its part of a region.

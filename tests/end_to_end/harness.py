@@ -163,5 +163,5 @@ def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[
     name, compiler = program.split(".")
     program = BUILD / "tests/end_to_end" / f"{name}.plain.{compiler}"
     job = subprocess.run([COMMAND, "run", f"--record={record}", *options, program, *arguments], text=True,
-                         env=environment(**{"OMP_CANCELLATION": "true"} | variables), capture_output=True, timeout=60)
+                         env=environment(**variables), capture_output=True, timeout=60)
     return Result(job.returncode, job.stdout, job.stderr, record)

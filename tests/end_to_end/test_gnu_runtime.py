@@ -40,3 +40,12 @@ def test_the_first_thread_stays_where_gnu_s_runtime_binds_it(tmp_path):
     result = run_without_mpi("gnu_runtime.gcc", tmp_path, OMP_PROC_BIND="close", OMP_PLACES="cores")
     assert result.status == 0 and result.out == "ok\n", result.explain()
     assert result.record["nodes"][0]["cores"] == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("strategy", ["auto", "steal"])
+def test_two_runtimes_in_a_process_are_both_seen(strategy, tmp_path):
+    result = run_without_mpi("two_runtimes.gcc", tmp_path, options=(f"--loops={strategy}",))
+    assert result.status == 0 and result.out == "ok\n", result.explain()
+    assert result.record["openmp"] == "LLVM OpenMP and GNU OpenMP"
+    assert result.record["ranks"][0]["totals_ns"]["regions"] == 20
+    assert sorted(loop["executions"] for loop in result.record["loops"]) == [10, 10]
