@@ -137,7 +137,9 @@ def options_known() -> set[str]:
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "hint", "jobid", "overlap", "shm-size",
-              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "once", "input", "man", "help", "no-badge", "trace-children"}
+              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "once", "input", "man", "help", "no-badge", "trace-children",
+              # tests/fuzz and tests/conformance
+              "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites", "validation", "vv"}
     known = options_known() | others
     for page in PAGES:
         for option in re.findall(r"`[^`\n]*?--([a-z][a-z0-9-]+)[^`\n]*`", page.read_text()):
