@@ -1,10 +1,13 @@
 // Parallel regions of GNU's OpenMP runtime, at the entry points of gcc 4.2 to today.
 #include <dlfcn.h>
 
-#include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include "base/loaded_library.h"
+#include "base/options.h"
 #include "intercept/first_region.h"
 #include "intercept/gomp.h"
 #include "runtime/openmp.h"
@@ -27,15 +30,20 @@ int max_threads() {
   return behind("omp_get_max_threads", real)();
 }
 
+int active_level() {
+  static int (*real)() = nullptr;
+  return behind("omp_get_active_level", real)();
+}
+
+int max_active_levels() {
+  static int (*real)() = nullptr;
+  return behind("omp_get_max_active_levels", real)();
+}
+
 /// LLVM's runtime is installed under the name of GNU's in places, so the name says nothing.
-bool has_entry_points_of_clang(void* address) {
-  Dl_info place{};
-  if (dladdr(address, &place) == 0) return false;
-  void* const library = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-  if (library == nullptr) return false;
-  const bool found = dlsym(library, "__kmpc_fork_call") != nullptr;
-  dlclose(library);
-  return found;
+bool has_entry_points_of_clang(const void* address) {
+  void* const library = base::library_of(address);
+  return library != nullptr && dlsym(library, "__kmpc_fork_call") != nullptr;
 }
 
 enum class Runtime { unknown, gnu, llvm };
@@ -58,8 +66,10 @@ void attach() {
   const Runtime found = has_entry_points_of_clang(parallel) ? Runtime::llvm : Runtime::gnu;
   Runtime unknown = Runtime::unknown;
   if (!g_runtime.compare_exchange_strong(unknown, found) || found != Runtime::gnu) return;
+  // It has read it as it was loaded, and the program's children must not.
+  if (base::options().blocktime_set) unsetenv("GOMP_SPINCOUNT");
   runtime::take_loops();
-  runtime::attach_gnu_openmp();
+  runtime::attach_gnu_openmp(max_threads);
 }
 
 Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, void* first_word)
@@ -68,9 +78,12 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, vo
   const bool by_clause = count > 0 && !runtime::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
   const runtime::RegionTerms terms =
-      runtime::region_begin({site, requested, by_clause, runtime::RegionAhead::Threads::by_argument});
+      runtime::region_begin({site, requested, by_clause, runtime::RegionRequest::Threads::by_argument});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
+  // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has not where
+  // the outer region has the program's own count.
+  if (runtime::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
   region_ = runtime::region_made(cells_);
 }
 
@@ -192,4 +205,24 @@ STEELYARD_EXPORT void GOMP_parallel_end() {
   open.back()->end_part();
   real();
   open.pop_back();
+}
+
+// Without a device, the thread itself runs the body, in no team: the loops in it are not those of the region around it.
+STEELYARD_EXPORT void GOMP_target_ext(int device, Body body, std::size_t count, void** addresses, std::size_t* sizes,
+                                      unsigned short* kinds, unsigned int flags, void** depend, void** arguments) {
+  static void (*real)(int, Body, std::size_t, void**, std::size_t*, unsigned short*, unsigned int, void**, void**) =
+      nullptr;
+  behind("GOMP_target_ext", real);
+  steelyard::runtime::entered(nullptr, 0, 1);
+  real(device, body, count, addresses, sizes, kinds, flags, depend, arguments);
+  steelyard::runtime::left(0);
+}
+
+STEELYARD_EXPORT void GOMP_target(int device, Body body, const void* unused, std::size_t count, void** addresses,
+                                  std::size_t* sizes, unsigned char* kinds) {
+  static void (*real)(int, Body, const void*, std::size_t, void**, std::size_t*, unsigned char*) = nullptr;
+  behind("GOMP_target", real);
+  steelyard::runtime::entered(nullptr, 0, 1);
+  real(device, body, unused, count, addresses, sizes, kinds);
+  steelyard::runtime::left(0);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/loaded_library.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "intercept/clause.h"
@@ -34,15 +35,13 @@ bool measured(const ompt_data_t* parallel) {
 
 constinit thread_local runtime::OpenRegions<runtime::Region> t_open;
 
-std::atomic<void (*)()> g_first_region = nullptr;
-
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
   first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   const runtime::RegionTerms terms = runtime::region_begin(
-      {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionAhead::Threads::by_call});
+      {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionRequest::Threads::by_call});
   parallel->ptr = runtime::region_made(terms.cells);
   t_open.push(region_of(parallel));
 }
@@ -92,9 +91,7 @@ std::string name_of(std::string_view version) {
 /// before it.
 template <class F>
 F* function_of(ompt_function_lookup_t lookup, const char* name) {
-  Dl_info place{};
-  if (dladdr(reinterpret_cast<void*>(lookup), &place) == 0) return nullptr;
-  void* const runtime = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+  void* const runtime = base::library_of(reinterpret_cast<const void*>(lookup));
   return runtime != nullptr ? reinterpret_cast<F*>(dlsym(runtime, name)) : nullptr;
 }
 
@@ -131,14 +128,6 @@ bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_star
 }
 
 }  // namespace
-
-void on_first_region(void (*call)()) { g_first_region = call; }
-
-void first_region_begins() {
-  if (g_first_region.load(std::memory_order_relaxed) == nullptr) [[likely]]
-    return;
-  if (const auto call = g_first_region.exchange(nullptr)) call();
-}
 
 }  // namespace steelyard::intercept
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/loaded_library.h"
 #include "base/log.h"
 #include "intercept/clause.h"
 #include "runtime/openmp.h"
@@ -21,12 +22,7 @@ thread_local std::uint64_t t_site = 0;
 // A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
 void* look_behind(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  for (const char* library : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) {
-    void* runtime = dlopen(library, RTLD_NOLOAD | RTLD_LAZY);
-    if (runtime == nullptr) continue;
-    if (void* found = dlsym(runtime, name)) return found;
-  }
-  return nullptr;
+  return base::find_in_libraries(name, reinterpret_cast<const void*>(&look_behind));
 }
 
 void* find_behind(const char* name) {

@@ -27,20 +27,18 @@ std::vector<int> cpus_of(std::string_view mask) {
 
 /// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's mask is the
 /// one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on that CPU.
-void take_mask_of_launcher(const base::Options& options) {
+void adopt_launcher_mask(const base::Options& options) {
   std::vector<int> cpus = cpus_of(options.mask);
   const bool bound = !cpus.empty() && node::affinity_mask() != cpus;
   if (bound && options.openmp == base::OpenMp::llvm) node::bind_this_thread(cpus);
-  node::tell_mask_at_start(std::move(cpus));
+  node::set_mask_at_start(std::move(cpus));
 }
 
 /// The program's own children are to start as if Steelyard were not there.
-void spare_the_children(const base::Options& options) {
+void restore_environment_of_children(const base::Options& options) {
   for (const base::Option& option : base::option_table()) {
     if (option.internal) unsetenv(option.variable().c_str());
   }
-  // GNU's OpenMP runtime has read it as it was loaded.
-  if (options.blocktime_set) unsetenv("GOMP_SPINCOUNT");
   if (options.preload.empty()) {
     unsetenv("LD_PRELOAD");
   } else {
@@ -60,11 +58,11 @@ __attribute__((constructor)) void begin() {
   const base::Options& options = base::options();
   if (!options.launched) return;  // preloaded by hand: the variables are the user's
   if (!is_the_program(options.program)) return;
-  take_mask_of_launcher(options);
-  spare_the_children(options);
+  adopt_launcher_mask(options);
+  restore_environment_of_children(options);
 }
 
-__attribute__((constructor)) void meet_gnu_openmp() { gomp::attach(); }
+__attribute__((constructor)) void find_gnu_openmp() { gomp::attach(); }
 
 }  // namespace
 }  // namespace steelyard::intercept

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "base/loaded_library.h"
+
 namespace steelyard::loops::openmp {
 namespace {
 
@@ -18,17 +20,12 @@ struct Api {
 /// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's, who would
 /// then keep its thread count.
 void* library() {
-  Dl_info place{};
-  void* const never_noted = dlsym(RTLD_DEFAULT, "omp_get_level");
-  if (never_noted != nullptr && dladdr(never_noted, &place) != 0) {
-    void* const opened = dlopen(place.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-    return opened != nullptr ? opened : RTLD_DEFAULT;
-  }
-  // A plug-in that the program opened may have brought a runtime, which only the plug-in's own names lead to.
-  for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"}) {
-    if (void* const opened = dlopen(name, RTLD_NOLOAD | RTLD_LAZY); opened != nullptr) return opened;
-  }
-  return RTLD_DEFAULT;
+  constexpr const char* kNeverNoted = "omp_get_level";
+  void* function = dlsym(RTLD_DEFAULT, kNeverNoted);
+  // A plug-in that the program opened may have brought a runtime.
+  if (function == nullptr) function = base::find_in_libraries(kNeverNoted, nullptr);
+  void* const runtime = function != nullptr ? base::library_of(function) : nullptr;
+  return runtime != nullptr ? runtime : RTLD_DEFAULT;
 }
 
 template <class Function>

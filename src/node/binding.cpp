@@ -63,18 +63,18 @@ std::vector<int> bound_to() {
 }
 
 namespace {
-std::vector<int>& told_mask() {
+std::vector<int>& given_mask() {
   static std::vector<int> mask;
   return mask;
 }
 }  // namespace
 
 const std::vector<int>& mask_at_start() {
-  static const std::vector<int> mask = told_mask().empty() ? affinity_mask() : told_mask();
+  static const std::vector<int> mask = given_mask().empty() ? affinity_mask() : given_mask();
   return mask;
 }
 
-void tell_mask_at_start(std::vector<int> os_indices) { told_mask() = std::move(os_indices); }
+void set_mask_at_start(std::vector<int> os_indices) { given_mask() = std::move(os_indices); }
 
 namespace {
 

@@ -6,10 +6,10 @@ namespace steelyard::node {
 
 /// The CPUs (os_index) of this thread's affinity mask.
 std::vector<int> affinity_mask();
-/// The affinity mask that the launcher gave to this process: the one that was told, else that of the first call.
+/// The affinity mask that the launcher gave to this process: the one that was set, else that of the first call.
 const std::vector<int>& mask_at_start();
 /// Before the first call of mask_at_start(). For a process whose OpenMP runtime binds the initial thread as it is loaded.
-void tell_mask_at_start(std::vector<int> os_indices);
+void set_mask_at_start(std::vector<int> os_indices);
 
 /// Where the system's numbers of processes and threads mean the same; 0 where it cannot be told. Ranks in containers of their
 /// own may share memory, and yet be numbered apart.

@@ -20,7 +20,7 @@ constexpr float kWorthBorrowing = 100e3F;
 constexpr std::int64_t kTimeToWake = 200'000;
 
 OpenMp g_openmp;
-std::atomic<bool> g_gnu = false;  // GNU's OpenMP runtime is in the process
+std::atomic<int (*)()> g_gnu = nullptr;  // omp_get_max_threads() of GNU's OpenMP runtime, if the process has that
 ThreadLimits g_limits;
 
 thread_local base::CounterClock t_clock;
@@ -68,6 +68,12 @@ bool asking_is_safe() { return base::options().thread_numbers == base::ThreadNum
 // A region that asks for thread numbers, or that is met for the first time and might, keeps the program's count.
 bool keeps_count(const observe::Site& site) { return !asking_is_safe() && (site.asks || site.executions == 0); }
 
+// The program has loaded it after start().
+void meet_late_runtime(State& state) {
+  decide_limits(g_gnu.load()());
+  state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
+}
+
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
@@ -100,7 +106,7 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 std::string openmp_version() {
-  if (!g_gnu.load()) return g_openmp.version;
+  if (g_gnu.load() == nullptr) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
 }
 std::int64_t event_ns() { return t_clock.now(); }
@@ -111,7 +117,7 @@ void attach_openmp(const OpenMp& openmp) {
   if (g_openmp.max_threads == nullptr || g_openmp.set_threads == nullptr) g_openmp = {};
 }
 
-void attach_gnu_openmp() { g_gnu.store(true); }
+void attach_gnu_openmp(int (*max_threads)()) { g_gnu.store(max_threads); }
 
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
@@ -119,13 +125,13 @@ void wake_openmp() {
   if (max_threads == nullptr) return;
   const int threads = max_threads();
   if (g_limits.natural == 0) decide_limits(threads);
-  if (g_openmp.set_threads == nullptr && !g_gnu.load()) {
+  if (g_openmp.set_threads == nullptr && g_gnu.load() == nullptr) {
     fix(ThreadLimits::unseen,
-        "its OpenMP runtime is not GNU's and has no tools interface (OMPT), so its regions are not seen");
+        "its OpenMP runtime has no tools interface (OMPT), or another tool uses it, so its regions are not seen");
   }
 }
 
-RegionTerms region_begin(const RegionAhead& ahead) {
+RegionTerms region_begin(const RegionRequest& request) {
   State* state = g_state;
   if (state == nullptr || in_region()) return {};
   if (!t_primary) {
@@ -133,9 +139,10 @@ RegionTerms region_begin(const RegionAhead& ahead) {
     return {};
   }
   const std::int64_t now = event_ns();
-  const bool by_clause = ahead.by_clause, by_argument = ahead.threads == RegionAhead::Threads::by_argument;
+  const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
+  if (g_limits.natural == 0 && by_argument) meet_late_runtime(*state);
   RegionTerms terms;
-  observe::Site& site = state->regions.at(ahead.site | 1);
+  observe::Site& site = state->regions.at(request.site | 1);
   state->asked_threads = 0;
   state->by_clause = by_clause;
   if (state->foreign_regions.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
@@ -158,7 +165,7 @@ RegionTerms region_begin(const RegionAhead& ahead) {
     }
   }
   state->region = &site;
-  state->activity.region_begin(now, std::max({ahead.requested, state->asked_threads, 1}));
+  state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
   terms.cells = cells_of(state->activity);
   return terms;
 }
@@ -210,9 +217,13 @@ void thread_end(int thread) {
   if (cell != nullptr && thread == 0) observe::Activity::thread_end(*cell, event_ns());
 }
 
+// The thread is still in the region: it runs tasks at that barrier.
 void thread_done() {
   if (t_cell != nullptr) observe::Activity::barrier_begin(*t_cell, event_ns());
-  if (!t_primary) t_cell = nullptr;
+}
+
+bool in_region_reduced_to_one() {
+  return t_primary && in_region() && g_state != nullptr && g_state->asked_threads == 1 && g_limits.program > 1;
 }
 
 void barrier_begin() {
@@ -237,7 +248,9 @@ bool threads_set(int count) {
   // Another thread's call is about its own regions, which are none of ours.
   if (!may_move() || in_region() || (g_state != nullptr && !t_primary)) return true;
   if (g_limits.natural == 0) wake_openmp();
-  g_limits.program = g_limits.now = count;
+  g_limits.program = count;
+  // With two runtimes in the process, the call is for the one that was loaded first, and that may be GNU's.
+  if (g_gnu.load() == nullptr) g_limits.now = count;
   // As before: omp_set_num_threads(omp_get_max_threads()). --max-threads vouches for any count up to that.
   const bool free = count == g_limits.natural || count <= base::options().max_threads;
   fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
@@ -256,7 +269,7 @@ void phases_begin() {
 bool says_nothing(int count) {
   // A count of 1 is also what gcc makes of an if clause that is false: it says that there is to be no team.
   return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() &&
-         (g_openmp.set_threads != nullptr || g_gnu.load(std::memory_order_relaxed)) && count > 1 &&
+         (g_openmp.set_threads != nullptr || g_gnu.load(std::memory_order_relaxed) != nullptr) && count > 1 &&
          count == g_limits.program;
 }
 

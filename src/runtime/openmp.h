@@ -17,10 +17,11 @@ struct OpenMp {
 /// When that runtime initialises, which may be before or after start().
 void attach_openmp(const OpenMp& openmp);
 /// When GNU's OpenMP runtime is found, whose regions are seen at its entry points. A process may have both runtimes.
-void attach_gnu_openmp();
+/// `max_threads`: its omp_get_max_threads().
+void attach_gnu_openmp(int (*max_threads)());
 
 /// A region that the calling thread is about to begin.
-struct RegionAhead {
+struct RegionRequest {
   /// How its runtime is told the number of threads.
   enum class Threads {
     by_call,     ///< omp_set_num_threads() of the runtime that reports by OMPT, called by region_begin()
@@ -42,8 +43,13 @@ struct RegionTerms {
   ThreadCells cells;  ///< none before start(), in nested regions, and in those of other threads than the primary
   int threads = 0;    ///< by_argument: threads to run it with; 0: as many as the program asks for
 };
-RegionTerms region_begin(const RegionAhead& ahead);
+/// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and sets the
+/// thread count of a region that does not rely on its own.
+RegionTerms region_begin(const RegionRequest& request);
+/// By the same thread, after the team has joined. Only for a region that is measured.
 void region_end();
+/// True in the measured region if Steelyard has given it one thread, and the program would have several.
+bool in_region_reduced_to_one();
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
 void thread_begin(const ThreadCells& cells, int thread, int team);

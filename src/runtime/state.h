@@ -98,7 +98,6 @@ struct State {
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
-  bool keeps_count = false;                  // it runs with the program's own number of threads, whatever was planned
   std::atomic<bool> asked{false};            // by a thread of it, for its number or for how many they are
   std::int64_t fixed_wall = 0;               // ns in regions whose thread count the program fixed by a clause
   std::int64_t asking_wall = 0;              // ns in regions that keep the program's count because they ask for it

@@ -76,6 +76,19 @@ def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how):
     assert "query thread IDs" in result.verdict and "=safe" not in result.verdict, result.verdict
 
 
+def test_a_region_whose_tasks_ask_keeps_its_count(constrained):
+    result, _, _, strays = constrained("tasks")
+    assert strays == 0 and result.threads_at_end == [2] * 4 and not result.moves(), result.verdict
+
+
+# OpenMP runtimes take a region of one thread for none. A region inside of it would get a team, which it has not where the outer
+# region has its two threads.
+def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
+    result, teams, _, strays = constrained("nested", "--lending=off")
+    assert result.moves() and teams[0] > 2, result.verdict
+    assert strays == 0
+
+
 @one_compiler
 def test_the_other_regions_of_such_a_program_are_free(constrained):
     result, teams, _, _ = constrained("mixed")

@@ -16,6 +16,9 @@
 //     divide        each thread takes its part of the iterations, by its number and by omp_get_max_threads() at start
 //     once          data of omp_get_num_threads() threads, made in a region that runs once
 //     lazy          the same, made in the first execution of the region that works
+//     tasks         data of omp_get_max_threads() threads, for tasks that other threads than the first run at the end
+//                   of the region
+//     nested        not at all; a region inside of the region, which has one thread while the outer one has several
 //     mixed         as divide, and a longer region besides that asks for nothing
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -53,6 +56,7 @@ static void iteration(void) {
     while (i < team && seen[i] != self) ++i;
     if (i == team && team < most_threads) seen[team++] = self;
     if (has_data && omp_get_thread_num() >= size) ++strays;
+#pragma omp atomic
     ++done;
   }
 }
@@ -96,6 +100,42 @@ static void lazy_step(int iterations, bool first) {
   end_region();
 }
 
+// The first thread runs none of the tasks itself.
+static void step_of_tasks(int iterations) {
+  begin_region();
+  const long all = done + iterations;
+#pragma omp parallel
+  if (gettid() == getpid()) {  // `master` would ask for the thread's number
+    for (int i = 0; i < iterations; ++i) {
+#pragma omp task
+      iteration();
+    }
+    for (long now = 0; now < all;) {
+      const struct timespec t = {0, iteration_ns / 10};
+      nanosleep(&t, NULL);
+#pragma omp atomic read
+      now = done;
+    }
+  }
+  end_region();
+}
+
+static void nested_step(int iterations) {
+  begin_region();
+#pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < iterations; ++i) {
+    iteration();
+    int inner = 0;
+#pragma omp parallel reduction(+ : inner)
+    inner = 1;
+    if (inner > 1) {
+#pragma omp atomic
+      ++strays;
+    }
+  }
+  end_region();
+}
+
 static void make_data_once(void) {
 #pragma omp parallel
 #pragma omp single
@@ -131,7 +171,7 @@ int main(int argc, char** argv) {
     step(4);
     omp_set_num_threads(earlier);
   }
-  if (strcmp(how, "max") == 0 || strcmp(how, "set-more") == 0) {
+  if (strcmp(how, "max") == 0 || strcmp(how, "tasks") == 0 || strcmp(how, "set-more") == 0) {
     size = omp_get_max_threads();
     has_data = true;
   }
@@ -154,6 +194,10 @@ int main(int argc, char** argv) {
       step_of(iterations, omp_get_max_threads());
     } else if (strcmp(how, "lazy") == 0) {
       lazy_step(iterations, s == 0);
+    } else if (strcmp(how, "tasks") == 0) {
+      step_of_tasks(iterations);
+    } else if (strcmp(how, "nested") == 0) {
+      nested_step(iterations);
     } else if (divides) {
       divided_step(mixed ? 2 : iterations);
       if (mixed) step(iterations - 2);

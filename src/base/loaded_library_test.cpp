@@ -1,0 +1,35 @@
+#include "base/loaded_library.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <string>
+
+namespace steelyard::base {
+namespace {
+
+// zlib or another library that the test is not linked to would do as well.
+constexpr const char* kLibrary = "libgfortran.so.5";
+constexpr const char* kFunction = "_gfortran_set_args";
+
+TEST(LoadedLibrary, FindsWhatTheProgramHasOpenedForItself) {
+  EXPECT_EQ(find_in_libraries(kFunction, nullptr), nullptr) << "before it is opened";
+  void* const opened = dlopen(kLibrary, RTLD_LAZY | RTLD_LOCAL);
+  if (opened == nullptr) GTEST_SKIP() << kLibrary << " is not here";
+  EXPECT_EQ(dlsym(RTLD_DEFAULT, kFunction), nullptr) << "otherwise this proves nothing";
+  void* const function = dlsym(opened, kFunction);
+  EXPECT_EQ(find_in_libraries(kFunction, nullptr), function);
+  EXPECT_EQ(find_in_libraries(kFunction, function), nullptr) << "asked by that library";
+  EXPECT_EQ(library_of(function), opened);
+  dlclose(opened);
+}
+
+TEST(LoadedLibrary, OfNoAddressIsNone) {
+  EXPECT_EQ(library_of(nullptr), nullptr);
+  int local = 0;
+  EXPECT_EQ(library_of(&local), nullptr);
+}
+
+}  // namespace
+}  // namespace steelyard::base
