@@ -30,21 +30,36 @@ int write_to(const std::string& path, int flags, const std::string& text) {
   return close(file) != 0 && error == 0 ? errno : error;
 }
 
+// The path that `path` leads to through symbolic links. std::filesystem resolves no link whose target does not exist.
+std::string target_of(const std::string& path) {
+  constexpr int kLinks = 40;  // the kernel follows no more; see path_resolution(7)
+  std::filesystem::path target = path;
+  std::error_code failed;
+  for (int links = 0; links < kLinks; ++links) {
+    const auto link = std::filesystem::read_symlink(target, failed);
+    if (failed) break;
+    target = target.parent_path() / link;
+  }
+  return target.string();
+}
+
+// Whether a temporary file or a rename can fail so although the file itself can be written.
+bool is_refused_beside(int error) { return error == EACCES || error == EPERM || error == EROFS || error == EBUSY; }
+
 }  // namespace
 
 int write_whole_file(const std::string& path, const std::string& text) {
   struct stat present{};
   const bool exists = stat(path.c_str(), &present) == 0;
+  if (!exists && errno != ENOENT) return errno;
   if (exists && !S_ISREG(present.st_mode)) return write_to(path, 0, text);
-  // Through symbolic links, so that the rename replaces the file and not the link.
-  std::error_code failed;
-  const auto target = exists ? std::filesystem::canonical(path, failed).string() : path;
-  const std::string& goal = failed ? path : target;
-  const std::string beside = fmt::format("{}.{}", goal, getpid());
+  // The rename must replace the file and not the link.
+  const std::string target = target_of(path);
+  const std::string beside = fmt::format("{}.{}", target, getpid());
   int error = write_to(beside, O_CREAT | O_TRUNC, text);
-  if (error == 0 && std::rename(beside.c_str(), goal.c_str()) != 0) error = errno;
+  if (error == 0 && std::rename(beside.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) std::remove(beside.c_str());
-  return error;
+  return is_refused_beside(error) ? write_to(target, O_CREAT | O_TRUNC, text) : error;
 }
 
 }  // namespace steelyard::base

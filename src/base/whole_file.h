@@ -3,9 +3,12 @@
 
 namespace steelyard::base {
 
-/// Writes `text` to a file beside `path` and renames that to `path`: a reader sees the old file or all of the new one, also
-/// where the disk is full or the process is killed. What is incomplete is removed. A path that is no regular file (a pipe, a
-/// device) is written directly.
+/// Writes `text` to a temporary file beside `path` and renames that to `path`. A reader sees the old file or the whole
+/// new file, also if the disk is full or the process is killed. An incomplete temporary file is removed. Symbolic links
+/// are followed, also to a file that does not exist yet.
+///
+/// `path` is written directly if it is not a regular file (a pipe, a device), and if its directory permits no temporary
+/// file or no rename: EACCES, EPERM or EROFS; EBUSY for a file that is a mount point.
 /// @return 0, or errno of the call that failed
 int write_whole_file(const std::string& path, const std::string& text);
 

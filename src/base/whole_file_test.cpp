@@ -1,5 +1,6 @@
 #include "base/whole_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,6 +10,19 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+namespace {
+int rename_error = 0;  // what the next calls of rename fail with; 0: they rename
+int renames = 0;
+}  // namespace
+
+// Takes the place of the C library's, for errors that need a mount or another user.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  ++renames;
+  if (rename_error == 0) return renameat(AT_FDCWD, from, AT_FDCWD, to);
+  errno = rename_error;
+  return -1;
+}
 
 namespace steelyard::base {
 namespace {
@@ -61,6 +75,70 @@ TEST_F(WholeFile, GoesThroughALink) {
   ASSERT_EQ(write_whole_file(path(), "after"), 0);
   EXPECT_TRUE(fs::is_symlink(path()));
   EXPECT_EQ(content(), "after");
+}
+
+TEST_F(WholeFile, CreatesTheTargetOfADanglingLink) {
+  fs::create_directory(folder_ / "records");
+  fs::create_symlink("records/first.json", folder_ / "second.json");
+  fs::create_symlink(folder_ / "second.json", path());
+  ASSERT_EQ(write_whole_file(path(), "text"), 0);
+  EXPECT_TRUE(fs::is_symlink(path()));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "second.json"));
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder_ / "records" / "first.json")));
+  EXPECT_EQ(content(), "text");
+}
+
+TEST_F(WholeFile, LeavesACycleOfLinks) {
+  fs::create_symlink("record.json", path());
+  EXPECT_EQ(write_whole_file(path(), "text"), ELOOP);
+  EXPECT_TRUE(fs::is_symlink(path()));
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFile, WritesDirectlyWhereTheRenameIsRefused) {
+  for (const int error : {EACCES, EPERM, EROFS, EBUSY}) {
+    ASSERT_EQ(write_whole_file(path(), "a longer text of before"), 0);
+    rename_error = error;
+    renames = 0;
+    const int result = write_whole_file(path(), "text");
+    rename_error = 0;
+    EXPECT_EQ(result, 0) << error;
+    EXPECT_EQ(renames, 1) << error;
+    EXPECT_EQ(content(), "text") << error;
+    EXPECT_EQ(files(), 1) << error;
+  }
+}
+
+TEST_F(WholeFile, KeepsTheFileWhereTheRenameFailsOtherwise) {
+  ASSERT_EQ(write_whole_file(path(), "before"), 0);
+  rename_error = EIO;
+  const int result = write_whole_file(path(), "text");
+  rename_error = 0;
+  EXPECT_EQ(result, EIO);
+  EXPECT_EQ(content(), "before");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFile, WritesDirectlyWhereTheDirectoryIsNotWritable) {
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(write_whole_file(path(), "a longer text of before"), 0);
+  fs::permissions(path(), fs::perms(0666));
+  fs::permissions(folder_, fs::perms(0555));
+  // Permissions do not bind root.
+  const bool root = geteuid() == 0;
+  if (root && seteuid(kNobody) != 0) GTEST_SKIP() << "root cannot become another user here";
+  const int beside = open((folder_ / "beside").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+  const int refused = errno;
+  const int result = write_whole_file(path(), "text");
+  const int none = write_whole_file(folder_ / "new.json", "text");
+  ASSERT_EQ(root ? seteuid(0) : 0, 0);
+  fs::permissions(folder_, fs::perms(0755));
+  ASSERT_EQ(beside, -1);
+  ASSERT_EQ(refused, EACCES);
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(content(), "text");
+  EXPECT_EQ(none, EACCES);
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(WholeFile, WritesToADeviceDirectly) {

@@ -31,8 +31,10 @@ class Phase {
   /// The same for all phases of this process. `when` ends a sentence.
   static void leave_all(const char* when);
 
-  /// Collective over the node. The chosen ones come back when all have come, bound to their resource; the others at once,
-  /// and must leave(), which fails if the phase was refused since: a process has called something else. Outside of gather() and scatter() nothing else of this context may be called between the two.
+  /// Collective over the node. A chosen process returns when all processes have entered, bound to its resource. Any
+  /// other process returns at once. Each process must call leave() afterwards. leave() fails if the phase was refused
+  /// since: a process has called something else. Between enter() and leave() only gather() and scatter() of this
+  /// context may be called.
   base::Status enter(bool& chosen);
   /// Collective over the node: all come back when the chosen ones have left.
   base::Status leave();

@@ -34,7 +34,7 @@ class Rendezvous {
   std::uint64_t turn() const { return mine().turn.load(std::memory_order_relaxed); }
   /// When the last process came to a turn; to be asked before this process comes to turn + 4. In ns.
   std::int64_t opened_at(std::uint64_t turn) const { return gate(turn).opened_at.load(); }
-  /// This process calls MPI_Finalize: it comes to no turn any more. Those who wait for it get an error.
+  /// This process calls MPI_Finalize: it comes to no turn any more. Processes that wait for it get an error.
   void finalize();
 
  private:

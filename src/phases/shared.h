@@ -23,8 +23,9 @@ struct Call {
 ///      and what was noted of a turn can be read until turn t + 2 is complete.
 ///   3. The first process that comes to a turn notes its call. A process that comes with another call refuses the turn, before
 ///      it counts itself as arrived: so a turn that is complete and not refused has one call in all processes.
-///   4. Whoever refuses turn t refuses turn t + 1, too: of `enter` some have returned already, and wait in `leave` for turn
-///      t + 1. Each process that was refused turn t comes to turn t + 1 without waiting. So all go on with turn t + 2.
+///   4. A process that refuses turn t also refuses turn t + 1: some processes have returned from `enter` already, and
+///      wait in `leave` for turn t + 1. A process that was refused turn t comes to turn t + 1 without waiting. So all
+///      processes continue with turn t + 2.
 ///   5. `word` changes whenever a turn is complete or refused: processes that sleep wake up.
 struct alignas(64) Gate {
   static constexpr std::uint64_t kFirst = 4;

@@ -157,7 +157,7 @@ void Pool::read(int from, std::vector<char> letter) {
     case Kind::roll: {
       RollCall::List absent(header.bytes / sizeof(RollCall::Absent));
       if (!absent.empty()) std::memcpy(absent.data(), bytes, header.bytes);
-      roll_call_->heard(from, header.number, header.further != 0, absent);
+      roll_call_->received(from, header.number, header.further != 0, absent);
       break;
     }
   }
@@ -273,7 +273,7 @@ void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict, st
   pool.mail(to, Kind::verdict, wave, bytes_of(&decided, sizeof(decided)));
 }
 
-void Pool::RollVoice::roll(int to, bool question, const RollCall::List& absent) {
+void Pool::RollSender::send_list(int to, bool question, const RollCall::List& absent) {
   pool.mail(to, Kind::roll, pool.run_, bytes_of(absent.data(), absent.size() * sizeof(absent[0])), question ? 1 : 0);
 }
 

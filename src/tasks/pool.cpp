@@ -95,7 +95,7 @@ base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> func
         std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread, thread == 0));
   }
   made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->mail_->size(), made->voice_);
-  made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_voice_);
+  made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_sender_);
   pool = std::move(made);
   return {};
 }

@@ -104,10 +104,10 @@ class Pool final : Router::Carrier {
     void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) override;
     Pool& pool;
   };
-  /// RollCall's likewise.
-  struct RollVoice final : RollCall::Voice {
-    explicit RollVoice(Pool& p) : pool(p) {}
-    void roll(int rank, bool question, const RollCall::List& absent) override;
+  /// Sends RollCall's lists to other nodes.
+  struct RollSender final : RollCall::Sender {
+    explicit RollSender(Pool& p) : pool(p) {}
+    void send_list(int rank, bool question, const RollCall::List& absent) override;
     int world_rank(int rank) const override { return pool.mail_->world_rank(rank); }
     Pool& pool;
   };
@@ -165,7 +165,7 @@ class Pool final : Router::Carrier {
   Router router_;
   Voice voice_{*this};
   std::unique_ptr<Ending> ending_;
-  RollVoice roll_voice_{*this};
+  RollSender roll_sender_{*this};
   std::unique_ptr<RollCall> roll_call_;
 
   // Stealing between nodes.

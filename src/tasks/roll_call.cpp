@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kAnswer = 1'500'000'000;                       // ns that a neighbour which waits needs at most
 constexpr std::int64_t kAsk = base::kFirstComplaint - 2'000'000'000;  // ns of waiting: answers are there in time
-constexpr std::int64_t kEvery = 100'000'000;                          // ns between two looks at what has changed
+constexpr std::int64_t kEvery = 100'000'000;                          // ns between two probes for changes
 
 // An entry of ProcessBlock::far: the run's lowest 16 bits, rank and rank in MPI_COMM_WORLD, from 1, in 24 bits each.
 std::uint64_t pack(std::uint64_t run, RollCall::Absent absent) {
@@ -27,8 +27,8 @@ void tidy(RollCall::List& list) {
 
 }  // namespace
 
-RollCall::RollCall(const Arena& arena, int local, const Routes& routes, const Routes::Duties& duties, Voice& voice)
-    : arena_(arena), local_(local), routes_(routes), voice_(voice), neighbours_(duties.children) {
+RollCall::RollCall(const Arena& arena, int local, const Routes& routes, const Routes::Duties& duties, Sender& sender)
+    : arena_(arena), local_(local), routes_(routes), sender_(sender), neighbours_(duties.children) {
   if (duties.parent >= 0) neighbours_.push_back(duties.parent);
 }
 
@@ -37,31 +37,31 @@ void RollCall::begin(std::uint64_t run) {
   announced_ = active_ = late_ = false;
   asked_at_ = -1;
   next_ = 0;
-  heard_.clear();
-  told_.clear();
-  for (const int neighbour : to_answer_) tell(neighbour, false);
+  received_.clear();
+  sent_.clear();
+  for (const int neighbour : to_answer_) send(neighbour, false);
   to_answer_.clear();
 }
 
 void RollCall::announce_now() {
   announced_ = true;
-  for (const int neighbour : neighbours_) tell(neighbour, false);
+  for (const int neighbour : neighbours_) send(neighbour, false);
 }
 
-void RollCall::tell(int neighbour, bool question) {
+void RollCall::send(int neighbour, bool question) {
   List side = side_of(neighbour);
-  voice_.roll(neighbour, question, side);
-  told_[neighbour] = std::move(side);
+  sender_.send_list(neighbour, question, side);
+  sent_[neighbour] = std::move(side);
 }
 
-void RollCall::heard(int from, std::uint64_t run, bool question, const List& absent) {
+void RollCall::received(int from, std::uint64_t run, bool question, const List& absent) {
   last_run_[from] = std::max(last_run_[from], run);
   if (run > run_ && question) to_answer_.insert(from);
   if (run != run_) return;
-  heard_[from] = absent;
+  received_[from] = absent;
   active_ = active_ || !absent.empty() || question;
   publish();
-  if (question) tell(from, false);
+  if (question) send(from, false);
 }
 
 bool RollCall::is_silent(int neighbour) const {
@@ -72,7 +72,7 @@ bool RollCall::is_silent(int neighbour) const {
 // What is missing seen from a neighbour through this node; its own side left out. -1: all that is missing.
 RollCall::List RollCall::side_of(int neighbour) const {
   List side;
-  // While nothing is known to be missing, and nobody waits for long, ranks that do not come at the same time are nothing to tell.
+  // Ranks may enter a run at different times: the list is empty until a rank is missing or has waited for long.
   if (!active_) return side;
   for (int local = 0; local < arena_.processes(); ++local) {
     const ProcessBlock& process = arena_.process(local);
@@ -89,8 +89,8 @@ RollCall::List RollCall::side_of(int neighbour) const {
   }
   for (const int other : neighbours_) {
     if (other == neighbour) continue;
-    if (is_silent(other)) side.push_back({other, voice_.world_rank(other)});
-    if (const auto said = heard_.find(other); said != heard_.end()) add(side, said->second);
+    if (is_silent(other)) side.push_back({other, sender_.world_rank(other)});
+    if (const auto list = received_.find(other); list != received_.end()) add(side, list->second);
   }
   tidy(side);
   return side;
@@ -99,8 +99,8 @@ RollCall::List RollCall::side_of(int neighbour) const {
 void RollCall::publish() const {
   List over_links;
   for (const int neighbour : neighbours_) {
-    if (is_silent(neighbour)) over_links.push_back({neighbour, voice_.world_rank(neighbour)});
-    if (const auto said = heard_.find(neighbour); said != heard_.end()) add(over_links, said->second);
+    if (is_silent(neighbour)) over_links.push_back({neighbour, sender_.world_rank(neighbour)});
+    if (const auto list = received_.find(neighbour); list != received_.end()) add(over_links, list->second);
   }
   tidy(over_links);
   ProcessBlock& me = arena_.process(local_);
@@ -116,19 +116,19 @@ std::vector<int> RollCall::step(std::int64_t now, std::int64_t waited) {
   if (waited >= kAsk && asked_at_ < 0) {
     asked_at_ = now;
     for (const int neighbour : neighbours_) {
-      if (last_run_[neighbour] < run_) tell(neighbour, true);
+      if (last_run_[neighbour] < run_) send(neighbour, true);
     }
   }
   late_ = asked_at_ >= 0 && now - asked_at_ >= kAnswer;
   if (late_) publish();
   for (const int neighbour : neighbours_) {
-    if (side_of(neighbour) != told_[neighbour]) tell(neighbour, false);
+    if (side_of(neighbour) != sent_[neighbour]) send(neighbour, false);
   }
   if (waited < base::kFirstComplaint) return {};
   std::vector<int> missing;
   const int here = routes_.places().node(arena_.process(local_).rank);
   for (const Absent& absent : side_of(-1)) {
-    // Of its own node a process knows better than others, who were told by it.
+    // Other nodes' lists of ranks of this node may be out of date: the shared memory of this node takes precedence.
     const bool mine = routes_.places().node(absent.rank) == here;
     if (mine && arena_.process(routes_.places().local(absent.rank)).entered.load(std::memory_order_acquire) >= run_)
       continue;

@@ -34,7 +34,7 @@ import vv
 from case import FOLDER, LAUNCH, Case, without_summary
 
 SUITES = {suite.NAME: suite for suite in (vv, validation, llvm, libgomp)}
-MODES = {"default": [], "keep": ["--openmp=keep"], "llvm": ["--openmp=llvm"]}
+MODES = {"default": [], "llvm": ["--openmp=llvm"]}
 """Options of `steelyard run`. For programs that clang compiled, only `default` is run: they use LLVM's runtime anyway."""
 
 BUILD_LIMIT = 120.0

@@ -46,7 +46,8 @@ def main(arguments: list[str]) -> int:
         print(f"  {number} x {cause}")
     print(
         f"not compiled: {counts.not_compiled}; thrown away because natively wrong: {counts.natively_wrong}; "
-        f"wrong with plain libomp: {counts.libomp_wrong}; hangs not confirmed: {campaign.unconfirmed}"
+        f"wrong with plain libomp: {counts.libomp_wrong}; hangs not confirmed: {campaign.unconfirmed}; "
+        f"dropped because natively wrong in some runs: {counts.natively_unstable}"
     )
     print(f"{counts.programs} programs, {campaign.runs} runs, {counts.differences} differences")
     return 1 if counts.differences or not counts.programs else 0

@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from openmp import campaign as openmp_campaign  # noqa: E402
 from openmp import compilers, shapes  # noqa: E402
 from openmp.construct import FAMILIES, KINDS, Construct  # noqa: E402
 from openmp.execution import execute  # noqa: E402
@@ -154,6 +155,26 @@ def test_what_hangs_is_a_difference(tmp_path: Path) -> None:
     result = campaign(build, "--seed=4", "--seconds=30", "--programs=1", "--size=2", "--timeout=5", "--shrink-seconds=1")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "hang" in result.stdout
+
+
+@needs_gcc
+@pytest.mark.parametrize(("fails_in", "differences"), [(6, 0), (7, 1)])
+def test_what_fails_natively_in_some_runs_is_no_difference(
+    fails_in: int, differences: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the first native run five more confirm a difference: a failure in the last of these drops it."""
+    runs = tmp_path / "runs"
+    body = (
+        f'FILE* f = fopen("{runs}", "a");\nfputc(46, f);\nfseek(f, 0, SEEK_END);\n'
+        f'expect(ftell(f) < {fails_in}, "native run", ftell(f), 0);\nfclose(f);\n'
+    )
+    program = Program("c", ("gcc",), ((0, Construct("planted", body, libomp_lacks=True)),), 1)
+    monkeypatch.setattr(openmp_campaign, "random_program", lambda *_: program)
+    build = steelyard(tmp_path / "build", "exit 1")
+    options = openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1)
+    counts = openmp_campaign.Campaign(options).run()
+    assert counts.differences == differences
+    assert (counts.natively_unstable == 0) == bool(differences)
 
 
 @needs_gcc

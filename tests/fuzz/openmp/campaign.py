@@ -17,7 +17,7 @@ from .execution import Machine, Outcome
 from .program import SUFFIXES, Program, random_program
 from .settings import Setting, random_environment, random_options, simpler
 from .shrink import shrink
-from .trial import Bench, Difference
+from .trial import ALONE, Bench, Difference
 
 ENVIRONMENTS = 2  # of each executable
 ATTEMPTS = 6  # runs of a candidate before it counts as right: most defects are races
@@ -50,6 +50,7 @@ class Counts:
     not_compiled: int = 0
     natively_wrong: int = 0
     libomp_wrong: int = 0
+    natively_unstable: int = 0
     differences: int = 0
     by_cause: Counter[str] = field(default_factory=Counter)
 
@@ -140,9 +141,12 @@ class Campaign:
                     wanted = plain
                 setting = Setting("steelyard", environment, (*self._options.steelyard_options, *given))
                 difference = self._bench.compare(executable, setting, wanted)
-                if difference and self._native_again(executable, wanted, setting):
+                if difference and self._native_again(executable, difference):
                     self._report(program, family, index, difference, directory)
                     break
+                if difference:
+                    self._count("natively_unstable")
+                    self._say(f"program {index} ({family}): dropped: {difference.symptom}, but some native runs fail")
 
     def _plain_libomp(self, program: Program, family: str, executable: Path, environment: tuple[tuple[str, str], ...]) -> Outcome | None:
         """gcc's program with libomp in libgomp's place, where it can run so."""
@@ -153,11 +157,12 @@ class Campaign:
             self._count("libomp_wrong")
         return plain
 
-    def _native_again(self, executable: Path, wanted: Outcome, setting: Setting) -> bool:
-        """A native run that is not always the same proves nothing."""
-        door = "libomp" if "--openmp=llvm" in setting.options else "native"
-        native = replace(setting, door=door, options=())
-        return all(self._bench.run(executable, native).out == wanted.out for _ in range(3))
+    def _native_again(self, executable: Path, difference: Difference) -> bool:
+        """A native run that is not always the same proves nothing. A hang gives native runs the time that confirmed it."""
+        door = "libomp" if "--openmp=llvm" in difference.setting.options else "native"
+        native = replace(difference.setting, door=door, options=())
+        timeout = self._options.timeout * (ALONE if difference.outcome.status is None else 1)
+        return self._bench.is_right_natively(executable, native, difference.native, timeout)
 
     def _report(self, program: Program, family: str, index: int, difference: Difference, directory: Path) -> None:
         cause = f"{family}: {_kind(program, difference.construct)}: {difference.symptom}"

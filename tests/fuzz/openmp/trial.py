@@ -8,6 +8,7 @@ from pathlib import Path
 from .execution import Machine, Outcome, execute
 from .settings import Setting
 
+NATIVE_RUNS = 5  # that must be right before a difference is reported
 ALONE = 3  # a hang is confirmed with this many times the timeout
 
 
@@ -56,6 +57,10 @@ class Bench:
             return None
         symptom = outcome.symptom if not outcome.right else "other output"
         return Difference(setting, symptom, _culprit(outcome, native), outcome, native)
+
+    def is_right_natively(self, executable: Path, setting: Setting, wanted: Outcome, timeout: float) -> bool:
+        """Whether each of NATIVE_RUNS more runs of a native setting is like `wanted`."""
+        return all(not differs(self.run(executable, setting, timeout), wanted) for _ in range(NATIVE_RUNS))
 
 
 def differs(outcome: Outcome, native: Outcome) -> bool:
