@@ -28,7 +28,7 @@ constexpr std::uint64_t kOpen = 1;
 
 }  // namespace
 
-/// One loop in progress. Whoever comes first opens it; whoever ends it last closes it, and it is free for a later loop.
+/// One loop in progress.
 struct Instance {
   explicit Instance(int threads)
       : words(std::make_unique<Word[]>(static_cast<std::size_t>(threads) + 1)),
@@ -38,7 +38,6 @@ struct Instance {
     execution.threads.resize(static_cast<std::size_t>(threads));
   }
 
-  // Written when it is opened, then only read.
   alignas(128) Atomic<std::uint64_t> turn = 0;
   Atomic<bool> cancelled = false;
   std::uint32_t round = 0;
@@ -100,7 +99,6 @@ void Instance::open(Loop& next, std::uint64_t iterations, int threads) {
 
 void Instance::close(int threads) {
   if (cancelled.load(std::memory_order_relaxed)) {
-    // What nobody has taken must not be found by the next loop.
     cancelled.store(false, std::memory_order_relaxed);
     forget(threads);
     ended.store(0, std::memory_order_relaxed);
@@ -345,7 +343,7 @@ bool Member::rob(int victim, Chunk& chunk) {
     const std::uint32_t first = std::min(size, chunk_);
     give({left.end, left.end + first}, chunk);
     if (first < size) {
-      // From now on its own: it takes from the front, others may take from the back. Nobody else writes an empty word.
+      // From now on its own: it takes from the front, others may take from the back.
       own_->store(pack({left.end + first, range.end}, round_), std::memory_order_relaxed);
       stage_ = Stage::own;
     } else {

@@ -9,7 +9,33 @@
 #include "loops/range.h"
 #include "loops/victims.h"
 
-// The engine: the threads of one team share out the iterations of a loop.
+// The engine: the threads of one team share out the iterations of a loop. Its invariants, for a team of two threads or more:
+//
+// 1. Membership. A Team serves a fixed set of threads. Only thread t calls member(t). All threads of the team go
+//    through the same loops in the same order. A pass(), and a begin() that invariant 7 refuses, count as a loop. Loop
+//    n of the team uses Instance n mod depth.
+// 2. Turns. `turn` of that instance is 4n while it is free for loop n, 4n + 2 while one thread opens it, and 4n + 1
+//    while it is open. The thread that changes 4n to 4n + 2 writes the loop, its plan and its ranges, and publishes
+//    them with 4n + 1. They are read-only until the instance is free again. Before another thread has seen 4n + 1, it
+//    reads nothing but `turn`.
+// 3. Reuse. Each thread of the team adds 1 to `ended` once, as its last access to the instance. The thread that
+//    completes the count closes the instance, then sets `turn` to 4(n + depth). So no thread is in an instance that is
+//    reused. Threads wait for each other only in begin() and pass(): until the instance is free for their loop, or
+//    open.
+// 4. Words. Iterations that threads compete for are taken by a compare-and-swap on a word: one for each thread, one for
+//    the pool. An empty word holds the round in which it became empty. If that is not the instance's round, the word
+//    stands for the planned range, so opening an instance writes no words (except when the 32-bit round wraps). Only
+//    the word's own thread writes a range to an empty word.
+// 5. Closing. If no thread has cancelled the loop, all iterations have been given out once, and all ranges are empty.
+//    Otherwise the closing thread sets all words to 0, a round that no instance has, and resets `cancelled`: the next
+//    loop finds no trace of the cancelled one, and the Loop learns nothing from it.
+// 6. Cancellation. A cancelled loop gives out each iteration at most once. Each thread of the team must still end it,
+//    and gets no more chunks once it sees `cancelled`, also if it begins the loop after that. A thread cancels the loop
+//    by cancel(), by end() before next() has returned false, by pass(), and by a begin() that is refused. Called loops
+//    only: a program whose compiled loops may be cancelled keeps the runtime's (runtime/worksharing.h, 5).
+// 7. Manners. begin() refuses another count or other bounds than the opening thread's. For a called loop, also another
+//    Loop. The threads of a compiled loop may name copies of one loop: the opening thread's Loop is planned and
+//    measured. Each of them gets the chunk with the last iteration after its other chunks, for lastprivate and linear.
 namespace steelyard::loops {
 
 /// Iterations [begin, end), numbered from 0.
@@ -21,21 +47,17 @@ struct Chunk {
 struct Instance;
 class Team;
 
-/// Who divides the loop.
+/// Where the calls of a loop come from: invariant 7.
 enum class Manner {
-  called,  ///< the program's own calls: all threads must name the same loop
-  compiled  ///< the compiler's: threads may come from copies of one loop, which is the first one's; and whoever gets the last
-            ///< iteration gets it after all its others, as lastprivate and linear clauses want it
+  called,   ///< from the program itself
+  compiled  ///< from code that the compiler made
 };
 
-/// One thread's place in its team. Used by that thread alone. Its order of calls: begin, next until it says false, end; and
-/// so for each loop, all threads of the team in the same order of loops. Nobody waits for anybody at the end of a loop (the
-/// program's own barrier does, where there is one): a thread may be some loops ahead of the others, and waits in begin()
-/// where it would be further ahead than the team is deep.
+/// One thread's place in its team. Order of calls for each loop: begin(), next() until it returns false, end().
 class alignas(128) Member {
  public:
-  /// Failure: the last loop was not ended, or the other threads of the team are in another loop or have another count, or
-  /// other `bounds`: a number that stands for them.
+  /// @param bounds a number that stands for the first iteration and the stride
+  /// @return failure if this thread has not ended its last loop, or if invariant 7 refuses it: the loop is cancelled then
   base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called, std::uint64_t bounds = 0);
   /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
   bool next(Chunk& chunk) {
@@ -46,12 +68,10 @@ class alignas(128) Member {
     }
     return next_elsewhere(chunk);
   }
-  /// A thread that ends before next() has said false cancels the loop.
   void end();
-  /// No thread gets another chunk of this loop.
   void cancel();
-  /// In the place of begin and end, by a thread that is elsewhere: the loop that another one has begun, or is about to, is
-  /// given up.
+  /// In the place of begin() and end(), for a thread that does not execute the loop. Waits until another thread has
+  /// opened the loop.
   void pass();
   bool inside() const { return stage_ != Stage::outside; }
   /// True where it has begun its loop before all others of the team, whose copies of it then are taken for the same.
@@ -110,9 +130,8 @@ class alignas(128) Member {
   std::int64_t kept_until_ = 0;
 };
 
-/// What a team of threads shares. Made once for a team and used for any number of loops; allocates when it is made, when a
-/// loop meets it for the first time, and when its threads have moved. Teams are independent of each other: nested ones, and those of several initial
-/// threads, have one each.
+/// What a team of threads shares. Made once for a team and used for any number of loops. Allocates when it is made, when a
+/// loop meets it for the first time, and when its threads have moved. Teams share nothing but the Loops that they execute.
 class Team {
  public:
   static constexpr int kDepth = 4;

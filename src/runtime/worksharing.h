@@ -13,6 +13,24 @@
 
 // The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and loops
 // there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team decide alike.
+//
+// The invariants of a Region, beyond those of a Team (loops/team.h):
+//
+// 1. Identity. A Region record belongs to one instance of a parallel region: from region_made(), before its team
+//    exists, to region_gone(), after its team has joined. The thread that begins the region calls both. Instances of
+//    one region that run at the same time have different records.
+// 2. Reuse. After region_gone(), any later region may take the record, and finds `teams` as they are. Each Team is fit
+//    for reuse: its threads have ended all loops that they began in it, and the same number of them, before the
+//    region's team joined.
+// 3. Access. region_made() writes `weighed` and `static_loops` and resets `run_schedules`. The region's threads read
+//    the first two, agree on `run_schedules`, and add to `teams` under a lock; `teams` never shrinks. Only measured
+//    regions have `static_loops`: the primary thread begins those, one at a time.
+// 4. Nesting. A nested region has a record of its own. The thread that begins it keeps its Place in the outer region,
+//    where it may be in the middle of a loop. The other threads of the nested team come from no region that still runs.
+//    A region that is nested too deep has no record, and its loops are the runtime's.
+// 5. Cancellation. If OMP_CANCELLATION is true, all loops that ask for chunks are the runtime's. So no thread leaves a
+//    Team in the middle of a loop, and a cancelled region leaves nothing in its record to a later one. A thread that
+//    leaves a static loop early has not been measured in it.
 namespace steelyard::runtime {
 
 /// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options say so.
@@ -22,7 +40,7 @@ bool takes_loops();
 struct TeamOfSize;
 struct StaticLoops;
 
-/// A parallel region from its begin to its end, and what is kept for later ones of its kind.
+/// One instance of a parallel region, and the teams that are kept for later ones.
 struct Region {
   ThreadCells cells;                         ///< where its threads note their times
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
