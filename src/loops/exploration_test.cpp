@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 
 #include "loops/explorer.h"
@@ -14,15 +17,34 @@
 
 namespace steelyard::loops {
 
-// As the first execution of a loop that nothing is known of.
-Loop::Loop(std::string key, Settings settings) : key_(std::move(key)), settings_(settings) {}
-Loop::~Loop() = default;
+namespace {
+/// Stands for the mutex of a Loop. A call that locks it is one step.
+using Lock = explorer::Atomic<std::uint64_t>;
+std::map<const Loop*, Lock>& locks() {
+  static std::map<const Loop*, Lock> all;
+  return all;
+}
+std::string g_wrong;  ///< about a measured execution of the present run
+}  // namespace
+
+// A loop of which nothing is known, so that its plan stays as it is, and each execution of which is measured.
+Loop::Loop(std::string key, Settings settings) : key_(std::move(key)), settings_(settings) {
+  locks().try_emplace(this, 0);
+}
+Loop::~Loop() { locks().erase(this); }
 void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
-  ticket = {};
+  locks().at(this).fetch_add(1);
+  ticket.measure = true;
+  if (ticket.version != 0) return;
   ticket.version = ++versions_;
   plan = make_plan(shape, settings_, {});
 }
-void Loop::completed(const Plan&, const Ticket&, const Execution&) {}
+void Loop::completed(const Plan&, const Ticket&, const Execution& execution) {
+  locks().at(this).fetch_add(1);
+  std::uint64_t iterations = 0;
+  for (const ThreadSample& sample : execution.threads) iterations += sample.home_iterations + sample.stolen;
+  if (iterations != execution.count) g_wrong = "measured " + std::to_string(iterations) + " iterations";
+}
 void Loop::recorded(Assignment) {}
 std::optional<Place> place_of_this_thread() { return std::nullopt; }
 
@@ -33,7 +55,7 @@ using explorer::Outcome;
 using explorer::Scenario;
 
 std::string text_of(const Outcome& outcome) {
-  std::string text = outcome.wrong + " after " + std::to_string(outcome.states) + " states, in the order of threads";
+  std::string text = outcome.wrong + " after " + std::to_string(outcome.runs) + " runs, in the order of threads";
   for (const int thread : outcome.schedule) text += " " + std::to_string(thread);
   return text;
 }
@@ -47,77 +69,83 @@ enum class Way {
 
 struct Case {
   Strategy strategy;
-  int threads;
-  int depth;  ///< loops in progress at a time
+  int threads;  ///< of a team
+  int depth;    ///< loops in progress at a time
   int loops;
   std::uint64_t count;
-  std::vector<std::pair<int, Way>> ways = {};  ///< of thread 0: the loop, and what it does there
+  std::vector<std::pair<int, Way>> ways = {};  ///< of the first team's thread 0: the loop, and what it does there
   Manner manner = Manner::compiled;
+  int teams = 1;  ///< more than one share the record of a single loop, which each executes `loops` times
 };
 
-/// A team that goes through some loops, each of which gives each iteration once, or at most once if it was cancelled.
-struct TeamRun {
-  explicit TeamRun(const Case& its) : what(its), team(its.threads, its.depth) {
-    for (int l = 0; l < its.loops; ++l) {
-      loops.emplace_back("loop " + std::to_string(l), Settings{its.strategy, 0.5, 1});
-      runs.emplace_back(its.count);
-    }
+/// Teams that go through some loops, each of which gives each iteration once, or at most once if it was cancelled.
+class Run {
+ public:
+  explicit Run(const Case& its) : what_(its) {
+    g_wrong.clear();
+    const int records = its.teams > 1 ? 1 : its.loops;
+    for (int l = 0; l < records; ++l) loops_.emplace_back("loop " + std::to_string(l), Settings{its.strategy, 0.5, 1});
+    for (int t = 0; t < its.teams; ++t) teams_.emplace_back(its.threads, its.depth);
+    runs_.assign(static_cast<std::size_t>(its.teams * its.loops), std::vector<int>(its.count));
   }
-  Way way(int thread, int loop) const {
-    for (const auto& [where, way] : what.ways)
-      if (thread == 0 && where == loop) return way;
-    return Way::whole;
-  }
-  void go(int thread) {
-    for (int l = 0; l < what.loops; ++l) {
-      Member& member = team.member(thread);
-      if (!member.begin(loops[static_cast<std::size_t>(l)], what.count, what.manner)) failed = true;
+  void go(int team, int thread) {
+    Member& member = teams_[static_cast<std::size_t>(team)].member(thread);
+    for (int l = 0; l < what_.loops; ++l) {
+      const Way way = thread == 0 ? way_of(team, l) : Way::whole;
+      Loop& loop = loops_[static_cast<std::size_t>(l) % loops_.size()];
+      if (!member.begin(loop, what_.count, what_.manner)) g_wrong = "a thread was refused";
       for (Chunk chunk; member.next(chunk);) {
-        for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) ++runs[static_cast<std::size_t>(l)].at(i);
-        if (way(thread, l) == Way::leaves) break;
-        if (way(thread, l) == Way::cancels) member.cancel();
+        for (std::uint64_t i = chunk.begin; i < chunk.end; ++i) ++runs_of(team, l).at(i);
+        if (way == Way::leaves) break;
+        if (way == Way::cancels) member.cancel();
       }
       member.end();
     }
   }
-  std::string verdict() const {
-    if (failed) return "a thread was refused";
-    for (int l = 0; l < what.loops; ++l) {
-      const bool whole = way(0, l) == Way::whole;
-      for (const int times : runs[static_cast<std::size_t>(l)]) {
-        if (times > 1 || (whole && times == 0))
-          return "an iteration of loop " + std::to_string(l) + " ran " + std::to_string(times) + " times";
+  std::string verdict() {
+    for (int t = 0; t < what_.teams; ++t) {
+      for (int l = 0; l < what_.loops; ++l) {
+        const bool whole = way_of(t, l) == Way::whole;
+        for (const int times : runs_of(t, l)) {
+          if (times > 1 || (whole && times == 0))
+            return "an iteration of loop " + std::to_string(l) + " ran " + std::to_string(times) + " times";
+        }
       }
     }
-    return {};
+    return g_wrong;
   }
 
-  const Case what;
-  Team team;
-  std::deque<Loop> loops;
-  std::deque<std::vector<int>> runs;
-  bool failed = false;
+ private:
+  std::vector<int>& runs_of(int team, int loop) { return runs_[static_cast<std::size_t>(team * what_.loops + loop)]; }
+  Way way_of(int team, int loop) const {
+    for (const auto& [where, way] : what_.ways)
+      if (team == 0 && where == loop) return way;
+    return Way::whole;
+  }
+
+  const Case what_;
+  std::deque<Loop> loops_;
+  std::deque<Team> teams_;
+  std::vector<std::vector<int>> runs_;
 };
 
-Outcome explore(const Case& what, std::uint64_t most) {
+constexpr std::uint64_t kMost = 200000;  // runs, some seconds: a case that has more is too large for a test
+
+void check(const Case& what) {
   Explorer all;
-  return all.explore(
+  const Outcome outcome = all.explore(
       [&] {
-        const auto run = std::make_shared<TeamRun>(what);
+        const auto run = std::make_shared<Run>(what);
         Scenario scenario;
-        for (int t = 0; t < what.threads; ++t) scenario.threads.emplace_back([run, t] { run->go(t); });
+        for (int team = 0; team < what.teams; ++team)
+          for (int t = 0; t < what.threads; ++t) scenario.threads.emplace_back([run, team, t] { run->go(team, t); });
         scenario.verdict = [run] { return run->verdict(); };
         return scenario;
       },
-      most);
-}
-
-constexpr std::uint64_t kMost = 300000;  // states, some seconds: a case that has more is too large for a test
-
-void check(const Case& what) {
-  const Outcome outcome = explore(what, kMost);
-  EXPECT_TRUE(outcome.complete) << name_of(what.strategy) << ", " << what.threads << " threads, depth " << what.depth
-                                << ", " << what.count << " iterations: " << text_of(outcome);
+      kMost);
+  EXPECT_TRUE(outcome.complete) << name_of(what.strategy) << ", " << what.teams << " x " << what.threads
+                                << " threads, depth " << what.depth << ", " << what.count
+                                << " iterations: " << text_of(outcome);
 }
 
 TEST(Exploration, TwoThreadsInTwoLoops) {
@@ -128,9 +156,101 @@ TEST(Exploration, TwoThreadsInTwoLoops) {
 TEST(Exploration, TwoThreadsInMoreLoopsThanTheTeamIsDeep) { check({Strategy::even, 2, 2, 3, 2}); }
 
 TEST(Exploration, ALoopThatIsCancelledLeavesNothingToTheNext) {
+  for (const Way way : {Way::leaves, Way::cancels}) {
+    check({Strategy::steal, 2, 1, 2, 2, {{0, way}}, Manner::called});
+    // Two chunks a thread: a word with the second one is left.
+    check({Strategy::even, 2, 1, 2, 4, {{0, way}}, Manner::called});
+  }
+}
+
+// One loop with stealing: two have some 100,000 classes of interleavings for a single iteration already.
+TEST(Exploration, ThreeThreadsInOneLoop) {
+  for (const Strategy strategy : {Strategy::steal, Strategy::hybrid})
+    for (const std::uint64_t count : {1, 3}) check({strategy, 3, 1, 1, count});
+}
+
+TEST(Exploration, ThreeThreadsInTwoLoops) {
+  for (const Strategy strategy : {Strategy::even, Strategy::staggered})
+    for (const int depth : {1, 2}) check({strategy, 3, depth, 2, 3});
+}
+
+TEST(Exploration, ThreeThreadsOneOfWhichCancels) {
+  for (const Way way : {Way::leaves, Way::cancels}) {
+    check({Strategy::steal, 3, 1, 1, 3, {{0, way}}, Manner::called});
+    check({Strategy::even, 3, 1, 2, 3, {{0, way}}, Manner::called});
+  }
+}
+
+TEST(Exploration, TwoTeamsInOneLoop) {
+  for (const Strategy strategy : {Strategy::steal, Strategy::even})
+    check({strategy, 2, 1, 1, 2, {}, Manner::compiled, 2});
+}
+
+TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) { check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2}); }
+
+TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
   for (const Way way : {Way::leaves, Way::cancels})
     for (const Strategy strategy : {Strategy::steal, Strategy::even})
-      check({strategy, 2, 1, 2, 2, {{0, way}}, Manner::called});
+      check({strategy, 2, 1, 1, 2, {{0, way}}, Manner::called, 2});
+}
+
+// The explorer itself.
+
+using explorer::Atomic;
+
+/// Two threads that run `body`, and a verdict on what they share.
+Outcome two(const std::function<void(std::array<Atomic<int>, 2>&, int)>& body,
+            const std::function<bool(std::array<Atomic<int>, 2>&)>& right) {
+  Explorer all;
+  return all.explore(
+      [&] {
+        const auto shared = std::make_shared<std::array<Atomic<int>, 2>>();
+        Scenario scenario;
+        for (int t = 0; t < 2; ++t) scenario.threads.emplace_back([=, &body] { body(*shared, t); });
+        scenario.verdict = [=, &right] { return right(*shared) ? "" : "an order that must not be"; };
+        return scenario;
+      },
+      kMost);
+}
+
+TEST(Explorer, FindsALostUpdate) {
+  const Outcome outcome = two([](auto& shared, int) { shared[0].store(shared[0].load() + 1); },
+                              [](auto& shared) { return shared[0].load() == 2; });
+  EXPECT_EQ(outcome.wrong, "an order that must not be");
+}
+
+TEST(Explorer, FindsThreadsThatWaitForEachOther) {
+  const Outcome outcome = two(
+      [](auto& shared, int thread) {
+        while (shared[static_cast<std::size_t>(1 - thread)].load() == 0) explorer::pause();
+        shared[static_cast<std::size_t>(thread)].store(1);
+      },
+      [](auto&) { return true; });
+  EXPECT_EQ(outcome.wrong, "a hang");
+}
+
+TEST(Explorer, RunsIndependentOperationsInOneOrder) {
+  const Outcome apart = two([](auto& shared, int thread) { shared[static_cast<std::size_t>(thread)].store(1); },
+                            [](auto&) { return true; });
+  EXPECT_TRUE(apart.complete);
+  EXPECT_EQ(apart.ended, 1U);
+  const Outcome together = two([](auto& shared, int) { shared[0].fetch_add(1); }, [](auto&) { return true; });
+  EXPECT_TRUE(together.complete);
+  EXPECT_EQ(together.ended, 2U);
+}
+
+// A wait that is over by now is no hang: the one that is waited for may have come in between the look and the pause.
+TEST(Explorer, SeesAWaitThroughToItsEnd) {
+  const Outcome outcome = two(
+      [](auto& shared, int thread) {
+        if (thread == 0)
+          shared[0].store(1);
+        else
+          while (shared[0].load() == 0) explorer::pause();
+      },
+      [](auto&) { return true; });
+  EXPECT_TRUE(outcome.complete);
+  EXPECT_EQ(outcome.ended, 1U);
 }
 
 }  // namespace

@@ -1,22 +1,27 @@
 #pragma once
 #include <ucontext.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 // A model checker for tests: runs the real code of a few threads in all interleavings of its atomic operations. Threads are
-// fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on. Interleavings that
-// lead to a state seen before are not followed twice. A state is the value of each Atomic and, for each thread, all that its
-// operations have returned, on which alone its next steps depend. Memory order is not modelled: each operation is sequentially
-// consistent. Not thread-safe; one exploration at a time.
+// fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on.
+//
+// Two operations of different threads are independent if they are on different Atomics, or if neither writes. Interleavings
+// that differ only in the order of independent operations end alike, so the explorer runs one of each such class: dynamic
+// partial-order reduction (Flanagan and Godefroid, POPL 2005) with sleep sets (Godefroid, 1996). This is exhaustive if
+//   - threads share other data only in an order that operations on Atomics enforce (ThreadSanitizer looks for exceptions), and
+//   - a loop that calls pause() looks at one Atomic and changes nothing until it ends. A thread that has looked in vain goes on
+//     in no run: there is another run, in which it looks later. Threads that look in vain at the last value are a hang.
+// Memory order is not modelled: each operation is sequentially consistent. Not thread-safe; one exploration at a time.
 namespace steelyard::loops::explorer {
 
 /// One run of the threads. Made anew for each interleaving, together with everything that the threads share.
@@ -28,126 +33,120 @@ struct Scenario {
 struct Outcome {
   std::string wrong;          ///< of the first interleaving that is; "a hang" if no thread can go on
   std::vector<int> schedule;  ///< the thread of each step of that interleaving
-  std::uint64_t states = 0, runs = 0, ended = 0;  ///< ended: runs in which all threads came to their end
-  bool complete = false;                          ///< nothing was left out: all states were seen, none of them wrong
+  std::uint64_t runs = 0;
+  std::uint64_t ended = 0;  ///< runs in which all threads came to their end: one of each class, all different
+  bool complete = false;    ///< nothing was left out, and nothing was wrong
 };
 
 class Explorer {
  public:
+  static constexpr std::size_t kThreads = 6;  ///< at most
+
   static Explorer*& current() {
     static Explorer* only = nullptr;
     return only;
   }
 
-  /// `make` is called for each run. Gives up after `most` states.
+  /// `make` is called for each run. Gives up after `most` runs.
   Outcome explore(const std::function<Scenario()>& make, std::uint64_t most) {
     current() = this;
-    std::vector<std::vector<int>> open = {{}};
     Outcome outcome;
-    while (!open.empty() && outcome.states < most) {
-      std::vector<int> schedule = std::move(open.back());
-      open.pop_back();
+    path_.clear();
+    bool more = true;
+    while (more && outcome.runs < most && outcome.wrong.empty()) {
       ++outcome.runs;
-      outcome.wrong = run(make, schedule, open, outcome);
-      if (!outcome.wrong.empty()) {
-        outcome.schedule = std::move(schedule);
-        break;
-      }
+      outcome.wrong = run(make, outcome);
+      if (outcome.wrong.empty()) more = next_branch();
     }
-    outcome.complete = open.empty() && outcome.wrong.empty() && outcome.ended > 0;
+    if (!outcome.wrong.empty()) {
+      for (const Step& step : path_) outcome.schedule.push_back(step.thread);
+    }
+    outcome.complete = !more && outcome.ended > 0;
     current() = nullptr;
     return outcome;
   }
 
   // Called by fibers and by Atomics.
-  void add(const void* place, std::uint64_t (*value)(const void*)) { atomics_.push_back({place, value}); }
-  void remove(const void* place) {
-    std::erase_if(atomics_, [&](const Known& known) { return known.place == place; });
+  int add() {
+    accesses_.emplace_back();
+    return static_cast<int>(accesses_.size()) - 1;
   }
-  bool in_fiber() const { return running_ >= 0; }
-  /// The calling fiber is about to do an atomic operation at `place`.
-  void before(const void* place) {
-    if (!in_fiber()) return;
-    Fiber& mine = fibers_[static_cast<std::size_t>(running_)];
-    if (mine.place != place) mine.before_place = mine.history;
-    mine.place = place;
-    // To look once more is part of the step that ended the wait: else that step would change nothing.
-    if (!std::exchange(mine.looks_again, false)) to_scheduler();
+  /// The calling fiber is about to do an operation on this Atomic.
+  void before(int atomic, bool may_write) {
+    if (running_ < 0) return;
+    mine().atomic = atomic;
+    mine().may_write = may_write;
+    advance();
+    if (next_ == running_)
+      begin_step();
+    else
+      to_scheduler();
   }
-  void result(std::uint64_t value) {
-    if (in_fiber()) note(fibers_[static_cast<std::size_t>(running_)].history, value);
+  /// It has done it.
+  void after(bool wrote) {
+    if (running_ >= 0) mine().wrote = wrote;
   }
-  /// The calling fiber has looked at a value, on which it may wait for another one.
-  void looked() {
-    if (!in_fiber()) return;
-    Fiber& mine = fibers_[static_cast<std::size_t>(running_)];
-    if (!std::exchange(mine.looks, true)) mine.writes_seen = writes_;
-  }
-  void written() {
-    ++writes_;
-    for (Fiber& fiber : fibers_) fiber.paused = false;
-    if (in_fiber()) fibers_[static_cast<std::size_t>(running_)].place = nullptr;
-  }
-  /// The calling fiber waits in a loop for another one to write. How often it has looked is no part of its state.
+  /// The calling fiber waits in a loop for another one to write what it has looked at.
   void pause() {
-    if (!in_fiber()) return;
-    Fiber& mine = fibers_[static_cast<std::size_t>(running_)];
-    if (mine.place != nullptr) mine.history = mine.before_place;
-    mine.looks = false;
-    mine.looks_again = true;
-    if (mine.writes_seen != writes_) return;  // it has not seen the latest writes yet
-    mine.paused = true;
+    if (running_ < 0) return;
+    mine().waits = true;
+    advance();
     to_scheduler();
   }
 
  private:
   static constexpr std::size_t kStack = 64 * 1024;
-  struct Known {
-    const void* place;
-    std::uint64_t (*value)(const void*);
-  };
+  using Set = unsigned;                     ///< of threads
+  using Clock = std::array<int, kThreads>;  ///< by thread: the steps, counted from 1, that happen before
   struct Fiber {
     ucontext_t context{};
     std::function<void()> body;
-    bool started = false, done = false, paused = false, looks = false, looks_again = false;
-    std::uint64_t history = 1, before_place = 1, writes_seen = 0;
-    const void* place = nullptr;
+    bool done = false, waits = false;
+    int atomic = -1;       ///< of its next operation; of its last one if it waits
+    int last_atomic = -1;  ///< of its last operation, unless that wrote
+    bool may_write = false, wrote = false;
+    Clock before{};
+    int first_look = 0;  ///< since when it has only looked at this Atomic: a step
+    bool ready() const { return !done && !waits; }
+  };
+  /// One step of the present run, and what is known of the state before it.
+  struct Step {
+    Set ready = 0;
+    Set asleep = 0;  ///< explored from here, or not to be
+    Set wanted = 0;  ///< to be explored from here
+    int thread = 0, atomic = 0;
+    bool wrote = false;
+  };
+  struct Accesses {
+    std::vector<int> steps;
+    int last_write = -1;
+    Clock writes{}, all{};  ///< what happens before the next read, and before the next write
   };
 
-  static void note(std::uint64_t& hash, std::uint64_t value) {
-    hash = (hash ^ (value + 0x632be59bd9b4e019ULL)) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29;
+  static Set only(std::size_t thread) { return Set{1} << thread; }
+  static void join(Clock& one, const Clock& other) {
+    for (std::size_t t = 0; t < kThreads; ++t) one[t] = std::max(one[t], other[t]);
   }
-
-  void to_scheduler() {
-    Fiber& mine = fibers_[static_cast<std::size_t>(running_)];
-    swapcontext(&mine.context, &scheduler_);
-  }
+  Fiber& mine() { return fibers_[static_cast<std::size_t>(running_)]; }
+  void to_scheduler() { swapcontext(&mine().context, &scheduler_); }
 
   static void enter() {
     Explorer& self = *current();
-    Fiber& mine = self.fibers_[static_cast<std::size_t>(self.running_)];
-    mine.body();
-    mine.done = true;
-    self.written();
-    swapcontext(&mine.context, &self.scheduler_);
+    self.mine().body();
+    self.mine().done = true;
+    self.advance();
+    self.to_scheduler();
   }
 
-  std::uint64_t state() const {
-    std::uint64_t hash = 1;
-    for (const Fiber& fiber : fibers_) {
-      note(hash, fiber.history);
-      note(hash, (fiber.started ? 4U : 0U) + (fiber.done ? 2U : 0U) + (fiber.paused ? 1U : 0U));
-    }
-    for (const Known& known : atomics_) note(hash, known.value(known.place));
-    return hash;
+  void resume(int thread) {
+    running_ = thread;
+    swapcontext(&scheduler_, &mine().context);
+    running_ = -1;
   }
 
-  std::string run(const std::function<Scenario()>& make, std::vector<int>& schedule,
-                  std::vector<std::vector<int>>& open, Outcome& outcome) {
-    atomics_.clear();
+  /// All fibers, each in front of its first operation.
+  void start(const Scenario& scenario) {
     fibers_.clear();
-    const Scenario scenario = make();
     fibers_.resize(scenario.threads.size());
     for (std::size_t i = 0; i < fibers_.size(); ++i) {
       Fiber& fiber = fibers_[i];
@@ -158,50 +157,139 @@ class Explorer {
       fiber.context.uc_stack.ss_size = kStack;
       fiber.context.uc_link = &scheduler_;
       makecontext(&fiber.context, enter, 0);
+      resume(static_cast<int>(i));
+    }
+  }
+
+  /// Follows the path, and goes on from its end until no thread can, or until what follows has been seen in another order.
+  std::string run(const std::function<Scenario()>& make, Outcome& outcome) {
+    accesses_.clear();
+    const Scenario scenario = make();
+    starting_ = true;
+    start(scenario);
+    starting_ = false;
+    at_ = 0;
+    for (decide(); next_ >= 0;) {
+      begin_step();
+      resume(next_);
     }
     std::string wrong;
-    for (std::size_t step = 0;; ++step) {
-      std::vector<int> ready;
-      bool all_done = true;
-      for (std::size_t i = 0; i < fibers_.size(); ++i) {
-        all_done = all_done && fibers_[i].done;
-        if (!fibers_[i].done && !fibers_[i].paused) ready.push_back(static_cast<int>(i));
-      }
-      if (all_done) {
-        ++outcome.ended;
-        wrong = scenario.verdict();
-        break;
-      }
-      if (ready.empty()) {
-        wrong = "a hang";
-        break;
-      }
-      if (step == schedule.size()) {
-        if (!seen_.insert(state()).second) break;
-        ++outcome.states;
-        for (std::size_t i = 1; i < ready.size(); ++i) {
-          open.push_back(schedule);
-          open.back().push_back(ready[i]);
-        }
-        schedule.push_back(ready[0]);
-      }
-      running_ = schedule[step];
-      fibers_[static_cast<std::size_t>(running_)].started = true;
-      swapcontext(&scheduler_, &fibers_[static_cast<std::size_t>(running_)].context);
-      running_ = -1;
-    }
-    // A run that is not followed further leaves its fibers where they are: what their stacks hold is not destroyed.
+    if (std::ranges::none_of(fibers_, &Fiber::ready)) wrong = ended(scenario, outcome);
+    // Fibers that have not ended stay where they are: what their stacks hold is not destroyed.
     fibers_.clear();
     return wrong;
   }
 
-  std::vector<Known> atomics_;
+  std::string ended(const Scenario& scenario, Outcome& outcome) const {
+    if (std::ranges::all_of(fibers_, &Fiber::done)) {
+      ++outcome.ended;
+      return scenario.verdict();
+    }
+    // A thread that has looked before the last write would look again: in another run, it looks later.
+    const bool in_vain = std::ranges::all_of(fibers_, [&](const Fiber& fiber) {
+      return fiber.done || accesses_[static_cast<std::size_t>(fiber.atomic)].last_write < fiber.first_look;
+    });
+    return in_vain ? "a hang" : "";
+  }
+
+  /// Adds a step to the path. False if there is none to add.
+  bool go_on() {
+    Step next;
+    next.asleep = still_asleep();
+    for (std::size_t t = 0; t < fibers_.size(); ++t) {
+      if (!fibers_[t].ready()) continue;
+      next.ready |= only(t);
+      want_earlier(static_cast<int>(t));
+    }
+    const Set awake = next.ready & ~next.asleep;
+    if (awake == 0) return false;
+    const int last = path_.empty() ? 0 : path_.back().thread;
+    next.thread = (awake & only(static_cast<std::size_t>(last))) != 0 ? last : std::countr_zero(awake);
+    next.wanted = only(static_cast<std::size_t>(next.thread));
+    path_.push_back(next);
+    return true;
+  }
+
+  /// The threads that need not be explored after the last step: their next operation was explored before it, and is
+  /// independent of it.
+  Set still_asleep() const {
+    if (path_.empty()) return 0;
+    const Step& last = path_.back();
+    Set asleep = last.asleep;
+    for (std::size_t t = 0; t < fibers_.size(); ++t) {
+      const Fiber& fiber = fibers_[t];
+      const bool depends = fiber.atomic == last.atomic && (fiber.may_write || last.wrote);
+      if (static_cast<int>(t) == last.thread || depends) asleep &= ~only(t);
+    }
+    return asleep;
+  }
+
+  /// Where the next operation of this thread could have come before a step that it depends on, it is to be explored there.
+  void want_earlier(int thread) {
+    const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
+    const std::vector<int>& steps = accesses_[static_cast<std::size_t>(fiber.atomic)].steps;
+    for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
+      Step& step = path_[static_cast<std::size_t>(*at)];
+      if (!fiber.may_write && !step.wrote) continue;
+      if (fiber.before[static_cast<std::size_t>(step.thread)] > *at) continue;  // it happens before
+      step.wanted |=
+          only(static_cast<std::size_t>(thread));  // which was ready there: it is now, and threads never become it
+      return;
+    }
+  }
+
+  /// The running fiber has ended its step. Chooses the thread of the next one.
+  void advance() {
+    if (starting_) return;
+    end_step();
+    ++at_;
+    decide();
+  }
+  void decide() { next_ = at_ < path_.size() || go_on() ? path_[at_].thread : -1; }
+
+  void begin_step() {
+    Step& step = path_[at_];
+    Fiber& fiber = fibers_[static_cast<std::size_t>(step.thread)];
+    if (fiber.last_atomic != fiber.atomic) fiber.first_look = static_cast<int>(at_);
+    step.atomic = fiber.last_atomic = fiber.atomic;
+  }
+
+  void end_step() {
+    Step& step = path_[at_];
+    Fiber& fiber = fibers_[static_cast<std::size_t>(step.thread)];
+    Accesses& accesses = accesses_[static_cast<std::size_t>(step.atomic)];
+    step.wrote = std::exchange(fiber.wrote, false);
+    join(fiber.before, step.wrote ? accesses.all : accesses.writes);
+    fiber.before[static_cast<std::size_t>(step.thread)] = static_cast<int>(at_) + 1;
+    join(accesses.all, fiber.before);
+    accesses.steps.push_back(static_cast<int>(at_));
+    if (!step.wrote) return;
+    join(accesses.writes, fiber.before);
+    accesses.last_write = static_cast<int>(at_);
+    fiber.last_atomic = -1;
+  }
+
+  /// Cuts the path back to the last step that is to be another one. False if there is none.
+  bool next_branch() {
+    for (; !path_.empty(); path_.pop_back()) {
+      Step& last = path_.back();
+      last.asleep |= only(static_cast<std::size_t>(last.thread));
+      const Set open = last.wanted & last.ready & ~last.asleep;
+      if (open == 0) continue;
+      last.thread = std::countr_zero(open);
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<Accesses> accesses_;  ///< by Atomic, in the order in which a run makes them
+  std::vector<Step> path_;
   std::vector<Fiber> fibers_;
   std::vector<std::unique_ptr<char[]>> stacks_;
-  std::unordered_set<std::uint64_t> seen_;
   ucontext_t scheduler_{};
-  int running_ = -1;
-  std::uint64_t writes_ = 0;
+  std::size_t at_ = 0;  ///< the present step of the path
+  bool starting_ = false;
+  int running_ = -1, next_ = -1;
 };
 
 inline void pause() {
@@ -213,10 +301,7 @@ template <class T>
 class Atomic {
  public:
   Atomic(T value = T()) : value_(value) {
-    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->add(this, look);
-  }
-  ~Atomic() {
-    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->remove(this);
+    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) number_ = explorer->add();
   }
   Atomic(const Atomic&) = delete;
   Atomic& operator=(const Atomic&) = delete;
@@ -226,27 +311,26 @@ class Atomic {
   }
 
   T load(std::memory_order = {}) const {
-    return step([&] {
-      if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->looked();
-      return value_;
-    });
+    before(false);
+    after(false);
+    return value_;
   }
-  void store(T value, std::memory_order = {}) {
-    step([&] {
-      write(value);
-      return T();
-    });
-  }
+  void store(T value, std::memory_order = {}) { exchange(value); }
   T exchange(T value, std::memory_order = {}) {
-    return step([&] { return write(value); });
+    before(true);
+    after(true);
+    return std::exchange(value_, value);
   }
   T fetch_add(T value, std::memory_order = {}) {
-    return step([&] { return write(static_cast<T>(value_ + value)); });
+    before(true);
+    after(true);
+    return std::exchange(value_, static_cast<T>(value_ + value));
   }
   bool compare_exchange_strong(T& expected, T desired, std::memory_order = {}) {
-    const T seen = step([&] { return value_ == expected ? write(desired) : value_; });
-    const bool same = seen == expected;
-    expected = seen;
+    before(true);
+    const bool same = value_ == expected;
+    after(same);
+    expected = std::exchange(value_, same ? desired : value_);
     return same;
   }
   bool compare_exchange_weak(T& expected, T desired, std::memory_order = {}) {
@@ -254,26 +338,14 @@ class Atomic {
   }
 
  private:
-  static std::uint64_t as_number(T value) {
-    static_assert(sizeof(T) <= sizeof(std::uint64_t));
-    std::uint64_t number = 0;
-    std::memcpy(&number, &value, sizeof value);
-    return number;
+  void before(bool may_write) const {
+    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->before(number_, may_write);
   }
-  static std::uint64_t look(const void* place) { return as_number(static_cast<const Atomic*>(place)->value_); }
-  T write(T value) {
-    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->written();
-    return std::exchange(value_, value);
-  }
-  template <class Operation>
-  T step(const Operation& operation) const {
-    Explorer* const explorer = Explorer::current();
-    if (explorer != nullptr) explorer->before(this);
-    const T result = operation();
-    if (explorer != nullptr) explorer->result(as_number(result));
-    return result;
+  void after(bool wrote) const {
+    if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->after(wrote);
   }
   T value_;
+  int number_ = 0;
 };
 
 }  // namespace steelyard::loops::explorer
