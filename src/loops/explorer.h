@@ -15,9 +15,10 @@
 // A model checker for tests: runs the real code of a few threads in all interleavings of its atomic operations. Threads are
 // fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on.
 //
-// Two operations of different threads are independent if they are on different Atomics, or if neither writes. Interleavings
+// Two operations of different threads are independent if they are on different Atomics, or if neither may write. Interleavings
 // that differ only in the order of independent operations end alike, so the explorer runs one of each such class: dynamic
-// partial-order reduction (Flanagan and Godefroid, POPL 2005) with sleep sets (Godefroid, 1996). This is exhaustive if
+// partial-order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014). The older choice
+// of what to explore (Flanagan and Godefroid, POPL 2005) loses classes where sleep sets are used. This is exhaustive if
 //   - threads share other data only in an order that operations on Atomics enforce (ThreadSanitizer looks for exceptions), and
 //   - a loop that calls pause() looks at one Atomic and changes nothing until it ends. A thread that has looked in vain goes on
 //     in no run: there is another run, in which it looks later. Threads that look in vain at the last value are a hang.
@@ -38,8 +39,13 @@ struct Outcome {
   bool complete = false;    ///< nothing was left out, and nothing was wrong
 };
 
+/// `all`: each thread that is ready is explored in each state, and sleep sets alone keep orders from being repeated. Slow, and
+/// simple enough to test the other one against.
+enum class Branches { races, all };
+
 class Explorer {
  public:
+  explicit Explorer(Branches branches = Branches::races) : branches_(branches) {}
   static constexpr std::size_t kThreads = 6;  ///< at most
 
   static Explorer*& current() {
@@ -115,7 +121,8 @@ class Explorer {
     Set asleep = 0;  ///< explored from here, or not to be
     Set wanted = 0;  ///< to be explored from here
     int thread = 0, atomic = 0;
-    bool wrote = false;
+    bool may_write = false;  ///< also a compare-and-swap that fails
+    Clock clock{};           ///< what happens before the next step of its thread
   };
   struct Accesses {
     std::vector<int> steps;
@@ -205,7 +212,7 @@ class Explorer {
     if (awake == 0) return false;
     const int last = path_.empty() ? 0 : path_.back().thread;
     next.thread = (awake & only(static_cast<std::size_t>(last))) != 0 ? last : std::countr_zero(awake);
-    next.wanted = only(static_cast<std::size_t>(next.thread));
+    next.wanted = branches_ == Branches::all ? next.ready : only(static_cast<std::size_t>(next.thread));
     path_.push_back(next);
     return true;
   }
@@ -218,24 +225,54 @@ class Explorer {
     Set asleep = last.asleep;
     for (std::size_t t = 0; t < fibers_.size(); ++t) {
       const Fiber& fiber = fibers_[t];
-      const bool depends = fiber.atomic == last.atomic && (fiber.may_write || last.wrote);
+      const bool depends = fiber.atomic == last.atomic && (fiber.may_write || last.may_write);
       if (static_cast<int>(t) == last.thread || depends) asleep &= ~only(t);
     }
     return asleep;
   }
 
-  /// Where the next operation of this thread could have come before a step that it depends on, it is to be explored there.
+  /// Where the next operation of this thread races with a step, what follows without that step is to be explored in front of it.
   void want_earlier(int thread) {
     const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
-    const std::vector<int>& steps = accesses_[static_cast<std::size_t>(fiber.atomic)].steps;
-    for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
-      Step& step = path_[static_cast<std::size_t>(*at)];
-      if (!fiber.may_write && !step.wrote) continue;
-      if (fiber.before[static_cast<std::size_t>(step.thread)] > *at) continue;  // it happens before
-      step.wanted |=
-          only(static_cast<std::size_t>(thread));  // which was ready there: it is now, and threads never become it
-      return;
+    const Accesses& accesses = accesses_[static_cast<std::size_t>(fiber.atomic)];
+    Clock ordered = fiber.before;
+    for (auto at = accesses.steps.rbegin(); at != accesses.steps.rend(); ++at) {
+      const Step& step = path_[static_cast<std::size_t>(*at)];
+      if (!fiber.may_write && !step.may_write) continue;
+      if (happens_before(*at, ordered)) continue;
+      want_before(static_cast<std::size_t>(*at), static_cast<std::size_t>(thread));
+      join(ordered, step.clock);
     }
+  }
+
+  /// The steps since `at` that do not happen after it, and then the next operation of `thread`, are to be explored before it.
+  /// Any thread will do whose first step of those has nothing of them before it: all of these were ready at that time.
+  void want_before(std::size_t at, std::size_t thread) {
+    std::array<int, kThreads> first;
+    first.fill(-1);
+    Set initials = 0;
+    const auto add = [&](std::size_t whose, int number, const Clock& clock) {
+      if (first[whose] >= 0) return;
+      bool is_first = true;
+      for (const int earlier : first) is_first = is_first && (earlier < 0 || !happens_before(earlier, clock));
+      if (is_first) initials |= only(whose);
+      first[whose] = number;
+    };
+    for (std::size_t later = at + 1; later < path_.size(); ++later) {
+      const Step& step = path_[later];
+      if (!happens_before(static_cast<int>(at), step.clock))
+        add(static_cast<std::size_t>(step.thread), static_cast<int>(later), step.clock);
+    }
+    const Fiber& fiber = fibers_[thread];
+    const Accesses& accesses = accesses_[static_cast<std::size_t>(fiber.atomic)];
+    Clock clock = fiber.before;
+    join(clock, fiber.may_write ? accesses.all : accesses.writes);
+    add(thread, static_cast<int>(path_.size()), clock);
+    Step& step = path_[at];
+    if ((step.wanted & initials) == 0) step.wanted |= initials & (~initials + 1);
+  }
+  bool happens_before(int step, const Clock& clock) const {
+    return clock[static_cast<std::size_t>(path_[static_cast<std::size_t>(step)].thread)] > step;
   }
 
   /// The running fiber has ended its step. Chooses the thread of the next one.
@@ -252,19 +289,20 @@ class Explorer {
     Fiber& fiber = fibers_[static_cast<std::size_t>(step.thread)];
     if (fiber.last_atomic != fiber.atomic) fiber.first_look = static_cast<int>(at_);
     step.atomic = fiber.last_atomic = fiber.atomic;
+    step.may_write = fiber.may_write;
   }
 
   void end_step() {
     Step& step = path_[at_];
     Fiber& fiber = fibers_[static_cast<std::size_t>(step.thread)];
     Accesses& accesses = accesses_[static_cast<std::size_t>(step.atomic)];
-    step.wrote = std::exchange(fiber.wrote, false);
-    join(fiber.before, step.wrote ? accesses.all : accesses.writes);
+    join(fiber.before, step.may_write ? accesses.all : accesses.writes);
     fiber.before[static_cast<std::size_t>(step.thread)] = static_cast<int>(at_) + 1;
+    step.clock = fiber.before;
     join(accesses.all, fiber.before);
     accesses.steps.push_back(static_cast<int>(at_));
-    if (!step.wrote) return;
-    join(accesses.writes, fiber.before);
+    if (step.may_write) join(accesses.writes, fiber.before);
+    if (!std::exchange(fiber.wrote, false)) return;
     accesses.last_write = static_cast<int>(at_);
     fiber.last_atomic = -1;
   }
@@ -282,6 +320,7 @@ class Explorer {
     return false;
   }
 
+  const Branches branches_;
   std::vector<Accesses> accesses_;  ///< by Atomic, in the order in which a run makes them
   std::vector<Step> path_;
   std::vector<Fiber> fibers_;
