@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "base/sanitized.h"
 #include "loops/explorer.h"
 #include "loops/places.h"
 #include "loops/team.h"
@@ -188,7 +189,10 @@ TEST(Exploration, TwoTeamsInOneLoop) {
     check({strategy, 2, 1, 1, 2, {}, Manner::compiled, 2});
 }
 
-TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) { check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2}); }
+TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) {
+  if (base::sanitized) GTEST_SKIP() << "takes half a minute under sanitizers";
+  check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2});
+}
 
 TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
   for (const Way way : {Way::leaves, Way::cancels})
