@@ -1,4 +1,5 @@
 // What the preload library does on being loaded.
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <charconv>
@@ -62,7 +63,10 @@ __attribute__((constructor)) void begin() {
   restore_environment_of_children(options);
 }
 
-__attribute__((constructor)) void find_gnu_openmp() { gomp::attach(); }
+// The program has opened no library by now, so a runtime that it is linked to is the only one to look for.
+__attribute__((constructor)) void find_gnu_openmp() {
+  if (dlsym(RTLD_NEXT, "GOMP_parallel") != nullptr) gomp::attach();
+}
 
 }  // namespace
 }  // namespace steelyard::intercept
