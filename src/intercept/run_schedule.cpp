@@ -111,7 +111,7 @@ RunSchedule run_schedule() {
 
 RunSchedule run_schedule_of_region() {
   runtime::Place* const here = runtime::place();
-  if (here == nullptr || here->region == nullptr) return run_schedule();
+  if (here == nullptr || here->region == nullptr) return unpack(pack(run_schedule()));  // outside of regions
   return unpack(here->region->run_schedules.at(here->run_schedules++, [] { return pack(run_schedule()); }));
 }
 

@@ -2,6 +2,7 @@
  * and reads back what it has set. Prints "as asked". */
 #include <omp.h>
 #include <stdio.h>
+#include <string.h>
 
 #define COUNT 1000
 static int by[2][COUNT], wrong;
@@ -158,13 +159,24 @@ static void in_rows(void) {
   }
 }
 
+/* A region's loop, outside of any region: the team is one thread. */
+static void outside_of_regions(void) {
+  static int runs[COUNT];
+#pragma omp for schedule(runtime)
+  for (int i = 0; i < COUNT; ++i) ++runs[i];
+  for (int i = 0; i < COUNT; ++i) expect(runs[i] == 1, "each once outside of regions");
+  memset(runs, 0, sizeof runs);
+}
+
 int main(void) {
   omp_set_max_active_levels(1); /* from here on there is an OpenMP runtime, under gcc, too */
 #pragma omp parallel for num_threads(2) schedule(runtime)
   for (int i = 0; i < COUNT; ++i) work(i);
   said_by_one();
+  outside_of_regions();
 
   omp_set_schedule(omp_sched_static, 0);
+  outside_of_regions();
   expect_schedule(omp_sched_static, 0);
   in_static_parts();
 
