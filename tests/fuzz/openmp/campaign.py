@@ -60,8 +60,9 @@ class Campaign:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._bench = Bench(options.build / "bin" / "steelyard", Machine(), options.timeout)
         self._kept = options.build / "fuzz"
+        libomp = compilers.link_libomp(self._kept / "libomp") if "gcc" in options.families else None
+        self._bench = Bench(options.build / "bin" / "steelyard", Machine(), options.timeout, libomp)
         self._ends = time.monotonic() + options.seconds
         self._lock = threading.Lock()
         self._next = options.first
@@ -150,7 +151,7 @@ class Campaign:
 
     def _plain_libomp(self, program: Program, family: str, executable: Path, environment: tuple[tuple[str, str], ...]) -> Outcome | None:
         """gcc's program with libomp in libgomp's place, where it can run so."""
-        if family != "gcc" or program.libomp_lacks:
+        if family != "gcc" or program.libomp_lacks or self._bench.libomp is None:
             return None
         plain = self._bench.run(executable, Setting("libomp", environment))
         if not plain.right:

@@ -34,6 +34,19 @@ def found(families: list[str]) -> tuple[str, ...]:
     return tuple(f for f in families if compiler(f, "c") and compiler(f, "c++"))
 
 
+def link_libomp(folder: Path) -> Path | None:
+    """Makes libgomp's name in `folder` a link to libomp. None where libomp is not installed. With LD_PRELOAD the process would
+    have both, and libgomp's binding of the first thread would count for libomp, too."""
+    name = subprocess.run(["gcc", "-print-file-name=libomp.so.5"], capture_output=True, text=True).stdout.strip()
+    if not Path(name).is_absolute():
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / "libgomp.so.1"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path(name).resolve())
+    return folder
+
+
 def build(program: Program, family: str, directory: Path, name: str = "program", flags: tuple[str, ...] = ()) -> tuple[Path | None, str]:
     """The executable, or None and what the compiler says."""
     path = compiler(family, program.language)

@@ -6,7 +6,6 @@ import random
 from dataclasses import dataclass, replace
 
 STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive", "off")
-LIBOMP = "libomp.so.5"
 ENVIRONMENT = {
     "OMP_NUM_THREADS": ("", "1", "2", "2", "3", "4", "8", "4,2", "3,2,2"),
     "OMP_CANCELLATION": ("", "true"),
@@ -30,12 +29,9 @@ class Setting:
     def command(self, steelyard: str, program: str) -> list[str]:
         return [steelyard, "run", "--record=none", *self.options, program] if self.door == "steelyard" else [program]
 
-    def variables(self) -> dict[str, str]:
-        return dict(self.environment) | ({"LD_PRELOAD": LIBOMP} if self.door == "libomp" else {})
-
     def text(self, steelyard: str, program: str) -> str:
         """As a line of a shell."""
-        variables = [f"{name}={value}" for name, value in self.variables().items()]
+        variables = [f"{name}={value}" for name, value in self.environment]
         return " ".join([*variables, *self.command(steelyard, program)])
 
 

@@ -26,9 +26,11 @@ class Difference:
 class Bench:
     """Runs executables, and counts the runs."""
 
-    def __init__(self, steelyard: Path, machine: Machine, timeout: float) -> None:
+    def __init__(self, steelyard: Path, machine: Machine, timeout: float, libomp: Path | None = None) -> None:
+        """@param libomp a folder where libgomp's name is a link to libomp; None where there is no libomp"""
         self.steelyard = steelyard
         self.timeout = timeout
+        self.libomp = libomp
         self.runs = 0
         self.unconfirmed = 0
         self._machine = machine
@@ -44,7 +46,8 @@ class Bench:
     def _execute(self, executable: Path, setting: Setting, timeout: float) -> Outcome:
         self.runs += 1
         command = setting.command(str(self.steelyard), str(executable))
-        return execute(command, setting.variables(), executable.parent, timeout)
+        variables = dict(setting.environment) | ({"LD_LIBRARY_PATH": str(self.libomp)} if setting.door == "libomp" else {})
+        return execute(command, variables, executable.parent, timeout)
 
     def compare(self, executable: Path, setting: Setting, native: Outcome, confirm: bool = True) -> Difference | None:
         """Runs once, and again alone if that run did not end. `native` is right."""
