@@ -133,8 +133,8 @@ std::vector<Option> make_table() {
                   "the longest time that a waiting rank spins before it sleeps");
   waiting.integer(
       "blocktime", &Options::blocktime, 0, 10'000'000, "us",
-      "how long idle OpenMP threads spin before they sleep; KMP_BLOCKTIME, GOMP_SPINCOUNT and OMP_WAIT_POLICY take "
-      "precedence");
+      "how long idle OpenMP threads spin before they sleep; OMP_WAIT_POLICY and the runtime's own KMP_BLOCKTIME or "
+      "GOMP_SPINCOUNT take precedence");
 
   Group start(table, "How the program is started");
   start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
@@ -161,8 +161,10 @@ std::vector<Option> make_table() {
   internal.on_off("internal-schedule-set", &Options::schedule_set, "the user has set OMP_SCHEDULE");
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
-  internal.on_off("internal-blocktime-set", &Options::blocktime_set,
-                  "KMP_BLOCKTIME or GOMP_SPINCOUNT is Steelyard's, not the user's");
+  internal.on_off("internal-kmp-blocktime-set", &Options::kmp_blocktime_set,
+                  "KMP_BLOCKTIME is Steelyard's, not the user's");
+  internal.on_off("internal-gomp-spincount-set", &Options::gomp_spincount_set,
+                  "GOMP_SPINCOUNT is Steelyard's, not the user's");
   internal.text("internal-mask", &Options::mask, "CPUS", "the CPUs that the launcher gave to the process");
   internal.text("internal-program", &Options::program, "PATH", "the executable that steelyard run starts");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");

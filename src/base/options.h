@@ -75,15 +75,16 @@ struct Options {
   bool verbose = false;
 
   // Handed from `steelyard run` to the preload library; hidden from users.
-  bool launched = false;        ///< this process was started by `steelyard run`
-  std::string preload;          ///< LD_PRELOAD as the user had it: what the program's own children get back
-  bool counts_set = false;      ///< the user has set OMP_NUM_THREADS
-  bool schedule_set = false;    ///< the user has set OMP_SCHEDULE
-  long thread_local_bytes = 0;  ///< thread-local data of the executable
-  bool blocktime_set = false;   ///< KMP_BLOCKTIME or GOMP_SPINCOUNT is ours, not the user's
-  std::string mask;             ///< CPUs that the launcher gave to the process
-  std::string program;          ///< its executable
-  std::string command;          ///< program and arguments, separated by \x1f
+  bool launched = false;            ///< this process was started by `steelyard run`
+  std::string preload;              ///< LD_PRELOAD as the user had it: what the program's own children get back
+  bool counts_set = false;          ///< the user has set OMP_NUM_THREADS
+  bool schedule_set = false;        ///< the user has set OMP_SCHEDULE
+  long thread_local_bytes = 0;      ///< thread-local data of the executable
+  bool kmp_blocktime_set = false;   ///< KMP_BLOCKTIME is Steelyard's, not the user's
+  bool gomp_spincount_set = false;  ///< GOMP_SPINCOUNT is Steelyard's, not the user's
+  std::string mask;                 ///< CPUs that the launcher gave to the process
+  std::string program;              ///< its executable
+  std::string command;              ///< program and arguments, separated by \x1f
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 
   std::vector<std::string> command_line() const;

@@ -80,15 +80,15 @@ long spin_count(long us) {
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks could use.
 void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
-  if (options.observe || !options.cores || set("KMP_BLOCKTIME") || set("GOMP_SPINCOUNT") || set("OMP_WAIT_POLICY"))
-    return;
+  if (options.observe || !options.cores || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
-  if (!gnu_alone) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
-  if (!llvm_alone) setenv("GOMP_SPINCOUNT", fmt::format("{}", spin_count(options.blocktime)).c_str(), 1);
-  options.blocktime_set = true;
+  options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
+  options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
+  if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
+  if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
 }
 
 int become(const std::string& path, const std::vector<std::string>& program) {

@@ -67,7 +67,7 @@ void attach() {
   Runtime unknown = Runtime::unknown;
   if (!g_runtime.compare_exchange_strong(unknown, found) || found != Runtime::gnu) return;
   // It has read it as it was loaded, and the program's children must not.
-  if (base::options().blocktime_set) unsetenv("GOMP_SPINCOUNT");
+  if (base::options().gomp_spincount_set) unsetenv("GOMP_SPINCOUNT");
   runtime::take_loops();
   runtime::attach_gnu_openmp(max_threads);
 }

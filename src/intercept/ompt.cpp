@@ -97,7 +97,7 @@ F* function_of(ompt_function_lookup_t lookup, const char* name) {
 
 /// The runtime has read it by now, and the program's children must not.
 void forget_blocktime() {
-  if (base::options().blocktime_set) unsetenv("KMP_BLOCKTIME");
+  if (base::options().kmp_blocktime_set) unsetenv("KMP_BLOCKTIME");
 }
 
 int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {

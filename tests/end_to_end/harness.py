@@ -19,7 +19,7 @@ LAUNCHERS = dict(pair.split("=", 1) for pair in os.environ["STEELYARD_MPIRUN"].s
 FLAVOURS = ("openmpi", "mpich")
 TIMEOUT = 120
 
-EMULATED = {"KMP_BLOCKTIME": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
+EMULATED = {"KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -36,6 +36,11 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
     assert spin_count(OMP_WAIT_POLICY="passive") == "0"
 
 
+def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi):
+    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0",), OMP_DISPLAY_ENV="verbose", KMP_BLOCKTIME="1234")
+    assert result.status == 0 and "GOMP_SPINCOUNT = '0'" in result.err, result.explain()
+
+
 def test_the_first_thread_stays_where_gnu_s_runtime_binds_it(tmp_path):
     result = run_without_mpi("gnu_runtime.gcc", tmp_path, OMP_PROC_BIND="close", OMP_PLACES="cores")
     assert result.status == 0 and result.out == "ok\n", result.explain()
