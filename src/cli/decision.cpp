@@ -152,6 +152,7 @@ Site this_site() {
   std::error_code error;
   auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {  // /proc is not mounted
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): getauxval() gives every value as an integer
     const auto* const started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
     self = std::filesystem::canonical(started_as != nullptr ? started_as : "", error);
   }

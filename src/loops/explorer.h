@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,7 +102,7 @@ class Explorer {
   }
 
  private:
-  static constexpr std::size_t kStack = 64 * 1024;
+  static constexpr std::size_t kStack = std::size_t{64} * 1024;
   using Set = unsigned;                     ///< of threads
   using Clock = std::array<int, kThreads>;  ///< by thread: the steps, counted from 1, that happen before
   struct Fiber {
@@ -236,11 +237,11 @@ class Explorer {
     const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
     const Accesses& accesses = accesses_[static_cast<std::size_t>(fiber.atomic)];
     Clock ordered = fiber.before;
-    for (auto at = accesses.steps.rbegin(); at != accesses.steps.rend(); ++at) {
-      const Step& step = path_[static_cast<std::size_t>(*at)];
+    for (const auto at : accesses.steps | std::views::reverse) {
+      const Step& step = path_[static_cast<std::size_t>(at)];
       if (!fiber.may_write && !step.may_write) continue;
-      if (happens_before(*at, ordered)) continue;
-      want_before(static_cast<std::size_t>(*at), static_cast<std::size_t>(thread));
+      if (happens_before(at, ordered)) continue;
+      want_before(static_cast<std::size_t>(at), static_cast<std::size_t>(thread));
       join(ordered, step.clock);
     }
   }

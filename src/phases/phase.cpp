@@ -132,8 +132,8 @@ base::Status Phase::leave() {
   base::Status done = unwind();
   Rendezvous& rendezvous = context_->rendezvous();
   const std::uint64_t end = rendezvous.turn();
-  const base::Status left = rendezvous.leave({Call::Kind::leave, what()},
-                                             chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep, begin_);
+  base::Status left = rendezvous.leave({Call::Kind::leave, what()},
+                                       chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep, begin_);
   entered_ = context_->in_phase = false;
   std::erase(entered_phases, this);
   if (!left) return left;
