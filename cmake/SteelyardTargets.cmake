@@ -56,12 +56,16 @@ if(STEELYARD_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   target_precompile_headers(steelyard_precompiled PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
-# steelyard_test(<name> SOURCES ... [LINK ...]): a GoogleTest program without MPI, named after the file that it tests.
+# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI, named after the file that it tests.
+# ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ALWAYS" "" "SOURCES;LINK" ${ARGN})
+  if(NOT STEELYARD_SANITIZED_TESTS AND NOT ARG_ALWAYS)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE steelyard_settings GTest::gtest_main GTest::gmock ${ARG_LINK})
   if(TARGET steelyard_precompiled AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at

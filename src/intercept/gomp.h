@@ -39,7 +39,7 @@ class alignas(64) Region {
   void end_part();
 
  private:
-  void* const first_word_;  // the first member, see above
+  [[maybe_unused]] void* const first_word_;  // the first member, see above
   const Body body_;
   void* const data_;
   runtime::Region* region_ = nullptr;

@@ -139,7 +139,7 @@ def test_a_broken_runtime_is_found_and_shrunk(tmp_path: Path) -> None:
     source.write_text(BROKEN)
     subprocess.run([compilers.compiler("gcc", "c") or "gcc", "-shared", "-fPIC", str(source), "-o", str(library), "-ldl"], check=True)
     build = steelyard(tmp_path / "build", f'LD_PRELOAD={library} exec "$program"')
-    result = campaign(build, "--seed=4", "--seconds=200", "--programs=3", "--size=12", "--shrink-seconds=60")
+    result = campaign(build, "--seed=4", "--seconds=200", "--programs=3", "--size=12", "--shrink-seconds=15")
     assert result.returncode == 1, result.stdout + result.stderr
     assert not result.stdout.splitlines()[-1].endswith(" 0 differences")
     (kept, *_) = sorted((build / "fuzz").glob("openmp-*"))
