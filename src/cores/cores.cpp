@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cores/planner.h"
 #include "node/binding.h"
+#include "node/run_delay.h"
 
 namespace steelyard::cores {
 
@@ -66,7 +67,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
   region_ = region;
-  region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed;
+  region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (early_.changed()) find_given();
   holding_->settle(most, region_.worth_borrowing, region.terms);
   const bool replanned = generation_ != table_.generation();
@@ -83,6 +84,10 @@ int Cores::threads_for_region(const RegionAhead& region) {
   }
   if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
   threads_ = std::min(most, std::max(1, held + early_count_));
+  const bool measures = holding_->borrowed() > 0 && early_count_ == 0 && borrowing_.wants_measurement(region.begin);
+  if (measures) begun_.assign(static_cast<std::size_t>(holding_->borrowed()), {});
+  measured_from_.store(measures ? held - holding_->borrowed() : std::numeric_limits<int>::max(),
+                       std::memory_order_relaxed);
   return fixed ? 0 : threads_;
 }
 
@@ -99,11 +104,11 @@ std::vector<int> Cores::find_given() {
   return holding_->find_given();
 }
 
-observe::LateCores Cores::after_region(std::int64_t now, int team) {
+observe::LateCores Cores::after_region(std::int64_t now, int team, const observe::Activity& activity) {
   if (!holding_) return {};
   early_.withdraw();
   const bool asked = early_count_ > 0;
-  const bool borrowed = holding_->borrowed() > 0;
+  const int borrowed = holding_->borrowed();
   // Who gave a core may not have said so yet.
   const std::vector<int> given = early_.changed() || asked ? find_given() : std::vector<int>{};
   const std::int64_t wall = now - region_.begin;
@@ -115,13 +120,37 @@ observe::LateCores Cores::after_region(std::int64_t now, int team) {
     late.without -= with;
   }
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
-  if (region_.worth_borrowing && team == threads_ && !borrowed) {
+  if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
     const int came = asked ? came_early(now, given) : came_free(now);
     early_regions_.learn(region_.key, {came, asked, threads_ - early_count_, wall});
   }
+  if (borrowed > 0 && !asked && !topology_.emulated && team == threads_) learn_from_borrowing(now, borrowed, activity);
   early_count_ = 0;
   holding_->give_back_wanted();
   return late;
+}
+
+// Threads on borrowed cores have the highest thread IDs (Holding::cores()).
+void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity) {
+  const int own = threads_ - borrowed;
+  if (own < 1 || threads_ > activity.cells()) return;
+  std::vector<std::int64_t> busy;
+  for (int thread = 0; thread < threads_; ++thread) busy.push_back(activity.busy(thread, now));
+  BorrowedRegion region{.busy = std::move(busy), .borrowed = borrowed, .wall = now - region_.begin};
+  if (measured_from_.load(std::memory_order_relaxed) == own) {
+    const auto slowest = std::max_element(region.busy.begin() + own, region.busy.end()) - region.busy.begin() - own;
+    const Begun& begun = begun_[static_cast<std::size_t>(slowest)];
+    if (begun.delay >= 0) region.delay = std::max<std::int64_t>(-1, node::run_delay(begun.id) - begun.delay);
+  }
+  borrowing_.learn(region, now);
+}
+
+std::string Cores::borrowing_paused() const {
+  if (borrowing_.pauses() == 0) return {};
+  return fmt::format(
+      "stopped borrowing cores {} time{}: threads on borrowed cores ran {:.0f} % of the time, because other threads used "
+      "these cores",
+      borrowing_.pauses(), borrowing_.pauses() == 1 ? "" : "s", 100 * borrowing_.share_of_core());
 }
 
 namespace {
@@ -194,6 +223,11 @@ void Cores::go_home() {
 }
 
 void Cores::bind_thread(int thread) {
+  if (const int first = measured_from_.load(std::memory_order_relaxed); thread >= first) {
+    const auto place = static_cast<std::size_t>(thread - first);
+    const int id = node::thread_id();
+    if (place < begun_.size()) begun_[place] = {id, node::run_delay(id)};
+  }
   if (early_.has_come(thread)) return;
   thread_local std::uint64_t seat_taken = 0;
   const std::uint32_t binding = binding_.load(std::memory_order_relaxed);

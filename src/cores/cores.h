@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cores/borrowing.h"
 #include "cores/core_table.h"
 #include "cores/early_threads.h"
 #include "cores/holding.h"
@@ -51,8 +53,8 @@ class Cores {
   // --- around regions and waits ---
   /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
   int threads_for_region(const RegionAhead& region);
-  /// After it.
-  observe::LateCores after_region(std::int64_t now, int team);
+  /// After it, while `activity` still has its threads.
+  observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
     if (!holding_) return;
@@ -77,6 +79,8 @@ class Cores {
 
   /// By each thread at its begin in a region: binds it to its core where it is not there yet.
   void bind_thread(int thread);
+  /// Why this process has stopped borrowing at times; empty where it has not.
+  std::string borrowing_paused() const;
   /// The primary thread goes back to all that the launcher gave it, at the end and in a child of fork().
   void unbind();
 
@@ -101,6 +105,13 @@ class Cores {
   int came_early(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;
+  void learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity);
+
+  /// When a thread on a borrowed core began its part of a region that is measured.
+  struct Begun {
+    int id = 0;               // of the thread, in the system
+    std::int64_t delay = -1;  // its node::run_delay()
+  };
 
   node::Process* processes_;
   int count_;
@@ -114,6 +125,7 @@ class Cores {
   std::unique_ptr<Holding> holding_;
   EarlyThreads early_;
   EarlyRegions early_regions_;
+  Borrowing borrowing_;
   RegionAhead region_;                // the present one
   int threads_ = 0;                   // it was to have
   int early_count_ = 0;               // of them began without a core
@@ -124,6 +136,9 @@ class Cores {
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
   alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
   std::vector<int> seats_;                             // os index by thread; written between regions
+  std::atomic<int> measured_from_{
+      std::numeric_limits<int>::max()};  // this thread and all after it are on borrowed cores
+  std::vector<Begun> begun_;             // by thread, from that one on; sized between regions
 };
 
 /// Homes for a plan: every core by its process, keeping as many owners as can be. Domain -1 stands for any.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "node/binding.h"
+#include "node/run_delay.h"
 
 namespace steelyard::cores {
 
@@ -25,8 +26,7 @@ EarlyThreads::EarlyThreads(Segment& segment, int processes, int me)
 }
 
 void EarlyThreads::meet(int thread) {
-  static thread_local const std::int32_t id = gettid();
-  if (thread < kMostKnown) known_[thread].store(id, std::memory_order_relaxed);
+  if (thread < kMostKnown) known_[thread].store(node::thread_id(), std::memory_order_relaxed);
 }
 
 bool EarlyThreads::possible() const {

@@ -71,21 +71,39 @@ void Activity::region_begin(std::int64_t now, int most_threads) {
   close_stretch(now, State::region);
 }
 
+namespace {
+
+// A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
+std::int64_t done_at(const ThreadCell& cell, std::int64_t now) {
+  const std::int64_t open = cell.open.load(std::memory_order_relaxed);
+  const std::int64_t end = cell.end.load(std::memory_order_relaxed);
+  return open != 0 ? open : end != 0 ? end : now;
+}
+
+// Of the time from its begin until `done`.
+std::int64_t waited_until(const ThreadCell& cell, std::int64_t came, std::int64_t done) {
+  return std::clamp<std::int64_t>(cell.waited.load(std::memory_order_relaxed), 0, done - came);
+}
+
+}  // namespace
+
+std::int64_t Activity::busy(int thread, std::int64_t now) const {
+  const ThreadCell& cell = cells_[thread];
+  const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
+  if (came == 0) return 0;
+  const std::int64_t done = std::clamp(done_at(cell, now), came, std::max(came, now));
+  return done - came - waited_until(cell, came, done);
+}
+
 void Activity::region_end(std::int64_t now, int team, LateCores late) {
   if (state_ != State::region) return;
   const std::int64_t begin = since_;
   const std::int64_t wall = now - begin;
   team = std::clamp(team, 1, cells_size_);
-  // A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
-  const auto done_at = [&](const ThreadCell& cell) {
-    const std::int64_t open = cell.open.load(std::memory_order_relaxed);
-    const std::int64_t end = cell.end.load(std::memory_order_relaxed);
-    return open != 0 ? open : end != 0 ? end : now;
-  };
   const Totals before = totals_;
   std::int64_t last = begin;
   for (int i = 0; i < team; ++i) {
-    if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i]));
+    if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i], now));
   }
   last = std::min(last, now);
   for (int i = 0; i < team; ++i) {
@@ -95,8 +113,8 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
       totals_.omp_scheduling += wall;
       continue;
     }
-    const std::int64_t done = std::clamp(done_at(cell), came, last);
-    const std::int64_t waited = std::clamp<std::int64_t>(cell.waited.load(std::memory_order_relaxed), 0, done - came);
+    const std::int64_t done = std::clamp(done_at(cell, now), came, last);
+    const std::int64_t waited = waited_until(cell, came, done);
     totals_.region_useful += done - came - waited;
     totals_.omp_imbalance += waited + last - done;
     totals_.omp_scheduling += came - begin + now - last;

@@ -46,6 +46,8 @@ class Activity {
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
   ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
   int cells() const { return cells_size_; }
+  /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not come.
+  std::int64_t busy(int thread, std::int64_t now) const;
   /// Changes with every region: tells an event that comes late, when a worker wakes up in the next region.
   std::uint64_t region() const { return region_.load(std::memory_order_relaxed); }
 

@@ -176,7 +176,7 @@ void region_end() {
   if (state == nullptr || state->region == nullptr) return;
   const std::int64_t now = event_ns();
   const observe::LateCores late =
-      state->cores != nullptr ? state->cores->after_region(now, state->team) : observe::LateCores{};
+      state->cores != nullptr ? state->cores->after_region(now, state->team, state->activity) : observe::LateCores{};
   state->activity.region_end(now, state->team, late);
   const std::int64_t wall = state->activity.last_region_wall();
   observe::Site& site = *state->region;

@@ -37,6 +37,27 @@ def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi):
 
 
 @needs_two_cores
+def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
+    def run(busy, *options):
+        words = mpi.weighed(2, "starved.clang", str(busy), options=options)
+        result = mpi.launch(["--bind-to", "core", *words], OMP_NUM_THREADS="1")
+        check_weighed(result)
+        return result
+
+    def stopped(result):
+        return any("rank 0: stopped borrowing cores" in remark for remark in result.record["remarks"])
+
+    free = run(0)
+    heavy, light = (rank["totals_ns"] for rank in free.record["ranks"])
+    assert 0 < heavy["borrowed"] < 1.01 * light["lent"], free.explain()
+
+    # Where rank 0's own core is busy, too, a part of another core may still be a gain.
+    own, lending = run(8, "--lending=off"), run(8)
+    own_wall, wall = (result.record["ranks"][0]["totals_ns"]["wall"] for result in (own, lending))
+    assert stopped(lending) or wall < 1.3 * own_wall, lending.explain()
+
+
+@needs_two_cores
 @pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
 def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
     result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")

@@ -1,0 +1,27 @@
+#include "node/run_delay.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace steelyard::node {
+
+int thread_id() {
+  thread_local const int id = gettid();
+  return id;
+}
+
+std::int64_t run_delay(int thread_id) {
+  char path[48] = {};
+  std::snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", thread_id);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  char text[64] = {};  // time on the CPU, time ready to run (both in ns), times it was put there
+  const ssize_t length = read(file, text, sizeof(text) - 1);
+  close(file);
+  long long on_cpu = 0, ready = 0;
+  return length > 0 && std::sscanf(text, "%lld %lld", &on_cpu, &ready) == 2 ? ready : -1;
+}
+
+}  // namespace steelyard::node

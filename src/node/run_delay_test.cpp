@@ -1,0 +1,57 @@
+#include "node/run_delay.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "node/binding.h"
+
+namespace steelyard::node {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+void compute(milliseconds length) {
+  const auto end = steady_clock::now() + length;
+  while (steady_clock::now() < end) {
+  }
+}
+
+TEST(RunDelay, OfAThreadThatSharesItsCpuIsWhatTheOtherHad) {
+  const int cpu = affinity_mask().front();
+  std::atomic<bool> ends = false;
+  std::atomic<int> other_id = 0;
+  std::thread other([&] {
+    bind_this_thread(cpu);
+    other_id = thread_id();
+    while (!ends) {
+    }
+  });
+  while (other_id == 0) std::this_thread::yield();
+  std::int64_t delay = -1;
+  std::int64_t wall = 0;
+  std::thread mine([&] {
+    bind_this_thread(cpu);
+    const std::int64_t before = run_delay(thread_id());
+    const auto begin = steady_clock::now();
+    compute(milliseconds(400));
+    wall = std::chrono::nanoseconds(steady_clock::now() - begin).count();
+    delay = before < 0 ? -1 : run_delay(thread_id()) - before;
+  });
+  mine.join();
+  ends = true;
+  EXPECT_NE(other_id, thread_id());
+  other.join();
+  if (delay < 0) GTEST_SKIP() << "this kernel has no scheduler statistics";
+  EXPECT_GT(delay, wall / 5);
+  EXPECT_LE(delay, wall);
+}
+
+TEST(RunDelay, OfNoThreadIsUnknown) { EXPECT_EQ(run_delay(0), -1); }
+
+}  // namespace
+}  // namespace steelyard::node
