@@ -135,12 +135,10 @@ class Campaign:
             for given in options:
                 if self._over():
                     return
-                wanted = native
-                if "--openmp=llvm" in given:
-                    if plain is None or not plain.right:
-                        continue  # what libomp by itself gets wrong
-                    wanted = plain
                 setting = Setting("steelyard", environment, (*self._options.steelyard_options, *given))
+                wanted = native if setting.reference == "native" else plain
+                if wanted is None or not wanted.right:
+                    continue  # what libomp by itself gets wrong
                 difference = self._bench.compare(executable, setting, wanted)
                 if difference and self._native_again(executable, difference):
                     self._report(program, family, index, difference, directory)
@@ -160,8 +158,7 @@ class Campaign:
 
     def _native_again(self, executable: Path, difference: Difference) -> bool:
         """A native run that is not always the same proves nothing. A hang gives native runs the time that confirmed it."""
-        door = "libomp" if "--openmp=llvm" in difference.setting.options else "native"
-        native = replace(difference.setting, door=door, options=())
+        native = replace(difference.setting, door=difference.setting.reference, options=())
         timeout = self._options.timeout * (ALONE if difference.outcome.status is None else 1)
         return self._bench.is_right_natively(executable, native, difference.native, timeout)
 
@@ -208,8 +205,7 @@ class Campaign:
         ends = time.monotonic() + self._options.shrink_seconds
 
         def fails_with(candidate: Program, executable: Path, tried: Setting) -> bool:
-            door = "libomp" if "--openmp=llvm" in tried.options else "native"
-            native = self._bench.run(executable, replace(tried, door=door, options=()))
+            native = self._bench.run(executable, replace(tried, door=tried.reference, options=()))
             if not native.right:
                 return False
             return any(time.monotonic() < ends and self._bench.compare(executable, tried, native, confirm=False) for _ in range(ATTEMPTS))

@@ -29,6 +29,11 @@ class Setting:
     def command(self, steelyard: str, program: str) -> list[str]:
         return [steelyard, "run", "--record=none", *self.options, program] if self.door == "steelyard" else [program]
 
+    @property
+    def reference(self) -> str:
+        """The door whose result this run must have. With nothing to balance, `steelyard run` leaves the OpenMP runtime alone."""
+        return "libomp" if "--openmp=llvm" in self.options and "--loops=off" not in self.options else "native"
+
     def text(self, steelyard: str, program: str) -> str:
         """As a line of a shell."""
         variables = [f"{name}={value}" for name, value in self.environment]
