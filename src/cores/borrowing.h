@@ -7,10 +7,10 @@ namespace steelyard::cores {
 /// One execution of a parallel region whose last threads ran on borrowed cores. All times in ns.
 struct BorrowedRegion {
   std::vector<std::int64_t> busy;  ///< time that each thread computed; those on borrowed cores come last
-  int borrowed = 0;                     ///< how many those are: at least one, and not all
-  std::int64_t wall = 0;                ///< length of the region
-  std::int64_t delay =
-      -1;  ///< how long the slowest of those was ready to run while its CPU ran others; -1: not measured
+  int borrowed = 0;                ///< how many those are: at least one, and not all
+  std::int64_t wall = 0;           ///< length of the region
+  /// How long the slowest of those was ready to run while its CPU ran others; -1: not measured.
+  std::int64_t delay = -1;
 };
 
 /// Decides whether a process borrows cores. Another program, or the owner, may keep a borrowed core busy: the thread on it
