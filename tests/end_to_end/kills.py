@@ -28,6 +28,10 @@ RANKS = 2
 # A launcher that waits for its ranks before it kills them takes 5 s and more.
 PATIENCE = 60
 MORE_NATIVE_TRIALS = 10
+# A rank ends without MPI_Finalize, and MPICH's launcher kills the others. If a killed rank was asleep, it may be gone before
+# the launcher goes on. The launcher then adds SIGKILL to the exit status: in 1 of 100 native jobs whose other rank sleeps.
+# Ranks that wait sleep under Steelyard, and poll without it.
+ALSO_NATIVE = {("mpich", cause): {int(signal.SIGKILL)} for cause in ("exit", "quit")}
 
 
 @dataclass
@@ -131,17 +135,20 @@ def campaign(mpi: harness.Mpi, trials: int, programs: list[str], causes: list[st
         native_strays[cause] += end.strays
         native_left[cause] += len(end.left)
 
+    def natively_ends(cause: str, status: int) -> bool:
+        return status in native[cause] or status in ALSO_NATIVE.get((mpi.flavour, cause), ())
+
     for number in range(trials):
         cause, program = causes[number % len(causes)], chance.choice(programs)
         run_natively(program, cause)
         end = trial(mpi, program, cause, chance.uniform(0, 0.3), True, chance)
         ours[cause][end.status] += 1
         for _ in range(MORE_NATIVE_TRIALS):
-            if end.status in native[cause] and (not end.strays or native_strays[cause]):
+            if natively_ends(cause, end.status) and (not end.strays or native_strays[cause]):
                 break
             run_natively(program, cause)
         where = f"{mpi.flavour}, {program}, {cause}"
-        if end.status not in native[cause]:
+        if not natively_ends(cause, end.status):
             wrong.append(f"{where}: exit status {end.status}, natively {dict(native[cause])}\n{end.errors}")
         if end.strays and not native_strays[cause]:
             wrong.append(f"{where}: {end.strays} processes live on\n{end.errors}")
