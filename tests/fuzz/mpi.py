@@ -148,7 +148,7 @@ class Fuzzer:
                 arguments.append("--errors-return")
         return Program(seed, flavour, binary, ranks, operations, tuple(arguments), tuple(options), dice.choice((1, 2, 3)))
 
-    def run(self, program: Program, native: bool = False, patience: int = 60) -> Outcome:
+    def run(self, program: Program, native: bool = False, patience: int = 30) -> Outcome:
         """Runs it in a process group of its own, of which nothing is left afterwards."""
         limit = patience * 2 + 60 + program.operations // 10
         before = set(Path("/dev/shm").iterdir())
@@ -173,7 +173,7 @@ class Fuzzer:
         return Outcome(right, int(ended[1]) if ended else 0, said, hung or "hangs:" in said)
 
     def is_right_natively(self, program: Program) -> bool:
-        return all(self.run(program, native=True, patience=90).right for _ in range(NATIVE_RUNS))
+        return all(self.run(program, native=True).right for _ in range(NATIVE_RUNS))
 
     def fails(self, program: Program, times: int, patience: int) -> bool:
         return any(not self.run(program, patience=patience).right for _ in range(times))
