@@ -35,8 +35,9 @@ class alignas(64) Region {
   static void run(void* region);
 
   /// The part of the calling thread, where run() does not bracket it: GOMP_parallel_start() leaves that to the program.
-  void begin_part();
-  void end_part();
+  /// @return the number of the thread in its team, which end_part() takes.
+  int begin_part();
+  void end_part(int thread);
 
  private:
   [[maybe_unused]] void* const first_word_;  // the first member, see above

@@ -92,22 +92,23 @@ Region::~Region() {
   runtime::region_gone(region_);
 }
 
-void Region::begin_part() {
+int Region::begin_part() {
   const int thread = thread_number(), threads = team_size();
   if (cells_.first != nullptr) runtime::thread_begin(cells_, thread, threads);
   runtime::entered(region_, thread, threads);
+  return thread;
 }
 
-void Region::end_part() {
-  runtime::left(thread_number());
+void Region::end_part(int thread) {
+  runtime::left(thread);
   if (cells_.first != nullptr) runtime::thread_done();
 }
 
 void Region::run(void* region) {
   Region& mine = *static_cast<Region*>(region);
-  mine.begin_part();
+  const int thread = mine.begin_part();
   mine.body_(mine.data_);
-  mine.end_part();
+  mine.end_part(thread);
 }
 
 namespace {
@@ -202,7 +203,7 @@ STEELYARD_EXPORT void GOMP_parallel_end() {
   behind("GOMP_parallel_end", real);
   auto& open = open_regions();
   if (open.empty()) return real();
-  open.back()->end_part();
+  open.back()->end_part(0);  // the thread that began the region
   real();
   open.pop_back();
 }
