@@ -2,41 +2,47 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace steelyard::cores {
 
 namespace {
-constexpr double kMemory = 1e9;           // ns: after this time, what borrowing won or lost counts 1/e
-constexpr double kPause = 100;            // times what was lost: losses stay below 1 % of the time
-constexpr std::int64_t kApart = 1000000;  // ns between measurements: one takes about 10 us, 1 % of that
+
+// ns after which a gain or loss counts 1/e, and for which regions are measured after a suspicion. Far above a time slice, in
+// which other threads come and go, and far below a run.
+constexpr std::int64_t kMemory = 1'000'000'000;
+// The design's budget for trials is 1 % of the time.
+constexpr double kPausePerLoss = 100;
+// A measurement reads two files of /proc, about 10 us: 1 % of this (ns).
+constexpr std::int64_t kBetweenMeasurements = 1'000'000;
+
+// By how much the region was longer than on own cores alone. An unhindered region is taken to use all of its cores alike.
+double loss(const BorrowedRegion& region, std::int64_t held_up) {
+  const double own = region.threads - region.borrowed;
+  return static_cast<double>(region.wall) - static_cast<double>(region.wall - held_up) * region.threads / own;
+}
+
 }  // namespace
 
+bool Borrowing::wants_measurement(std::int64_t now, std::int64_t expected) const {
+  return now < suspicious_until_ && (expected >= kBetweenMeasurements || now >= next_measurement_);
+}
+
 void Borrowing::learn(const BorrowedRegion& region, std::int64_t now) {
-  const auto first_borrowed = region.busy.end() - region.borrowed;
-  const auto own_threads = static_cast<double>(first_borrowed - region.busy.begin());
-  const double own = std::accumulate(region.busy.begin(), first_borrowed, 0.0);
-  // By how much the region was longer than own cores alone would have taken, if no thread on a borrowed core computes for
-  // longer than `most`.
-  const auto longer = [&](double most) {
-    const auto add = [most](double sum, std::int64_t busy) { return sum + std::min(most, static_cast<double>(busy)); };
-    return static_cast<double>(region.wall) -
-           std::accumulate(first_borrowed, region.busy.end(), own, add) / own_threads;
-  };
-  // Until measured, a thread that took longer than the others may have been delayed, and may have had more to do.
-  const double at_most = longer(own / own_threads);
-  suspicious_ = at_most > 0;
-  if (suspicious_ && region.delay < 0) return;
-  const auto slowest = static_cast<double>(*std::max_element(first_borrowed, region.busy.end()));
-  const double computed = slowest - std::min(slowest, static_cast<double>(region.delay));
-  balance_ *= std::exp(static_cast<double>(last_ - now) / kMemory);
-  balance_ += suspicious_ ? longer(computed) : at_most;
+  // A thread that is slower than all on own cores may have been held up, or may have had more to do.
+  const std::int64_t at_most = std::max<std::int64_t>(0, region.wall - region.own_busy);
+  if (loss(region, at_most) > 0) suspicious_until_ = std::max(suspicious_until_, now + kMemory);
+  if (region.measured) {
+    next_measurement_ = now + kBetweenMeasurements;
+  } else if (now < suspicious_until_) {
+    return;
+  }
+  balance_ *= std::exp(static_cast<double>(last_ - now) / static_cast<double>(kMemory));
+  balance_ += loss(region, std::clamp<std::int64_t>(region.run_delay, 0, at_most));
   last_ = now;
-  next_measurement_ = now + kApart;
   if (!(balance_ > 0)) return;
   ++pauses_;
-  shares_ += computed / std::max(slowest, 1.0);
-  resume_ = now + static_cast<std::int64_t>(kPause * balance_);
+  resume_ = now + static_cast<std::int64_t>(kPausePerLoss * balance_);
+  suspicious_until_ = resume_ + kMemory;
   balance_ = 0;
 }
 

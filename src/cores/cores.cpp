@@ -44,6 +44,7 @@ void Cores::begin() {
   // Where the launcher bound the processes apart, a core that comes in lies outside of this process's mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
   seats_ = held_cpus();
+  run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
   if (topology_.emulated)
     binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
 }
@@ -84,10 +85,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   }
   if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
   threads_ = std::min(most, std::max(1, held + early_count_));
-  const bool measures = holding_->borrowed() > 0 && early_count_ == 0 && borrowing_.wants_measurement(region.begin);
-  if (measures) begun_.assign(static_cast<std::size_t>(holding_->borrowed()), {});
-  measured_from_.store(measures ? held - holding_->borrowed() : std::numeric_limits<int>::max(),
-                       std::memory_order_relaxed);
+  choose_measurement();
   return fixed ? 0 : threads_;
 }
 
@@ -124,33 +122,39 @@ observe::LateCores Cores::after_region(std::int64_t now, int team, const observe
     const int came = asked ? came_early(now, given) : came_free(now);
     early_regions_.learn(region_.key, {came, asked, threads_ - early_count_, wall});
   }
-  if (borrowed > 0 && !asked && !topology_.emulated && team == threads_) learn_from_borrowing(now, borrowed, activity);
+  if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
   early_count_ = 0;
   holding_->give_back_wanted();
   return late;
 }
 
-// Threads on borrowed cores have the highest thread IDs (Holding::cores()).
-void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity) {
-  const int own = threads_ - borrowed;
-  if (own < 1 || threads_ > activity.cells()) return;
-  std::vector<std::int64_t> busy;
-  for (int thread = 0; thread < threads_; ++thread) busy.push_back(activity.busy(thread, now));
-  BorrowedRegion region{.busy = std::move(busy), .borrowed = borrowed, .wall = now - region_.begin};
-  if (measured_from_.load(std::memory_order_relaxed) == own) {
-    const auto slowest = std::max_element(region.busy.begin() + own, region.busy.end()) - region.busy.begin() - own;
-    const Begun& begun = begun_[static_cast<std::size_t>(slowest)];
-    if (begun.delay >= 0) region.delay = std::max<std::int64_t>(-1, node::run_delay(begun.id) - begun.delay);
-  }
-  borrowing_.learn(region, now);
+// Threads on borrowed cores have the highest thread IDs (Holding::cores()) and are bound there. Otherwise the kernel may move
+// every thread to a free CPU, and no core holds up the team.
+void Cores::choose_measurement() {
+  const int own = threads_ - holding_->borrowed();
+  const bool bound = run_delays_known_ && binding_.load(std::memory_order_relaxed) != 0;
+  comparable_ = bound && early_count_ == 0 && own > 0 && own < threads_;
+  const bool measured = comparable_ && borrowing_.wants_measurement(region_.begin, region_.terms.until - region_.begin);
+  if (measured) begun_.assign(static_cast<std::size_t>(threads_ - own), {});
+  const int first = measured ? own : kNone;
+  if (measured_from_.load(std::memory_order_relaxed) != first) measured_from_.store(first, std::memory_order_relaxed);
 }
 
-std::string Cores::borrowing_paused() const {
-  if (borrowing_.pauses() == 0) return {};
-  return fmt::format(
-      "stopped borrowing cores {} time{}: threads on borrowed cores ran {:.0f} % of the time, because other threads used "
-      "these cores",
-      borrowing_.pauses(), borrowing_.pauses() == 1 ? "" : "s", 100 * borrowing_.share_of_core());
+void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity) {
+  const int own = threads_ - borrowed;
+  BorrowedRegion region{.threads = threads_, .borrowed = borrowed, .wall = now - region_.begin};
+  for (int thread = 0; thread < own; ++thread) region.own_busy = std::max(region.own_busy, activity.busy(thread, now));
+  if (measured_from_.load(std::memory_order_relaxed) == own) {
+    int slowest = own;
+    for (int thread = own + 1; thread < threads_; ++thread) {
+      if (activity.busy(thread, now) > activity.busy(slowest, now)) slowest = thread;
+    }
+    const Begin& begin = begun_[static_cast<std::size_t>(slowest - own)];
+    const std::int64_t at_end = begin.run_delay < 0 ? -1 : node::run_delay(begin.thread_id);
+    region.measured = at_end >= 0;
+    if (region.measured) region.run_delay = at_end - begin.run_delay;
+  }
+  borrowing_.learn(region, now);
 }
 
 namespace {
@@ -223,12 +227,15 @@ void Cores::go_home() {
 }
 
 void Cores::bind_thread(int thread) {
+  if (!early_.has_come(thread)) take_seat(thread);
   if (const int first = measured_from_.load(std::memory_order_relaxed); thread >= first) {
     const auto place = static_cast<std::size_t>(thread - first);
     const int id = node::thread_id();
     if (place < begun_.size()) begun_[place] = {id, node::run_delay(id)};
   }
-  if (early_.has_come(thread)) return;
+}
+
+void Cores::take_seat(int thread) {
   thread_local std::uint64_t seat_taken = 0;
   const std::uint32_t binding = binding_.load(std::memory_order_relaxed);
   const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);

@@ -53,7 +53,7 @@ class Cores {
   // --- around regions and waits ---
   /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
   int threads_for_region(const RegionAhead& region);
-  /// After it, while `activity` still has its threads.
+  /// After the region, before `activity` ends it.
   observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
@@ -79,8 +79,8 @@ class Cores {
 
   /// By each thread at its begin in a region: binds it to its core where it is not there yet.
   void bind_thread(int thread);
-  /// Why this process has stopped borrowing at times; empty where it has not.
-  std::string borrowing_paused() const;
+  /// True if this process has stopped borrowing at times, since borrowed cores were busy.
+  bool paused_borrowing() const { return borrowing_.pauses() > 0; }
   /// The primary thread goes back to all that the launcher gave it, at the end and in a child of fork().
   void unbind();
 
@@ -105,13 +105,16 @@ class Cores {
   int came_early(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;
+  void choose_measurement();
   void learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity);
+  void take_seat(int thread);
 
-  /// When a thread on a borrowed core began its part of a region that is measured.
-  struct Begun {
-    int id = 0;               // of the thread, in the system
-    std::int64_t delay = -1;  // its node::run_delay()
+  /// A thread on a borrowed core, as it began its part of the present region.
+  struct Begin {
+    int thread_id = 0;            // in the system
+    std::int64_t run_delay = -1;  // by node::run_delay()
   };
+  static constexpr int kNone = std::numeric_limits<int>::max();
 
   node::Process* processes_;
   int count_;
@@ -126,6 +129,8 @@ class Cores {
   EarlyThreads early_;
   EarlyRegions early_regions_;
   Borrowing borrowing_;
+  bool run_delays_known_ = false;     // the kernel has scheduler statistics
+  bool comparable_ = false;           // the present region tells whether borrowing is a gain
   RegionAhead region_;                // the present one
   int threads_ = 0;                   // it was to have
   int early_count_ = 0;               // of them began without a core
@@ -136,9 +141,8 @@ class Cores {
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
   alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
   std::vector<int> seats_;                             // os index by thread; written between regions
-  std::atomic<int> measured_from_{
-      std::numeric_limits<int>::max()};  // this thread and all after it are on borrowed cores
-  std::vector<Begun> begun_;             // by thread, from that one on; sized between regions
+  std::atomic<int> measured_from_{kNone};              // this thread and those after it are on borrowed cores
+  std::vector<Begin> begun_;                           // by those threads; resized between regions
 };
 
 /// Homes for a plan: every core by its process, keeping as many owners as can be. Domain -1 stands for any.

@@ -21,7 +21,8 @@ std::int64_t run_delay(int thread_id) {
   const ssize_t length = read(file, text, sizeof(text) - 1);
   close(file);
   long long on_cpu = 0, ready = 0;
-  return length > 0 && std::sscanf(text, "%lld %lld", &on_cpu, &ready) == 2 ? ready : -1;
+  // A kernel with the file but without statistics writes zeros. A thread that reads this has been on a CPU.
+  return length > 0 && std::sscanf(text, "%lld %lld", &on_cpu, &ready) == 2 && on_cpu > 0 ? ready : -1;
 }
 
 }  // namespace steelyard::node

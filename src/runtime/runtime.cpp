@@ -256,8 +256,11 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
-  if (state.cores != nullptr && !state.cores->borrowing_paused().empty())
-    list.push_back(state.cores->borrowing_paused());
+  if (state.cores != nullptr && state.cores->paused_borrowing()) {
+    list.emplace_back(
+        "stopped borrowing cores at times: other programs, or the ranks that own these cores, kept them busy and held up "
+        "the regions; give the job cores of its own");
+  }
   if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
   if (base::options().collectives == base::Collectives::called && !base::options().observe &&
       !state.called_broadcasts) {
