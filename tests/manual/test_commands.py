@@ -136,7 +136,7 @@ def options_known() -> set[str]:
 
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
-    others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "hint", "jobid", "overlap", "shm-size",
+    others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint", "jobid", "overlap", "shm-size",
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "once", "input", "man", "help", "no-badge", "trace-children",
               # tests/fuzz and tests/conformance
               "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites", "validation", "vv"}
