@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import native  # noqa: E402
 from openmp import campaign as openmp_campaign  # noqa: E402
 from openmp import compilers, shapes  # noqa: E402
 from openmp.construct import FAMILIES, KINDS, Construct  # noqa: E402
@@ -170,6 +171,8 @@ def test_what_fails_natively_in_some_runs_is_no_difference(
     )
     program = Program("c", ("gcc",), ((0, Construct("planted", body, libomp_lacks=True)),), 1)
     monkeypatch.setattr(openmp_campaign, "random_program", lambda *_: program)
+    monkeypatch.setattr(native, "MOST", 5)
+    monkeypatch.setattr(native, "MOST", 5)
     build = steelyard(tmp_path / "build", "exit 1")
     options = openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1)
     counts = openmp_campaign.Campaign(options).run()

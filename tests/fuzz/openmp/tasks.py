@@ -175,7 +175,8 @@ equal("tasks of a loop", done, $total);
     return "", repeated(rng, text)
 
 
-@kind("detached task", weight=2, libomp_lacks=True)
+# Not by clang: libomp's own assertion (kmp_barrier.cpp, tt_found_proxy_tasks) ends 2 native runs in 100.
+@kind("detached task", weight=2, families=("gcc",), libomp_lacks=True)
 def detached(rng: random.Random) -> tuple[str, str]:
     """A task that ends when another task fulfils its event."""
     number = rng.randint(1, 8)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from native import is_always_right
+
 from .execution import Machine, Outcome, execute
 from .settings import Setting
 
-NATIVE_RUNS = 5  # that must be right before a difference is reported
+NATIVE_SECONDS = 10  # of native runs, which must be right before a difference is reported
 ALONE = 3  # a hang is confirmed with this many times the timeout
 
 
@@ -62,8 +64,8 @@ class Bench:
         return Difference(setting, symptom, _culprit(outcome, native), outcome, native)
 
     def is_right_natively(self, executable: Path, setting: Setting, wanted: Outcome, timeout: float) -> bool:
-        """Whether each of NATIVE_RUNS more runs of a native setting is like `wanted`."""
-        return all(not differs(self.run(executable, setting, timeout), wanted) for _ in range(NATIVE_RUNS))
+        """Whether each of many more runs of a native setting is like `wanted`."""
+        return is_always_right(lambda: not differs(self.run(executable, setting, timeout), wanted), NATIVE_SECONDS)
 
 
 def differs(outcome: Outcome, native: Outcome) -> bool:
