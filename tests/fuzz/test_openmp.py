@@ -172,7 +172,6 @@ def test_what_fails_natively_in_some_runs_is_no_difference(
     program = Program("c", ("gcc",), ((0, Construct("planted", body, libomp_lacks=True)),), 1)
     monkeypatch.setattr(openmp_campaign, "random_program", lambda *_: program)
     monkeypatch.setattr(native, "MOST", 5)
-    monkeypatch.setattr(native, "MOST", 5)
     build = steelyard(tmp_path / "build", "exit 1")
     options = openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1)
     counts = openmp_campaign.Campaign(options).run()
