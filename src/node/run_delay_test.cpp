@@ -36,11 +36,11 @@ TEST(RunDelay, OfAThreadThatSharesItsCpuIsWhatTheOtherHad) {
   std::int64_t wall = 0;
   std::thread mine([&] {
     bind_this_thread(cpu);
-    const std::int64_t before = run_delay(thread_id());
     const auto begin = steady_clock::now();
+    const std::int64_t before = run_delay(thread_id());
     compute(milliseconds(400));
-    wall = std::chrono::nanoseconds(steady_clock::now() - begin).count();
     delay = before < 0 ? -1 : run_delay(thread_id()) - before;
+    wall = std::chrono::nanoseconds(steady_clock::now() - begin).count();
   });
   mine.join();
   ends = true;
