@@ -99,8 +99,8 @@ def random_shape(rng: random.Random, most: int = 300, least: int = 0, type_name:
         relations.append(("!=", first + span))
     relation, bound = rng.choice(relations)
     # gcc 12 gets the number of iterations of a descending unsigned loop wrong if its step is a variable.
-    # It also refuses `i < 0U`.
-    variables = (relation, bound, low) == ("<", 0, 0)
+    # It also refuses a comparison that is false for each value of the type, such as `i < 0U`.
+    variables = (relation, bound) in (("<", low), (">", high))
     variables = variables or rng.random() < 0.4 and relation != "!=" and not (low == 0 and step < 0)
     return Shape(type_name, first, step, count, relation, bound, variables)
 
