@@ -47,6 +47,7 @@ def main(arguments: list[str]) -> int:
     print(
         f"not compiled: {counts.not_compiled}; thrown away because natively wrong: {counts.natively_wrong}; "
         f"wrong with plain libomp: {counts.libomp_wrong}; hangs not confirmed: {campaign.unconfirmed}; "
+        f"aborted by a defect of libomp's own: {campaign.own_aborts}; "
         f"dropped because natively wrong in some runs: {counts.natively_unstable}"
     )
     print(f"{counts.programs} programs, {campaign.runs} runs, {counts.differences} differences")

@@ -83,6 +83,10 @@ class Campaign:
     def unconfirmed(self) -> int:
         return self._bench.unconfirmed
 
+    @property
+    def own_aborts(self) -> int:
+        return self._bench.own_aborts
+
     def _over(self) -> bool:
         return time.monotonic() >= self._ends
 
