@@ -23,7 +23,7 @@ other_ways() {
   cat <<'END'
   Fedora, RHEL and relatives:
     sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang libomp-devel \
-      cli11-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel google-benchmark-devel python3 clang-tools-extra
+      cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel google-benchmark-devel python3 clang-tools-extra
   Spack, without root:
     spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 fmt nlohmann-json \
       tomlplusplus googletest+gmock benchmark python

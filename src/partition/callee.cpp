@@ -1,0 +1,78 @@
+#include "partition/callee.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace steelyard::partition {
+
+int arguments_of(std::string_view name) {
+  struct Known {
+    std::string_view name;
+    int arguments;
+  };
+  static constexpr Known known[] = {{"GOMP_barrier", 0},
+                                    {"GOMP_taskwait", 0},
+                                    {"GOMP_taskyield", 0},
+                                    {"GOMP_critical_start", 0},
+                                    {"GOMP_critical_end", 0},
+                                    {"GOMP_critical_name_start", 1},
+                                    {"GOMP_critical_name_end", 1},
+                                    {"GOMP_atomic_start", 0},
+                                    {"GOMP_atomic_end", 0},
+                                    {"GOMP_single_start", 0},
+                                    {"GOMP_loop_end", 0},
+                                    {"GOMP_loop_end_nowait", 0},
+                                    {"GOMP_ordered_start", 0},
+                                    {"GOMP_ordered_end", 0},
+                                    {"GOMP_sections_start", 1},
+                                    {"GOMP_sections_next", 0},
+                                    {"GOMP_sections_end", 0},
+                                    {"GOMP_sections_end_nowait", 0},
+                                    {"GOMP_taskgroup_start", 0},
+                                    {"GOMP_taskgroup_end", 0},
+                                    {"omp_get_thread_num", 0},
+                                    {"omp_get_num_threads", 0},
+                                    {"omp_get_max_threads", 0},
+                                    {"omp_in_parallel", 0},
+                                    {"omp_get_level", 0},
+                                    {"omp_get_wtime", 0},
+                                    {"memset", 3},
+                                    {"memcpy", 3},
+                                    {"memmove", 3},
+                                    {"malloc", 1},
+                                    {"free", 1},
+                                    {"abort", 0},
+                                    {"exit", 1},
+                                    {"puts", 1},
+                                    {"putchar", 1},
+                                    {"_Unwind_Resume", 1},
+                                    {"_Znwm", 1},
+                                    {"_Znam", 1},
+                                    {"_ZdlPv", 1},
+                                    {"_ZdlPvm", 2},
+                                    {"_ZdaPv", 1},
+                                    {"__cxa_begin_catch", 1},
+                                    {"__cxa_end_catch", 0},
+                                    {"__cxa_allocate_exception", 1},
+                                    {"__cxa_throw", 3},
+                                    {"__cxa_rethrow", 0},
+                                    {"__cxa_free_exception", 1},
+                                    {"_ZSt9terminatev", 0},
+                                    {"_ZSt17__throw_bad_allocv", 0},
+                                    {"_ZSt20__throw_length_errorPKc", 1},
+                                    {"_ZSt28__throw_bad_array_new_lengthv", 0},
+                                    {"__stack_chk_fail", 0}};
+  static constexpr std::string_view of_real_numbers[] = {
+      "sqrt", "cbrt",  "exp",   "exp2", "expm1", "log",   "log2",  "log10", "log1p", "pow",  "sin",
+      "cos",  "tan",   "asin",  "acos", "atan",  "atan2", "sinh",  "cosh",  "tanh",  "fabs", "floor",
+      "ceil", "round", "trunc", "fmod", "fmin",  "fmax",  "hypot", "erf",   "erfc"};
+  for (const Known& function : known) {
+    if (function.name == name) return function.arguments;
+  }
+  const std::string_view single = name.ends_with('f') && name != "erf" ? name.substr(0, name.size() - 1) : name;
+  const bool real =
+      std::find(std::begin(of_real_numbers), std::end(of_real_numbers), single) != std::end(of_real_numbers);
+  return real || name.starts_with("_ZGV") ? 0 : 6;
+}
+
+}  // namespace steelyard::partition

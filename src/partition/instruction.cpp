@@ -1,0 +1,141 @@
+#include "partition/instruction.h"
+
+#include <algorithm>
+#include <array>
+
+namespace steelyard::partition {
+
+int number_of(x86_reg name) {
+  static constexpr std::array<std::array<x86_reg, 5>, kRegisters> names{{
+      {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
+      {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
+      {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
+      {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
+      {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, X86_REG_INVALID},
+      {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, X86_REG_INVALID},
+      {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL, X86_REG_INVALID},
+      {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL, X86_REG_INVALID},
+      {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B, X86_REG_INVALID},
+      {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B, X86_REG_INVALID},
+      {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B, X86_REG_INVALID},
+      {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B, X86_REG_INVALID},
+      {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B, X86_REG_INVALID},
+      {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B, X86_REG_INVALID},
+      {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B, X86_REG_INVALID},
+      {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B, X86_REG_INVALID},
+  }};
+  static const auto numbers = [] {
+    std::array<std::int8_t, X86_REG_ENDING> table{};
+    table.fill(-1);
+    for (int r = 0; r < kRegisters; ++r) {
+      for (const x86_reg part : names[r]) {
+        if (part != X86_REG_INVALID) table[part] = static_cast<std::int8_t>(r);
+      }
+    }
+    return table;
+  }();
+  return numbers[name];
+}
+
+namespace {
+
+bool is_plain_move(x86_insn kind) {
+  return kind == X86_INS_MOV || kind == X86_INS_MOVABS || kind == X86_INS_MOVZX || kind == X86_INS_MOVSX ||
+         kind == X86_INS_MOVSXD;
+}
+
+}  // namespace
+
+bool Instruction::is_in(cs_group_type group) const {
+  for (int i = 0; i < decoded_->detail->groups_count; ++i) {
+    if (decoded_->detail->groups[i] == group) return true;
+  }
+  return false;
+}
+
+std::uint32_t Instruction::reads() const {
+  std::uint32_t registers = 0;
+  const auto add = [&](x86_reg name) {
+    if (const int number = number_of(name); number >= 0) registers |= 1u << number;
+  };
+  const bool clears = kind() == X86_INS_XOR && operands() == 2 && operand(0).type == X86_OP_REG &&
+                      operand(1).type == X86_OP_REG && operand(0).reg == operand(1).reg;
+  for (int i = 0; i < operands(); ++i) {
+    if (operand(i).type == X86_OP_MEM) {
+      add(operand(i).mem.base);
+      add(operand(i).mem.index);
+    }
+    const bool only_written = i == 0 && operand(0).size >= 4 && (is_plain_move(kind()) || kind() == X86_INS_LEA);
+    if (operand(i).type == X86_OP_REG && !only_written && !clears) add(operand(i).reg);
+  }
+  for_implicit([&](int reg, bool written) {
+    if (reg >= 0 && !written) registers |= 1u << reg;
+  });
+  return registers;
+}
+
+std::uint32_t Instruction::writes() const {
+  const bool writes_first = is_plain_move(kind()) || kind() == X86_INS_LEA || kind() == X86_INS_XOR ||
+                            kind() == X86_INS_ADD || kind() == X86_INS_SUB || kind() == X86_INS_POP ||
+                            kind() == X86_INS_IMUL;
+  if (!writes_first || operands() == 0 || operand(0).type != X86_OP_REG || operand(0).size < 4) return 0;
+  const int number = number_of(operand(0).reg);
+  return number < 0 || (kind() == X86_INS_IMUL && operands() == 1) ? 0 : 1u << number;
+}
+
+bool Instruction::writes_memory() const {
+  if (decoded_->detail->x86.prefix[0] != 0) return true;  // lock, rep
+  if (kind() == X86_INS_CMP || kind() == X86_INS_TEST || kind() == X86_INS_NOP || kind() == X86_INS_LEA ||
+      kind() == X86_INS_PUSH)
+    return false;
+  if (is_in(CS_GRP_JUMP) || operands() == 0 || operand(0).type != X86_OP_MEM) return false;
+  return operand(0).mem.base != X86_REG_RSP || operand(0).mem.index != X86_REG_INVALID;
+}
+
+std::optional<std::uint64_t> Instruction::target() const {
+  if (operands() != 1 || operand(0).type != X86_OP_IMM) return std::nullopt;
+  return static_cast<std::uint64_t>(operand(0).imm);
+}
+
+std::optional<std::uint64_t> Instruction::slot() const {
+  if (operands() != 1 || operand(0).type != X86_OP_MEM) return std::nullopt;
+  const x86_op_mem& place = operand(0).mem;
+  if (place.index != X86_REG_INVALID || place.segment != X86_REG_INVALID) return std::nullopt;
+  if (place.base == X86_REG_RIP) return next() + static_cast<std::uint64_t>(place.disp);
+  if (place.base == X86_REG_INVALID) return static_cast<std::uint64_t>(place.disp);
+  return std::nullopt;
+}
+
+Decoder::Decoder() {
+  if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle_) == CS_ERR_OK) cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
+}
+
+Decoder::~Decoder() { cs_close(&handle_); }
+
+std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address) const {
+  const Image::Bytes there = image.bytes(address);
+  if (there.data == nullptr || !image.is_code(address)) return std::nullopt;
+  cs_insn* decoded = nullptr;
+  if (cs_disasm(handle_, there.data, std::min<std::uint64_t>(there.size, 16), address, 1, &decoded) != 1)
+    return std::nullopt;
+  return Instruction(decoded);
+}
+
+}  // namespace steelyard::partition
+
+// Capstone's decoders of other machines are left out: 5 MB, and 77,000 addresses that the loader would set at each program's
+// start (0.9 ms).
+#define STEELYARD_LEAVE_OUT(machine)                                     \
+  extern "C" cs_err machine##_global_init(void*) { return CS_ERR_ARCH; } \
+  extern "C" cs_err machine##_option(csh, cs_opt_type, size_t) { return CS_ERR_ARCH; }
+STEELYARD_LEAVE_OUT(AArch64)
+STEELYARD_LEAVE_OUT(ARM)
+STEELYARD_LEAVE_OUT(EVM)
+STEELYARD_LEAVE_OUT(M680X)
+STEELYARD_LEAVE_OUT(M68K)
+STEELYARD_LEAVE_OUT(Mips)
+STEELYARD_LEAVE_OUT(PPC)
+STEELYARD_LEAVE_OUT(Sparc)
+STEELYARD_LEAVE_OUT(SystemZ)
+STEELYARD_LEAVE_OUT(TMS320C64x)
+STEELYARD_LEAVE_OUT(XCore)

@@ -1,0 +1,65 @@
+#pragma once
+#include <capstone/capstone.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "partition/image.h"
+
+namespace steelyard::partition {
+
+/// A general register of the x86-64, whatever part of it is named: 0 - 15; rsp is 4, rbp is 5.
+constexpr int kRegisters = 16, kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRbp = 5, kRsi = 6, kRdi = 7;
+/// -1: none of these.
+int number_of(x86_reg name);
+
+/// One decoded instruction.
+class Instruction {
+ public:
+  Instruction() = default;
+  explicit Instruction(cs_insn* decoded) : decoded_(decoded, [](cs_insn* i) { cs_free(i, 1); }) {}
+
+  std::uint64_t address() const { return decoded_->address; }
+  std::uint64_t next() const { return decoded_->address + decoded_->size; }
+  x86_insn kind() const { return static_cast<x86_insn>(decoded_->id); }
+  const char* name() const { return decoded_->mnemonic; }
+  int operands() const { return decoded_->detail->x86.op_count; }
+  const cs_x86_op& operand(int i) const { return decoded_->detail->x86.operands[i]; }
+  bool is_in(cs_group_type group) const;
+  /// General registers that it may read, and those that it surely overwrites, a bit each.
+  std::uint32_t reads() const;
+  std::uint32_t writes() const;
+  /// False where it surely writes to no memory but the stack below or at rsp.
+  bool writes_memory() const;
+  /// Where a direct jump or call goes to.
+  std::optional<std::uint64_t> target() const;
+  /// The word that an indirect jump or call reads its target from, where that has an address of its own.
+  std::optional<std::uint64_t> slot() const;
+  /// General registers that it reads or writes without naming them.
+  template <typename Use>
+  void for_implicit(const Use& use) const {
+    for (int i = 0; i < decoded_->detail->regs_read_count; ++i)
+      use(number_of(static_cast<x86_reg>(decoded_->detail->regs_read[i])), false);
+    for (int i = 0; i < decoded_->detail->regs_write_count; ++i)
+      use(number_of(static_cast<x86_reg>(decoded_->detail->regs_write[i])), true);
+  }
+
+ private:
+  std::shared_ptr<cs_insn> decoded_;
+};
+
+class Decoder {
+ public:
+  Decoder();
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+  /// Nothing where there are no bytes or no valid instruction.
+  std::optional<Instruction> at(const Image& image, std::uint64_t address) const;
+
+ private:
+  csh handle_ = 0;
+};
+
+}  // namespace steelyard::partition

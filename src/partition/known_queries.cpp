@@ -1,0 +1,95 @@
+#include "partition/known_queries.h"
+
+#include <link.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "partition/image.h"
+#include "partition/proof.h"
+
+namespace steelyard::partition {
+
+namespace {
+
+/// Return addresses and answers. Only grows, so that it is read without a lock.
+class Table {
+ public:
+  std::optional<bool> find(std::uint64_t address) const {
+    for (std::size_t at = place(address), n = 0; n < kSize; ++n, at = (at + 1) % kSize) {
+      const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
+      if (entry >> 1 == address) return (entry & 1) != 0;
+      if (entry == 0) return std::nullopt;
+    }
+    return false;
+  }
+
+  /// By one thread at a time. Where the table is full nothing more is proved.
+  void add(std::uint64_t address, bool proved) {
+    for (std::size_t at = place(address), n = 0; n < kSize; ++n, at = (at + 1) % kSize) {
+      const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
+      if (entry >> 1 == address) return;
+      if (entry != 0) continue;
+      entries_[at].store(address << 1 | (proved ? 1 : 0), std::memory_order_relaxed);
+      return;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSize = 8192;
+  static std::size_t place(std::uint64_t address) { return address * 0x9e3779b97f4a7c15u >> 51; }
+  std::array<std::atomic<std::uint64_t>, kSize> entries_{};
+};
+
+Table g_known;
+std::mutex g_proving;
+
+struct Search {
+  std::uint64_t address;
+  std::optional<Image> image;
+};
+
+std::optional<Image> image_with(std::uint64_t address) {
+  Search search{address, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* loaded, std::size_t, void* data) {
+        Search& wanted = *static_cast<Search*>(data);
+        for (int i = 0; i < loaded->dlpi_phnum; ++i) {
+          const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
+          const std::uint64_t begin = loaded->dlpi_addr + segment.p_vaddr;
+          if (segment.p_type != PT_LOAD || wanted.address < begin || wanted.address >= begin + segment.p_filesz)
+            continue;
+          wanted.image.emplace(loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum);
+          return 1;
+        }
+        return 0;
+      },
+      &search);
+  return std::move(search.image);
+}
+
+}  // namespace
+
+bool is_proved(const void* return_address, const void* body) {
+  const auto address = reinterpret_cast<std::uint64_t>(return_address);
+  if (const std::optional<bool> known = g_known.find(address)) return *known;
+  const std::scoped_lock lock(g_proving);
+  if (const std::optional<bool> known = g_known.find(address)) return *known;
+  // Images of libraries, each of which is read once.
+  static std::map<std::uint64_t, Image> images;
+  if (std::optional<Image> found = image_with(address)) {
+    const std::uint64_t shift = found->shift();
+    const Image& image = images.try_emplace(shift, *std::move(found)).first->second;
+    // The call itself lies before its return address, which may be another function's begin.
+    const Proof proof = prove(image, address - shift - 1, reinterpret_cast<std::uint64_t>(body) - shift);
+    for (const Query& query : proof.queries) g_known.add(query.return_address + shift, query.proved);
+  }
+  g_known.add(address, false);  // where nothing was found
+  return g_known.find(address).value_or(false);
+}
+
+}  // namespace steelyard::partition

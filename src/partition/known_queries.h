@@ -1,0 +1,11 @@
+#pragma once
+
+namespace steelyard::partition {
+
+/// Whether this process's code is right in a team of any size after a call of omp_get_thread_num() or omp_get_num_threads() that
+/// returns to `return_address` (see proof.h). The first call from a function decodes it, in about a millisecond; others find the
+/// answer in a table. From any thread.
+/// @param body the function that the present region runs, which returns nothing; null where that is not known
+bool is_proved(const void* return_address, const void* body);
+
+}  // namespace steelyard::partition

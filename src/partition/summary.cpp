@@ -1,0 +1,42 @@
+#include "partition/summary.h"
+
+#include <algorithm>
+#include <map>
+
+#include "partition/file_image.h"
+#include "partition/proof.h"
+#include "partition/scan.h"
+
+namespace steelyard::partition {
+
+std::size_t Summary::proved() const {
+  return static_cast<std::size_t>(
+      std::count_if(queries.begin(), queries.end(), [](const Query& query) { return query.proved; }));
+}
+
+std::optional<Summary> summarise(const std::string& path) {
+  const std::optional<FileImage> file = FileImage::open(path);
+  if (!file) return std::nullopt;
+  const Calls calls = find_calls(file->image());
+  Summary summary;
+  std::map<std::uint64_t, Proof> proofs;  // by function
+  for (const std::uint64_t address : calls.queries) {
+    const std::uint64_t function = file->image().function_at(address - 1).begin;
+    const auto [found, is_new] = proofs.try_emplace(function);
+    Proof& proof = found->second;
+    if (is_new) proof = prove(file->image(), address - 1, calls.bodies.contains(function) ? function : 0);
+    const bool proved = std::any_of(proof.queries.begin(), proof.queries.end(), [&](const Query& query) {
+      return query.return_address == address && query.proved;
+    });
+    summary.queries.push_back(
+        {address, function, file->function_name(function), proved, proof.reason, proof.instruction});
+  }
+  for (const std::uint64_t address : calls.fortran_queries) {
+    const std::uint64_t function = file->image().function_at(address - 1).begin;
+    summary.queries.push_back(
+        {address, function, file->function_name(function), false, "is the program's own", address});
+  }
+  return summary;
+}
+
+}  // namespace steelyard::partition

@@ -1,0 +1,61 @@
+#include "partition/summary.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+namespace steelyard::partition {
+namespace {
+
+/// Files that are broken in one way or another: none of them may take this program with it.
+class SummaryTest : public testing::Test {
+ protected:
+  SummaryTest() {
+    std::ifstream own("/proc/self/exe", std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(own), {});
+  }
+  ~SummaryTest() override { std::filesystem::remove(path_); }
+
+  std::optional<Summary> of(const std::string& bytes) const {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    return summarise(path_);
+  }
+
+  std::string bytes_;
+  const std::string path_ = testing::TempDir() + "summary-" + std::to_string(getpid());
+};
+
+TEST_F(SummaryTest, AProgramWithoutQueriesHasNone) {
+  const auto summary = of(bytes_);
+  ASSERT_TRUE(summary);
+  EXPECT_TRUE(summary->queries.empty());
+}
+
+TEST_F(SummaryTest, WhatIsNoProgramHasNoSummary) {
+  EXPECT_FALSE(of(""));
+  EXPECT_FALSE(of("#!/bin/sh\n"));
+  EXPECT_FALSE(of(bytes_.substr(0, 100)));
+  EXPECT_FALSE(summarise("/no/such/file"));
+}
+
+TEST_F(SummaryTest, SurvivesFilesThatAreCutOff) {
+  for (std::size_t size = bytes_.size(); size > 64; size /= 2) of(bytes_.substr(0, size - 1));
+}
+
+TEST_F(SummaryTest, SurvivesFilesWithWrongBytes) {
+  std::mt19937 random(std::random_device{}());
+  for (int round = 0; round < 60; ++round) {
+    std::string wrong = bytes_;
+    const std::size_t where = round % 2 == 0 ? 1024 : wrong.size();  // the headers, or anywhere
+    for (int n = 0; n < 40; ++n) wrong[random() % where] = static_cast<char>(random());
+    std::copy_n(bytes_.begin(), 6, wrong.begin());  // still an ELF file
+    of(wrong);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard::partition

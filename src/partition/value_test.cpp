@@ -1,0 +1,72 @@
+#include "partition/value.h"
+
+#include <gtest/gtest.h>
+
+namespace steelyard::partition {
+namespace {
+
+constexpr std::uint64_t kIterations = 7, kQuery = 1;
+
+Value term(Value::Term which) { return Value::term(which, kQuery, kIterations); }
+Value id() { return Value::term(Value::id, kQuery); }
+
+/// As gcc divides: in a thread with one iteration more, and in one without.
+Value first(bool more) {
+  const Value quotient = resolved(term(Value::quotient) + Value::number(more ? 1 : 0), kIterations, more);
+  const Value before = more ? Value::number(0) : resolved(term(Value::remainder), kIterations, more);
+  return quotient * id() + before;
+}
+
+TEST(Value, TheFirstIterationOfAThreadIsFree) {
+  EXPECT_TRUE(first(true).is_free(true));
+  EXPECT_TRUE(first(false).is_free(false));
+  EXPECT_FALSE(first(true).is_free(false)) << "only where it is known that the thread has one more";
+}
+
+TEST(Value, WhicheverWayTheCodeCameThere) {
+  const Value both = either_share(first(true), first(false));
+  EXPECT_TRUE(both.is_free(false));
+  EXPECT_TRUE((both * Value::number(8) + Value::any()).is_free(false)) << "an address computed from it";
+  EXPECT_TRUE((both + term(Value::share)).is_free(false)) << "the end";
+}
+
+TEST(Value, PartsOfTheDivisionAreNotFree) {
+  for (const auto part : {Value::id, Value::count, Value::quotient, Value::remainder, Value::before}) {
+    EXPECT_FALSE(term(part).is_free(false)) << part;
+    EXPECT_FALSE((term(part) * Value::number(8) + Value::any()).is_free(false)) << part;
+  }
+  EXPECT_FALSE((term(Value::share) * id()).is_free(false)) << "without those that the first threads have more";
+  EXPECT_FALSE((term(Value::quotient) * id() + term(Value::remainder)).is_free(false));
+}
+
+TEST(Value, NearMissesAreNotFree) {
+  const Value share = term(Value::share), before = term(Value::before);
+  EXPECT_FALSE((share * id() + before * Value::number(2)).is_free(false));
+  EXPECT_FALSE((share * (id() + Value::number(1)) + before + id()).is_free(false));
+  const Value of_another = Value::term(Value::before, kQuery, kIterations + 1);
+  EXPECT_FALSE((share * id() + of_another).is_free(false)) << "two divisions are mixed";
+  EXPECT_FALSE((id() * id()).is_free(false));
+  EXPECT_FALSE((id() * Value::any()).is_free(false));
+}
+
+TEST(Value, ADifferenceOfEqualTermsIsANumber) {
+  EXPECT_TRUE((id() - id()).is_zero());
+  EXPECT_TRUE((Value::any() - Value::any()).is_free(false));
+  EXPECT_FALSE((Value::any() - Value::any()).is_number()) << "nobody knows that they are the same";
+}
+
+TEST(Value, AJoinDependsOnWhatBothDo) {
+  EXPECT_EQ(joined(id(), Value::number(0)).kind, Value::Kind::mixed);
+  EXPECT_EQ(joined(id(), Value::term(Value::id, 2)).sources, 3U) << "of two queries";
+  EXPECT_TRUE(joined(Value::number(1), Value::number(2)).is_free(false));
+  EXPECT_TRUE(joined(Value::in_frame(0, 8), Value::in_frame(0, 16)) == Value::in_frame(Value::kSomewhere, 0));
+}
+
+TEST(Value, AddressesOfTheStackKeepTheirPlace) {
+  EXPECT_EQ(Value::in_frame(0, -8) + Value::number(-24), Value::in_frame(0, -32));
+  EXPECT_EQ((Value::in_frame(0, -8) + Value::any()).origin, Value::kSomewhere);
+  EXPECT_EQ((Value::in_frame(0, -8) + id()).kind, Value::Kind::mixed);
+}
+
+}  // namespace
+}  // namespace steelyard::partition

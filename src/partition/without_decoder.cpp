@@ -1,0 +1,10 @@
+// Where there is no decoder for this machine's code: nothing is proved.
+#include "partition/proof.h"
+
+namespace steelyard::partition {
+
+Proof prove(const Image&, std::uint64_t address, std::uint64_t) {
+  return {{}, "was not decoded: this build of Steelyard has no decoder for this machine", address};
+}
+
+}  // namespace steelyard::partition

@@ -1,0 +1,84 @@
+"""Which thread queries of compiled loops are proved: of programs whose regions are known to be right in a team of any size, or not.
+
+Each source is compiled by each gcc and gfortran that is found, with many options. A region that is unsafe and called safe would
+give a user wrong results; one that is safe and not called so keeps its thread count."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+LIST = Path(os.environ["STEELYARD_LIST_QUERIES"])
+COMPILERS = {".c": ("gcc", "gcc-11", "gcc-13", "gcc-14"), ".cpp": ("g++", "g++-11", "g++-13", "g++-14"),
+             ".f90": ("gfortran", "gfortran-11", "gfortran-13", "gfortran-14")}
+OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=native", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC", "-O2 -fno-plt",
+           "-O1 -fcf-protection=full", "-O2 -fno-omit-frame-pointer", "-O3 -funroll-loops -ffast-math")
+LEAST_SHARE = 0.95  # of safe queries that are proved
+
+
+def found(suffix: str) -> list[str]:
+    return [compiler for compiler in COMPILERS[suffix] if shutil.which(compiler)]
+
+
+def queries(source: Path, compiler: str, options: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
+    """Of each query: the name of its function, whether it is proved, and why not."""
+    program = folder / f"{source.stem}{source.suffix}.out"
+    subprocess.run([compiler, *options.split(), "-fopenmp", "-w", str(source), "-lm", "-o", str(program)], check=True)
+    listed = subprocess.run([str(LIST), str(program)], check=True, capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        name, proved, reason = line.split("\t")
+        yield name, proved == "1", reason
+
+
+CASES = [(source, compiler, options) for source in sorted(HERE.glob("*safe.*")) for compiler in found(source.suffix)
+         for options in OPTIONS]
+
+
+@pytest.mark.parametrize(("source", "compiler", "options"), [case for case in CASES if case[0].stem == "unsafe"],
+                         ids=lambda value: value.name if isinstance(value, Path) else value)
+def test_no_unsafe_query_is_proved(source: Path, compiler: str, options: str, tmp_path: Path) -> None:
+    proved_of: dict[str, list[bool]] = {}
+    for name, proved, _ in queries(source, compiler, options, tmp_path):
+        proved_of.setdefault(name.rstrip("_"), []).append(proved)
+    assert len(proved_of) > 1
+    # Each such region has a query that is not proved. The compiler's own beside it may be.
+    wrong = [name for name, proved in proved_of.items() if name.startswith("unsafe") and all(proved)]
+    assert not wrong, f"{compiler} {options}: {wrong}"
+
+
+def test_safe_queries_are_proved(tmp_path: Path) -> None:
+    count, missed = 0, []
+    for source, compiler, options in CASES:
+        if source.stem != "safe":
+            continue
+        for name, proved, reason in queries(source, compiler, options, tmp_path):
+            count += 1
+            if not proved:
+                missed.append(f"{source.name} {compiler} {options}: {name} {reason}")
+    print("\n".join(missed))
+    print(f"{count} safe queries, {count - len(missed)} proved")
+    assert count > 100 and len(missed) <= (1 - LEAST_SHARE) * count
+
+
+def test_a_damaged_program_is_read_without_a_crash(tmp_path: Path) -> None:
+    """Wrong bytes anywhere: in its headers, unwind tables, tables of landing pads, or code."""
+    program = tmp_path / "program"
+    subprocess.run([found(".cpp")[0], "-O2", "-fopenmp", "-w", str(HERE / "safe.cpp"), "-o", str(program)], check=True)
+    right = program.read_bytes()
+    seed = random.randrange(1 << 40)
+    print(f"seed {seed}")
+    dice = random.Random(seed)
+    for _ in range(100):
+        wrong = bytearray(right)
+        for _ in range(dice.choice((3, 30, 300))):
+            wrong[dice.randrange(64, len(wrong))] = dice.randrange(256)
+        program.write_bytes(wrong)
+        status = subprocess.run([str(LIST), str(program)], capture_output=True, timeout=60).returncode
+        assert status in (0, 2), (seed, status)
