@@ -82,13 +82,15 @@ std::vector<Option> make_table() {
   when.integer("max-threads", &Options::max_threads, 0, 4096, "threads",
                "the most threads that a rank may grow to; 0 decides from the node");
   when.choice(
-      "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "safe", "unsafe"},
-      "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, safe "
-      "changes them (threadprivate data is then lost or new where a count changes), unsafe keeps those of any program");
+      "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "keep", "resize"},
+      "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, resize "
+      "changes them (threadprivate data is then lost or new where a count changes), keep keeps those of any program");
   when.choice(
-      "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "safe"},
+      "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "keep", "resize"},
       "regions whose threads query their ID or their number: auto keeps their thread count as it is without Steelyard, "
-      "safe changes it (an array that the program sizes by a thread count and indexes by thread IDs then overflows)");
+      "unless the code after each query is proved to be right in a team of any size, as that of gcc's static loops is; keep "
+      "keeps it in any case; resize changes it (an array that the program sizes by a thread count and indexes by thread IDs "
+      "then overflows)");
   when.on_off("smt", &Options::smt,
               "let ranks grow to as many threads as the node has hardware threads instead of cores; a rank that starts "
               "with more threads than cores has second hardware threads in any case");

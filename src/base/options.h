@@ -13,8 +13,8 @@
 namespace steelyard::base {
 
 enum class Domain { automatic, package, numa, l3, node };
-enum class ThreadLocal { automatic, safe, unsafe };
-enum class ThreadNumbers { automatic, safe };
+enum class ThreadLocal { automatic, keep, resize };
+enum class ThreadNumbers { automatic, keep, resize };
 enum class Wait { sleep, poll };
 enum class OpenMp { keep, llvm };
 enum class Loops {

@@ -50,8 +50,8 @@ TEST(OptionTable, EveryChoiceComesBackAndSetsNothingElse) {
   Options options;
   ASSERT_TRUE(assign(options, *find_option("domain"), "l3", "--domain"));
   EXPECT_EQ(options.domain, Domain::l3);
-  ASSERT_TRUE(assign(options, *find_option("thread-local"), "unsafe", "--thread-local"));
-  EXPECT_EQ(options.thread_local_data, ThreadLocal::unsafe);
+  ASSERT_TRUE(assign(options, *find_option("thread-local"), "keep", "--thread-local"));
+  EXPECT_EQ(options.thread_local_data, ThreadLocal::keep);
   ASSERT_TRUE(assign(options, *find_option("wait"), "poll", "--wait"));
   EXPECT_EQ(options.wait, Wait::poll);
   ASSERT_TRUE(assign(options, *find_option("openmp"), "keep", "--openmp"));

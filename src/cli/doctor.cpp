@@ -16,6 +16,7 @@
 #include "node/cpu_quota.h"
 #include "node/topology.h"
 #include "observe/text.h"
+#include "partition/summary.h"
 
 namespace steelyard::cli {
 namespace {
@@ -99,6 +100,37 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   }
 }
 
+/// Whether regions that query thread IDs can be resized.
+void examine_queries(const Binary& binary, Findings& findings) {
+  constexpr std::size_t most_names = 5;
+  const auto summary = partition::summarise(binary.path);
+  const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
+  if (proved == all && all > 0) {
+    findings.ok(
+        "thread counts: each of its {} thread queries is right in a team of any size, as those of gcc's static loops are",
+        all);
+    return;
+  }
+  if (all == 0) {
+    findings.note("thread counts: queries thread IDs; regions that do so keep their thread count, the others are free");
+    return;
+  }
+  std::vector<std::string> names;
+  std::size_t others = 0;
+  for (std::size_t n = 0; n < all; ++n) {
+    const auto& query = summary->queries[n];
+    if (query.proved) continue;
+    const std::string name = query.name.empty() ? fmt::format("{:#x}", query.function) : query.name;
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    names.size() < most_names ? names.push_back(name) : static_cast<void>(++others);
+  }
+  findings.note(
+      "thread counts: queries thread IDs. {} of {} queries are right in a team of any size, as those of gcc's static loops are; "
+      "regions that make another keep their thread count{}{}{}",
+      proved, all, names.empty() ? "" : ": in ", fmt::join(names, ", "),
+      others > 0 ? fmt::format(", and {} other functions", others) : "");
+}
+
 void examine_thread_counts(const Binary& binary, const base::Options& options, Findings& findings) {
   const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
   if (calls("omp_set_num_threads")) {
@@ -109,19 +141,20 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
   if (queries && options.thread_numbers == base::ThreadNumbers::automatic) {
+    examine_queries(binary, findings);
+  } else if (queries && options.thread_numbers == base::ThreadNumbers::keep) {
     findings.note(
-        "thread counts: queries thread IDs; regions that do so keep their thread count, the others are free. gcc's "
-        "schedule(static) loops query them, too");
+        "thread counts: queries thread IDs; regions that do so keep their thread count (--thread-numbers=keep)");
   } else if (queries) {
     findings.note(
-        "thread counts: queries thread IDs, and --thread-numbers=safe lets teams grow all the same: an array that the "
+        "thread counts: queries thread IDs, and --thread-numbers=resize lets teams grow all the same: an array that the "
         "program sizes by a thread count (omp_get_max_threads) and indexes by thread IDs is then written past its end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");
-  } else if (options.thread_local_data == base::ThreadLocal::safe) {
+  } else if (options.thread_local_data == base::ThreadLocal::resize) {
     findings.note(
-        "thread-local data: {} bytes, and --thread-local=safe lets thread counts change all the same: threadprivate data "
+        "thread-local data: {} bytes, and --thread-local=resize lets thread counts change all the same: threadprivate data "
         "does then not last from region to region",
         binary.thread_local_bytes);
   } else {

@@ -77,8 +77,8 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, vo
   first_region_begins();
   const bool by_clause = count > 0 && !runtime::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
-  const runtime::RegionTerms terms =
-      runtime::region_begin({site, requested, by_clause, runtime::RegionRequest::Threads::by_argument});
+  const runtime::RegionTerms terms = runtime::region_begin(
+      {site, requested, by_clause, runtime::RegionRequest::Threads::by_argument, reinterpret_cast<void*>(body)});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
   // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has not where

@@ -38,27 +38,27 @@ int get_max_threads() {
   return runtime::told_max_threads(behind("omp_get_max_threads", real)());
 }
 
-int get_num_threads() {
+int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
-  runtime::team_asked();
+  runtime::team_asked(caller);
   return behind("omp_get_num_threads", real)();
 }
 
-int get_thread_num() {
+int get_thread_num(const void* caller) {
   static int (*real)() = nullptr;
-  runtime::team_asked();
+  runtime::team_asked(caller);
   return behind("omp_get_thread_num", real)();
 }
 
 int get_team_size(int level) {
   static int (*real)(int) = nullptr;
-  runtime::team_asked();
+  runtime::team_asked(nullptr);
   return behind("omp_get_team_size", real)(level);
 }
 
 int get_ancestor_thread_num(int level) {
   static int (*real)(int) = nullptr;
-  runtime::team_asked();
+  runtime::team_asked(nullptr);
   return behind("omp_get_ancestor_thread_num", real)(level);
 }
 
@@ -90,10 +90,11 @@ using namespace steelyard::intercept;
 
 STEELYARD_EXPORT int omp_get_max_threads() { return get_max_threads(); }
 STEELYARD_EXPORT int omp_get_max_threads_() { return get_max_threads(); }
-STEELYARD_EXPORT int omp_get_num_threads() { return get_num_threads(); }
-STEELYARD_EXPORT int omp_get_num_threads_() { return get_num_threads(); }
-STEELYARD_EXPORT int omp_get_thread_num() { return get_thread_num(); }
-STEELYARD_EXPORT int omp_get_thread_num_() { return get_thread_num(); }
+// The compiler's own queries have these names, a Fortran program's the ones with an underscore.
+STEELYARD_EXPORT int omp_get_num_threads() { return get_num_threads(__builtin_return_address(0)); }
+STEELYARD_EXPORT int omp_get_num_threads_() { return get_num_threads(nullptr); }
+STEELYARD_EXPORT int omp_get_thread_num() { return get_thread_num(__builtin_return_address(0)); }
+STEELYARD_EXPORT int omp_get_thread_num_() { return get_thread_num(nullptr); }
 STEELYARD_EXPORT int omp_get_team_size(int level) { return get_team_size(level); }
 STEELYARD_EXPORT int omp_get_team_size_(const int* level) { return get_team_size(*level); }
 STEELYARD_EXPORT int omp_get_ancestor_thread_num(int level) { return get_ancestor_thread_num(level); }

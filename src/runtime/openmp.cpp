@@ -7,6 +7,7 @@
 
 #include "base/counter_clock.h"
 #include "node/topology.h"
+#include "partition/known_queries.h"
 #include "runtime/state.h"
 
 namespace steelyard::runtime {
@@ -52,8 +53,8 @@ void decide_limits(int natural) {
   if (!may_move()) return;
   g_limits.ceiling =
       std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
-  if (options.thread_local_data == base::ThreadLocal::unsafe) {
-    fix(ThreadLimits::data, "--thread-local=unsafe keeps the thread count of every rank");
+  if (options.thread_local_data == base::ThreadLocal::keep) {
+    fix(ThreadLimits::data, "--thread-local=keep keeps the thread count of every rank");
   } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
     // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
     fix(ThreadLimits::data,
@@ -63,10 +64,10 @@ void decide_limits(int natural) {
   }
 }
 
-bool asking_is_safe() { return base::options().thread_numbers == base::ThreadNumbers::safe; }
+bool may_resize_any() { return base::options().thread_numbers == base::ThreadNumbers::resize; }
 
 // A region that asks for thread numbers, or that is met for the first time and might, keeps the program's count.
-bool keeps_count(const observe::Site& site) { return !asking_is_safe() && (site.asks || site.executions == 0); }
+bool keeps_count(const observe::Site& site) { return !may_resize_any() && (site.asks || site.executions == 0); }
 
 // The program has loaded it after start().
 void meet_late_runtime(State& state) {
@@ -81,7 +82,7 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
   if (state.by_clause || overridden) {
     state.fixed_wall += wall;
-  } else if (site.asks && !asking_is_safe()) {
+  } else if (site.asks && !may_resize_any()) {
     state.asking_wall += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
@@ -90,8 +91,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions query thread IDs (omp_get_thread_num; gcc's schedule(static) loops do), so it may have "
-              "sized arrays or divided work by the thread count that it was told");
+            : "the program's regions query thread IDs (omp_get_thread_num), so it may have sized arrays or divided work by the "
+              "thread count that it was told");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
@@ -165,6 +166,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     }
   }
   state->region = &site;
+  state->body = request.body;
   state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
   terms.cells = cells_of(state->activity);
   return terms;
@@ -239,9 +241,11 @@ int told_max_threads(int real) {
   return t_primary || in_region() ? g_limits.program : real;
 }
 
-void team_asked() {
-  if (!in_region() || g_state == nullptr) return;
-  if (!g_state->asked.load(std::memory_order_relaxed)) g_state->asked.store(true, std::memory_order_relaxed);
+void team_asked(const void* caller) {
+  if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
+  const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
+  if (looks && partition::is_proved(caller, g_state->body)) return;
+  g_state->asked.store(true, std::memory_order_relaxed);
 }
 
 bool threads_set(int count) {

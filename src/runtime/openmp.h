@@ -31,6 +31,7 @@ struct RegionRequest {
   int requested = 1;       ///< threads that the program asks for
   bool by_clause = false;  ///< by a num_threads clause
   Threads threads = Threads::by_call;
+  const void* body = nullptr;  ///< the function that its threads run; null where that is not known
 };
 /// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread loads of
 /// memory that the primary thread writes in every region.
@@ -62,10 +63,11 @@ void barrier_end();
 /// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
 /// thread)
 int told_max_threads(int real);
-/// A thread asks for its number or for how many they are (omp_get_thread_num() and such). It may divide work by what the
-/// program was told elsewhere, or have arrays of that size: from the next time on, this region runs with exactly the
-/// program's own count. (any thread)
-void team_asked();
+/// A thread asks for its number or for how many they are, by a call that returns to `caller`; null where that is not to be
+/// looked at. It may divide work by what the program was told elsewhere, or have arrays of that size: unless the code at `caller`
+/// is proved to be right in a team of any size, this region runs with exactly the program's own count from the next time on. (any
+/// thread)
+void team_asked(const void* caller);
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);
 /// After our last say: regions that follow run with the program's own count. From the primary thread.

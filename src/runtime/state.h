@@ -95,6 +95,7 @@ struct State {
 
   // The present region.
   observe::Site* region = nullptr;
+  const void* body = nullptr;  // the function that its threads run, where that is known
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;

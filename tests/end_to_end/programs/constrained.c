@@ -4,6 +4,7 @@
 //
 //   constrained HOW [STEPS]
 //     free          not at all: this is what the others are compared with
+//     static        not at all; its loop is static, for which gcc's code divides the iterations by its thread's number
 //     clause        num_threads(3) on the region
 //     clause-max    num_threads(omp_get_max_threads()) on the region
 //     set           omp_set_num_threads(3) at start
@@ -64,6 +65,13 @@ static void iteration(void) {
 static void step(int iterations) {
   begin_region();
 #pragma omp parallel for schedule(dynamic)
+  for (int i = 0; i < iterations; ++i) iteration();
+  end_region();
+}
+
+static void static_step(int iterations) {
+  begin_region();
+#pragma omp parallel for schedule(static)
   for (int i = 0; i < iterations; ++i) iteration();
   end_region();
 }
@@ -196,6 +204,8 @@ int main(int argc, char** argv) {
       lazy_step(iterations, s == 0);
     } else if (strcmp(how, "tasks") == 0) {
       step_of_tasks(iterations);
+    } else if (strcmp(how, "static") == 0) {
+      static_step(iterations);
     } else if (strcmp(how, "nested") == 0) {
       nested_step(iterations);
     } else if (divides) {
