@@ -16,7 +16,7 @@ namespace steelyard::partition {
 
 namespace {
 
-/// Return addresses and answers. Only grows, so that it is read without a lock.
+/// Return addresses and answers. Entries are added, and all of them cleared at once, so that it is read without a lock.
 class Table {
  public:
   std::optional<bool> find(std::uint64_t address) const {
@@ -39,6 +39,10 @@ class Table {
     }
   }
 
+  void clear() {
+    for (std::atomic<std::uint64_t>& entry : entries_) entry.store(0, std::memory_order_relaxed);
+  }
+
  private:
   static constexpr std::size_t kSize = 8192;
   static std::size_t place(std::uint64_t address) { return address * 0x9e3779b97f4a7c15u >> 51; }
@@ -47,29 +51,30 @@ class Table {
 
 Table g_known;
 std::mutex g_proving;
+/// Each of which is read once. Never destroyed: other threads may still ask while the process ends.
+std::map<std::uint64_t, Image>& images() {
+  static auto& all = *new std::map<std::uint64_t, Image>;
+  return all;
+}
 
 struct Search {
   std::uint64_t address;
-  std::optional<Image> image;
+  const Image* found;
 };
 
-std::optional<Image> image_with(std::uint64_t address) {
-  Search search{address, {}};
-  dl_iterate_phdr(
-      [](dl_phdr_info* loaded, std::size_t, void* data) {
-        Search& wanted = *static_cast<Search*>(data);
-        for (int i = 0; i < loaded->dlpi_phnum; ++i) {
-          const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
-          const std::uint64_t begin = loaded->dlpi_addr + segment.p_vaddr;
-          if (segment.p_type != PT_LOAD || wanted.address < begin || wanted.address >= begin + segment.p_filesz)
-            continue;
-          wanted.image.emplace(loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum);
-          return 1;
-        }
-        return 0;
-      },
-      &search);
-  return std::move(search.image);
+/// The program or library that this address lies in.
+int look_at(dl_phdr_info* loaded, std::size_t, void* data) {
+  Search& search = *static_cast<Search*>(data);
+  for (int i = 0; i < loaded->dlpi_phnum; ++i) {
+    const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
+    const std::uint64_t begin = loaded->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || search.address < begin || search.address >= begin + segment.p_filesz) continue;
+    search.found = &images()
+                        .try_emplace(loaded->dlpi_addr, loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum)
+                        .first->second;
+    return 1;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -79,17 +84,23 @@ bool is_proved(const void* return_address, const void* body) {
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const std::scoped_lock lock(g_proving);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
-  // Images of libraries, each of which is read once.
-  static std::map<std::uint64_t, Image> images;
-  if (std::optional<Image> found = image_with(address)) {
-    const std::uint64_t shift = found->shift();
-    const Image& image = images.try_emplace(shift, *std::move(found)).first->second;
+  Search search{address, nullptr};
+  dl_iterate_phdr(look_at, &search);
+  if (search.found != nullptr) {
+    const Image& image = *search.found;
+    const std::uint64_t shift = image.shift();
     // The call itself lies before its return address, which may be another function's begin.
     const Proof proof = prove(image, address - shift - 1, reinterpret_cast<std::uint64_t>(body) - shift);
     for (const Query& query : proof.queries) g_known.add(query.return_address + shift, query.proved);
   }
   g_known.add(address, false);  // where nothing was found
   return g_known.find(address).value_or(false);
+}
+
+void forget_all() {
+  const std::scoped_lock lock(g_proving);
+  images().clear();
+  g_known.clear();
 }
 
 }  // namespace steelyard::partition

@@ -7,5 +7,7 @@ namespace steelyard::partition {
 /// answer in a table. From any thread.
 /// @param body the function that the present region runs, which returns nothing; null where that is not known
 bool is_proved(const void* return_address, const void* body);
+/// After a library was unloaded: another one may lie in its place. From any thread.
+void forget_all();
 
 }  // namespace steelyard::partition

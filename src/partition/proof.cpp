@@ -313,7 +313,7 @@ Proof prove(const Image& image, std::uint64_t address, std::uint64_t body) {
     proof.reason = "is in no function that the unwind tables show";
     return proof;
   }
-  static const Decoder decoder;
+  static const Decoder& decoder = *new Decoder;  // as long as the process
   Course course(image, decoder);
   const bool right = course.follow(function.begin, proof.reason, proof.instruction);
   for (const std::uint64_t query : course.queries()) proof.queries.push_back({query, false});
