@@ -110,6 +110,7 @@ class Fuzzer:
     ranks: list[int]
     operations: int
     shim: str = ""
+    patience: int = 30
     programs: int = 0
     played: dict[str, int] = field(default_factory=dict)
     differences: int = 0
@@ -150,8 +151,9 @@ class Fuzzer:
                 arguments.append("--errors-return")
         return Program(seed, flavour, binary, ranks, operations, tuple(arguments), tuple(options), dice.choice((1, 2, 3)))
 
-    def run(self, program: Program, native: bool = False, patience: int = 30) -> Outcome:
+    def run(self, program: Program, native: bool = False, patience: int = 0) -> Outcome:
         """Runs it in a process group of its own, of which nothing is left afterwards."""
+        patience = patience or self.patience
         limit = patience * 2 + 60 + program.operations // 10
         before = set(Path("/dev/shm").iterdir())
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
@@ -191,7 +193,7 @@ class Fuzzer:
                 rest = [piece for j, piece in enumerate(pieces) if j != i]
                 if time.monotonic() > until or not rest:
                     break
-                if self.fails(replace(program, keep=tuple(joined(rest))), 2, 30):
+                if self.fails(replace(program, keep=tuple(joined(rest))), 2, self.patience):
                     kept, parts = joined(rest), max(parts - 1, 2)
                     break
             else:
@@ -276,12 +278,13 @@ def main() -> int:
     parser.add_argument("--mpi", default="openmpi,mpich")
     parser.add_argument("--ranks", default=",".join(map(str, RANKS)))
     parser.add_argument("--shrink", type=float, default=120, help="seconds to shrink a failing program for")
+    parser.add_argument("--patience", type=int, default=30, help="seconds without progress after which a rank says that it hangs (30)")
     parser.add_argument("--stop", action="store_true", help="at the first defect")
     parser.add_argument("--shim", default="", help="a library that is preloaded under Steelyard only: a defect to be found")
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 40)
     fuzzer = Fuzzer(asked.build.resolve(), asked.mpi.split(","), [int(n) for n in asked.ranks.split(",")],
-                    asked.operations, asked.shim)
+                    asked.operations, asked.shim, asked.patience)
     print(f"fuzz of MPI programs: seed {seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     end = time.monotonic() + asked.seconds
