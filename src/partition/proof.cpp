@@ -12,8 +12,8 @@ namespace steelyard::partition {
 
 namespace {
 
-constexpr std::size_t kMostInstructions = 50'000;
-constexpr std::size_t kMostVisits = 400'000;
+constexpr std::size_t kMostInstructions = 10'000;
+constexpr std::size_t kMostVisits = 40'000;
 constexpr int kMostOfCallee = 2'000;  // instructions of a function that is called
 
 // System V ABI.
@@ -88,7 +88,7 @@ class Course {
   bool find_ways(Step& step, std::string& reason) {
     const Instruction& i = step.instruction;
     if (i.kind() == X86_INS_UD2 || i.kind() == X86_INS_HLT || i.is_in(CS_GRP_RET)) return true;
-    if (i.is_in(CS_GRP_CALL)) return find_call(step);
+    if (i.is_in(CS_GRP_CALL)) return find_call(step, reason);
     if (!i.is_in(CS_GRP_JUMP)) {
       step.to.push_back(i.next());
       return true;
@@ -110,7 +110,7 @@ class Course {
     return true;
   }
 
-  bool find_call(Step& step) {
+  bool find_call(Step& step, std::string& reason) {
     const Instruction& i = step.instruction;
     std::optional<std::uint64_t> slot = i.slot();
     if (const auto target = i.target()) slot = slot_behind(*target);
@@ -123,6 +123,8 @@ class Course {
       queries_.push_back(i.next());
     }
     const Function& function = function_of(i.address());
+    if (!function.is_known) return reason = "goes on in a function that the unwind tables do not show", false;
+    if (step.callee.name.find("setjmp") != std::string_view::npos) return reason = "calls setjmp()", false;
     for (const Function::Landing& landing : function.landings) {
       if (i.next() > landing.from && i.next() <= landing.to) step.pad = landing.pad;
     }
@@ -160,6 +162,7 @@ class Course {
       const std::optional<Instruction> i = decoder_.at(image_, address);
       if (!i || count > kMostOfCallee) return all;
       reads |= i->reads() & kept;
+      if (i->is_in(CS_GRP_RET)) reads |= kept & (1u << kRax | 1u << kRdx);  // what it returns
       if (i->is_in(CS_GRP_RET) || i->kind() == X86_INS_UD2 || i->kind() == X86_INS_HLT) continue;
       if (i->is_in(CS_GRP_CALL)) {
         reads |= kept & kArgumentRegisters;

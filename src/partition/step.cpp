@@ -291,6 +291,7 @@ bool Transition::is_arithmetic(State& state) {
       if (second.is_zero()) return compute(first, second, second);
       if (first.kind == Value::Kind::frame) {  // aligned: counted from another origin from here on
         write(state, 0, Value::in_frame(static_cast<int>(i_.address()), 0));
+        state.flags = {};
         return true;
       }
       return compute(first, second, bits_of(state, first, second));

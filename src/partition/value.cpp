@@ -6,6 +6,8 @@ namespace steelyard::partition {
 
 namespace {
 
+constexpr std::int64_t kMostFactor = 1 << 28;  // two of them can be added
+
 Value plus(const Value& a, const Value& b, int sign) {
   const std::uint64_t sources = a.sources | b.sources;
   if (a.kind == Value::Kind::mixed || b.kind == Value::Kind::mixed) return Value::mix(sources);
@@ -20,8 +22,14 @@ Value plus(const Value& a, const Value& b, int sign) {
   if (a.iterations != 0 && b.iterations != 0 && a.iterations != b.iterations) return Value::mix(sources);
   Value sum;
   sum.other = a.other || b.other;
-  sum.constant = sum.other ? 0 : a.constant + sign * b.constant;
-  for (int t = 0; t < Value::kTerms; ++t) sum.factor[t] = a.factor[t] + sign * b.factor[t];
+  // The machine's numbers wrap as these do.
+  const auto first = static_cast<std::uint64_t>(a.constant), second = static_cast<std::uint64_t>(b.constant);
+  sum.constant = sum.other ? 0 : static_cast<std::int64_t>(sign > 0 ? first + second : first - second);
+  for (int t = 0; t < Value::kTerms; ++t) {
+    const std::int64_t factor = std::int64_t{a.factor[t]} + sign * std::int64_t{b.factor[t]};
+    if (factor > kMostFactor || factor < -kMostFactor) return Value::mix(sources);
+    sum.factor[t] = static_cast<std::int32_t>(factor);
+  }
   if (sum.has_terms()) {
     sum.iterations = a.iterations != 0 ? a.iterations : b.iterations;
     sum.sources = sources;
@@ -33,10 +41,11 @@ Value scaled(const Value& value, std::int64_t by) {
   if (by > INT32_MAX || by < INT32_MIN) return value.has_terms() ? Value::mix(value.sources) : Value::any();
   Value result = value;
   result.identity = 0;
-  result.constant *= by;
+  result.constant =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(result.constant) * static_cast<std::uint64_t>(by));
   for (std::int32_t& factor : result.factor) {
     const std::int64_t product = std::int64_t{factor} * by;
-    if (product > INT32_MAX || product < INT32_MIN) return Value::mix(value.sources);
+    if (product > kMostFactor || product < -kMostFactor) return Value::mix(value.sources);
     factor = static_cast<std::int32_t>(product);
   }
   if (!result.has_terms()) result.iterations = result.sources = 0;
@@ -60,6 +69,7 @@ Value times_id(const Value& id, const Value& value) {
       return Value::mix(product.sources);
   }
   if (value.other) return Value::mix(product.sources);
+  if (value.constant > kMostFactor || value.constant < -kMostFactor) return Value::mix(product.sources);
   product.factor[Value::id] = static_cast<std::int32_t>(value.constant);
   return product;
 }

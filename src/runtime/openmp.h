@@ -65,7 +65,7 @@ void barrier_end();
 int told_max_threads(int real);
 /// A thread asks for its number or for how many they are, by a call that returns to `caller`; null where that is not to be
 /// looked at. It may divide work by what the program was told elsewhere, or have arrays of that size: unless the code at `caller`
-/// is proved to be right in a team of any size, this region runs with exactly the program's own count from the next time on. (any
+/// is known to be right in a team of any size, and the user wants that to count, this region runs with exactly the program's own count from the next time on. (any
 /// thread)
 void team_asked(const void* caller);
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.

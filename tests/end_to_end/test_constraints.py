@@ -42,15 +42,15 @@ def test_a_free_program_gets_more(constrained):
     assert sum(result.threads_at_end) <= CORES
 
 
-# gcc's code of a static loop asks for thread IDs. That it is right in any team is proved where it is decoded.
+# gcc's code of a static loop asks for thread IDs. That they are the compiler's own is recognised where it is decoded.
 def test_a_static_loop_gets_more(constrained):
-    result, teams, _, strays = constrained("static")
+    result, teams, _, strays = constrained("static", "--thread-numbers=auto")
     assert result.moves() and teams[0] > 2 and strays == 0, result.verdict
     assert "query thread IDs" not in result.verdict, result.verdict
 
 
-def test_a_static_loop_keeps_its_count_where_the_user_asks_for_that(constrained, request):
-    result, teams, _, _ = constrained("static", "--thread-numbers=keep")
+def test_a_static_loop_keeps_its_count_by_default(constrained, request):
+    result, teams, _, _ = constrained("static")
     keeps = request.node.callspec.params["constrained"] == "gcc"
     assert (teams == [2] * 4) == keeps and bool(result.moves()) != keeps, result.verdict
 
@@ -81,9 +81,10 @@ def test_omp_set_num_threads_after_cores_have_moved(constrained):
 
 # By its number a thread may find its data, or its part of the work, in what the program made for as many threads as it was
 # told of: more would write past the end, fewer would leave work undone.
+@pytest.mark.parametrize("numbers", ["keep", "auto"])
 @pytest.mark.parametrize("how", ["max", "divide", "once", "lazy"])
-def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how):
-    result, teams, sizes, strays = constrained(how)
+def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how, numbers):
+    result, teams, sizes, strays = constrained(how, f"--thread-numbers={numbers}")
     assert teams == sizes == [2] * 4 and strays == 0, (teams, sizes)
     assert not result.moves(), result.moves()
     assert "query thread IDs" in result.verdict and "=resize" not in result.verdict, result.verdict
