@@ -21,6 +21,7 @@ COMPILERS = {".c": ("gcc", "gcc-11", "gcc-13", "gcc-14"), ".cpp": ("g++", "g++-1
              ".f90": ("gfortran", "gfortran-11", "gfortran-13", "gfortran-14")}
 OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=native", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC", "-O2 -fno-plt",
            "-O1 -fcf-protection=full", "-O2 -fno-omit-frame-pointer", "-O3 -funroll-loops -ffast-math")
+VERSION = subprocess.run(["gcc", "-dumpversion"], check=True, capture_output=True, text=True).stdout.split(".")[0].strip()
 LEAST_SHARE = 0.95  # of safe queries that are proved
 
 
@@ -54,6 +55,7 @@ def test_no_unsafe_query_is_proved(source: Path, compiler: str, options: str, tm
     assert not wrong, f"{compiler} {options}: {wrong}"
 
 
+@pytest.mark.skipif(VERSION != "12", reason="what is missed depends on the code that a gcc makes")
 @pytest.mark.xfail(strict=True, reason="not seen yet: who mends one moves it to unsafe.c")
 @pytest.mark.parametrize("name", sorted(re.findall(r"^void (missed_\w+)", (HERE / "missed.c").read_text(), re.MULTILINE)))
 def test_what_is_missed(name: str, tmp_path: Path) -> None:
