@@ -83,6 +83,5 @@ std::string_view Image::imported(std::uint64_t slot) const {
 }
 
 Function Image::function_at(std::uint64_t address) const { return Unwind(*this, unwind_header_).function_at(address); }
-std::vector<std::uint64_t> Image::functions() const { return Unwind(*this, unwind_header_).functions(); }
 
 }  // namespace steelyard::partition

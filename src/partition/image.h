@@ -41,8 +41,6 @@ class Image {
   bool is_code(std::uint64_t address) const;
   /// The function that this address is in.
   Function function_at(std::uint64_t address) const;
-  /// Begins of all functions, ascending.
-  std::vector<std::uint64_t> functions() const;
   /// The imported function whose address the loader writes into this word. Empty where there is none.
   std::string_view imported(std::uint64_t slot) const;
   const std::map<std::uint64_t, std::string_view>& imports() const { return imports_; }

@@ -53,13 +53,17 @@ bool Instruction::is_in(cs_group_type group) const {
   return false;
 }
 
+bool Instruction::names_one_register_twice() const {
+  return operands() == 2 && operand(0).type == X86_OP_REG && operand(1).type == X86_OP_REG &&
+         operand(0).reg == operand(1).reg;
+}
+
 std::uint32_t Instruction::reads() const {
   std::uint32_t registers = 0;
   const auto add = [&](x86_reg name) {
     if (const int number = number_of(name); number >= 0) registers |= 1u << number;
   };
-  const bool clears = kind() == X86_INS_XOR && operands() == 2 && operand(0).type == X86_OP_REG &&
-                      operand(1).type == X86_OP_REG && operand(0).reg == operand(1).reg;
+  const bool clears = kind() == X86_INS_XOR && names_one_register_twice();
   for (int i = 0; i < operands(); ++i) {
     if (operand(i).type == X86_OP_MEM) {
       add(operand(i).mem.base);

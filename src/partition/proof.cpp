@@ -117,7 +117,7 @@ class Course {
     if (slot)
       step.callee.name = image_.imported(*slot);
     else if (const auto target = i.target())
-      step.callee.reads = reads_.try_emplace(*target, 0).first->second = reads_of(*target);
+      step.callee.reads = reads_of(*target);
     if (step.callee.name == "omp_get_thread_num" || step.callee.name == "omp_get_num_threads") {
       step.callee.query = static_cast<int>(queries_.size());
       queries_.push_back(i.next());
@@ -148,7 +148,12 @@ class Course {
 
   /// General registers whose value at the entry this code may read, a bit each. All of them where it cannot be followed.
   std::uint32_t reads_of(std::uint64_t entry) {
-    if (const auto known = reads_.find(entry); known != reads_.end()) return known->second;
+    const auto [reads, is_new] = reads_.try_emplace(entry);
+    if (is_new) reads->second = find_reads(entry);
+    return reads->second;
+  }
+
+  std::uint32_t find_reads(std::uint64_t entry) const {
     constexpr std::uint32_t all = ~0u;
     std::uint32_t reads = 0;
     std::map<std::uint64_t, std::uint32_t> kept_at;  // registers that still hold what they held at the entry
@@ -244,15 +249,16 @@ class Interpretation {
       if (found == course_.steps().end()) return count;
       const Course::Step& step = found->second;
       Transition transition(step.instruction, step.callee, step.leaves, returns_nothing_, findings);
-      State other = state;
-      transition.apply(state, step.to.size() > 1 ? &other : nullptr);
+      std::optional<State> other;
+      if (step.to.size() > 1) other = state;
+      transition.apply(state, other ? &*other : nullptr);
       if (findings != nullptr) {
         note_words(state);
         check_thread_0(step, *findings);
       }
       if (findings == nullptr) {
         if (step.pad) arrive(*step.pad, state);
-        if (step.to.size() > 1) arrive(step.to[1], std::move(other));
+        if (other) arrive(step.to[1], *std::move(other));
       }
       if (step.to.empty()) return count;
       address = step.to[0];

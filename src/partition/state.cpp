@@ -106,8 +106,8 @@ State joined(const State& a, const State& b) {
     for (const auto& [place, word] : state->words) {
       const auto there = other.words.find(place);
       const bool same = there != other.words.end() && there->second.size == word.size;
-      const Value value = same ? join_values(word.value, state->one_more, there->second.value, other.one_more)
-                               : join_values(word.value, state->one_more, Value::any(), other.one_more);
+      const Value theirs = same ? there->second.value : Value::any();
+      const Value value = join_values(word.value, state->one_more, theirs, other.one_more);
       if (!value.has_terms() && value.kind != Value::Kind::frame) continue;
       State::Word& kept = both.words.try_emplace(place, State::Word{word.size, value}).first->second;
       if (kept.size != word.size)

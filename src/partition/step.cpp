@@ -1,7 +1,6 @@
 #include "partition/step.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace steelyard::partition {
 
@@ -111,11 +110,6 @@ void Escapes::add(const Value& address) {
   }
   const auto [lowest, is_new] = lowest_.try_emplace(address.origin, address.constant);
   if (!is_new) lowest->second = std::min(lowest->second, address.constant);
-}
-
-void Escapes::merge(const Escapes& others) {
-  anywhere_ = anywhere_ || others.anywhere_;
-  for (const auto& [origin, offset] : others.lowest_) add(Value::in_frame(origin, offset));
 }
 
 bool Escapes::reach(const State::Place& place) const {
@@ -269,8 +263,7 @@ bool Transition::is_arithmetic(State& state) {
     set_flags(state, result);
     return true;
   };
-  const bool same = i_.operands() == 2 && i_.operand(0).type == X86_OP_REG && i_.operand(1).type == X86_OP_REG &&
-                    i_.operand(0).reg == i_.operand(1).reg;
+  const bool same = i_.names_one_register_twice();
   const Value first = i_.operands() > 0 ? read(state, 0) : Value{};
   const Value second = i_.operands() > 1 ? read(state, 1) : Value{};
   switch (i_.kind()) {
@@ -353,9 +346,7 @@ bool Transition::is_comparison(State& state) {
   const Value left = read(state, 0);
   Value right = read(state, 1);
   if (i_.kind() == X86_INS_TEST) {
-    const bool same =
-        i_.operand(0).type == X86_OP_REG && i_.operand(1).type == X86_OP_REG && i_.operand(0).reg == i_.operand(1).reg;
-    if (!same) {
+    if (!i_.names_one_register_twice()) {
       const Value both = function_of(state, left, right);
       state.flags = {both.has_terms(), false, both, Value::number(0)};
       return true;

@@ -14,7 +14,6 @@ namespace steelyard::partition {
 class Escapes {
  public:
   void add(const Value& address);
-  void merge(const Escapes& others);
   /// True where the word at this place can be reached from an address that left.
   bool reach(const State::Place& place) const;
   bool operator==(const Escapes&) const = default;

@@ -150,14 +150,6 @@ Function Unwind::function_at(std::uint64_t address) const {
   return function;
 }
 
-std::vector<std::uint64_t> Unwind::functions() const {
-  std::vector<std::uint64_t> begins;
-  for (std::uint64_t i = 0; i < rows_; ++i) {
-    if (const Row here = row(i); here.description != 0) begins.push_back(here.begin);
-  }
-  return begins;
-}
-
 bool Unwind::read_description(std::uint64_t address, Function& function) const {
   Reader reader(image_, address);
   const auto length = reader.next<std::uint32_t>();

@@ -10,7 +10,6 @@ class Unwind {
   /// @param header address of .eh_frame_hdr in the image; 0: there is none
   Unwind(const Image& image, std::uint64_t header);
   Function function_at(std::uint64_t address) const;
-  std::vector<std::uint64_t> functions() const;
 
  private:
   struct Row {
