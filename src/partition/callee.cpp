@@ -5,6 +5,21 @@
 
 namespace steelyard::partition {
 
+namespace {
+
+/// A function for several values at once, e.g. _ZGVbN2v_sin: instructions, mask, how many, a letter for each argument (Vector Function
+/// ABI). In vectors of integers an argument of this kind is not in a general register either.
+bool takes_vectors_only(std::string_view name) {
+  if (!name.starts_with("_ZGV") || name.size() < 8) return false;
+  std::size_t at = 6;
+  while (at < name.size() && name[at] >= '0' && name[at] <= '9') ++at;
+  const std::size_t end = name.find('_', at);
+  return end != std::string_view::npos && end > at &&
+         name.substr(at, end - at).find_first_not_of('v') == std::string_view::npos;
+}
+
+}  // namespace
+
 int arguments_of(std::string_view name) {
   struct Known {
     std::string_view name;
@@ -72,7 +87,29 @@ int arguments_of(std::string_view name) {
   const std::string_view single = name.ends_with('f') && name != "erf" ? name.substr(0, name.size() - 1) : name;
   const bool real =
       std::find(std::begin(of_real_numbers), std::end(of_real_numbers), single) != std::end(of_real_numbers);
-  return real || name.starts_with("_ZGV") ? 0 : 6;
+  return real || takes_vectors_only(name) ? 0 : kMostArguments;
 }
+
+bool returns(std::string_view name) {
+  static constexpr std::string_view last[] = {"abort",
+                                              "exit",
+                                              "_exit",
+                                              "_Exit",
+                                              "quick_exit",
+                                              "__assert_fail",
+                                              "__stack_chk_fail",
+                                              "_ZSt9terminatev",
+                                              "__cxa_throw",
+                                              "__cxa_rethrow",
+                                              "_Unwind_Resume"};
+  static constexpr std::string_view last_of_fortran[] = {"_gfortran_stop", "_gfortran_error_stop",
+                                                         "_gfortran_runtime_error", "_gfortran_os_error"};
+  const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  if (std::find(std::begin(last), std::end(last), name) != std::end(last)) return false;
+  if (name.starts_with("_ZSt") && name.find("__throw_") != std::string_view::npos) return false;
+  return std::none_of(std::begin(last_of_fortran), std::end(last_of_fortran), begins);
+}
+
+bool takes_length(std::string_view name) { return name == "memset" || name == "memcpy" || name == "memmove"; }
 
 }  // namespace steelyard::partition

@@ -2,17 +2,27 @@
 #include <cstdint>
 #include <string_view>
 
+#include "partition/instruction.h"
+#include "partition/register_use.h"
+
 namespace steelyard::partition {
 
 /// Whom a call calls.
 struct Callee {
-  std::string_view name;      ///< of an imported function; empty for others
-  std::uint32_t reads = ~0u;  ///< general registers that it may read, a bit each
-  int query = -1;             ///< the number of this query in the function
+  std::string_view name;    ///< of an imported function that another object defines; empty for others
+  bool is_imported = true;  ///< it keeps to the calling convention: its caller cannot know more of it
+  RegisterUse registers;    ///< of a function that is not imported
+  int query = -1;           ///< the number of this query in the function
 };
 
+constexpr int kMostArguments = 6;
 /// Of the arguments in general registers, how many an imported function of the OpenMP runtime, the C or the C++ library takes. 6,
 /// which is the most, for functions that are not known.
 int arguments_of(std::string_view name);
+inline bool is_known(std::string_view name) { return arguments_of(name) < kMostArguments; }
+/// False for functions of these libraries that never come back.
+bool returns(std::string_view name);
+/// True where the third argument is a length in bytes, as of memset().
+bool takes_length(std::string_view name);
 
 }  // namespace steelyard::partition

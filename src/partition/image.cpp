@@ -69,7 +69,8 @@ void Image::add_imports(std::uint64_t table, std::uint64_t size, std::uint64_t s
     const auto type = ELF64_R_TYPE(relocation.r_info);
     if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) continue;
     Elf64_Sym symbol;
-    if (!read(symbols + ELF64_R_SYM(relocation.r_info) * sizeof symbol, symbol)) continue;
+    if (!read(symbols + ELF64_R_SYM(relocation.r_info) * sizeof symbol, symbol) || symbol.st_shndx != SHN_UNDEF)
+      continue;
     const Bytes name = bytes(names + symbol.st_name);
     const std::string_view text(reinterpret_cast<const char*>(name.data),
                                 strnlen(reinterpret_cast<const char*>(name.data), name.size));

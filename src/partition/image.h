@@ -16,6 +16,7 @@ struct Function {
     std::uint64_t from, to, pad;
   };
   std::vector<Landing> landings;
+  bool is_part = false;   ///< of a function that begins elsewhere, and comes here by a jump
   bool is_known = false;  ///< false: there is no function, or its table cannot be read
 };
 
@@ -41,7 +42,7 @@ class Image {
   bool is_code(std::uint64_t address) const;
   /// The function that this address is in.
   Function function_at(std::uint64_t address) const;
-  /// The imported function whose address the loader writes into this word. Empty where there is none.
+  /// The function of another object whose address the loader writes into this word. Empty where there is none.
   std::string_view imported(std::uint64_t slot) const;
   const std::map<std::uint64_t, std::string_view>& imports() const { return imports_; }
   const std::vector<Segment>& segments() const { return segments_; }

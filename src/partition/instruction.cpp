@@ -37,6 +37,15 @@ int number_of(x86_reg name) {
   return numbers[name];
 }
 
+int vector_of(x86_reg name) {
+  if (name >= X86_REG_XMM0 && name <= X86_REG_XMM31) return name - X86_REG_XMM0;
+  if (name >= X86_REG_YMM0 && name <= X86_REG_YMM31) return name - X86_REG_YMM0;
+  if (name >= X86_REG_ZMM0 && name <= X86_REG_ZMM31) return name - X86_REG_ZMM0;
+  if (name >= X86_REG_K0 && name <= X86_REG_K7) return 32 + name - X86_REG_K0;
+  const bool is_older = (name >= X86_REG_ST0 && name <= X86_REG_ST7) || (name >= X86_REG_MM0 && name <= X86_REG_MM7);
+  return is_older ? kVectorRegisters - 1 : -1;
+}
+
 namespace {
 
 bool is_plain_move(x86_insn kind) {

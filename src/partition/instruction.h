@@ -11,8 +11,14 @@ namespace steelyard::partition {
 
 /// A general register of the x86-64, whatever part of it is named: 0 - 15; rsp is 4, rbp is 5.
 constexpr int kRegisters = 16, kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRbp = 5, kRsi = 6, kRdi = 7;
+/// Registers of arguments, and those that a function may overwrite (System V ABI).
+constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, 8, 9};
+constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, 8, 9, 10, 11};
 /// -1: none of these.
 int number_of(x86_reg name);
+/// A register of another kind: 32 of vectors, 8 of masks, and all others as one. -1: a general register, or none that holds data.
+constexpr int kVectorRegisters = 41;
+int vector_of(x86_reg name);
 
 /// One decoded instruction.
 class Instruction {

@@ -28,12 +28,12 @@ class Table {
     return false;
   }
 
-  /// By one thread at a time. Where the table is full nothing more is proved.
+  /// By one thread at a time. What is not proved once never is. If the table is full, nothing more is proved.
   void add(std::uint64_t address, bool proved) {
     for (std::size_t at = place(address), n = 0; n < kSize; ++n, at = (at + 1) % kSize) {
       const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
-      if (entry >> 1 == address) return;
-      if (entry != 0) continue;
+      if (entry >> 1 == address && proved) return;
+      if (entry != 0 && entry >> 1 != address) continue;
       entries_[at].store(address << 1 | (proved ? 1 : 0), std::memory_order_relaxed);
       return;
     }
@@ -93,7 +93,7 @@ bool is_proved(const void* return_address, const void* body) {
     const Proof proof = prove(image, address - shift - 1, reinterpret_cast<std::uint64_t>(body) - shift);
     for (const Query& query : proof.queries) g_known.add(query.return_address + shift, query.proved);
   }
-  g_known.add(address, false);  // where nothing was found
+  if (!g_known.find(address)) g_known.add(address, false);
   return g_known.find(address).value_or(false);
 }
 

@@ -4,8 +4,10 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "partition/instruction.h"
+#include "partition/register_use.h"
 #include "partition/step.h"
 
 namespace steelyard::partition {
@@ -14,23 +16,19 @@ namespace {
 
 constexpr std::size_t kMostInstructions = 10'000;
 constexpr std::size_t kMostVisits = 40'000;
-constexpr int kMostOfCallee = 2'000;  // instructions of a function that is called
-
-// System V ABI.
-constexpr std::uint32_t kArgumentRegisters = 1u << kRdi | 1u << kRsi | 1u << kRdx | 1u << kRcx | 1u << 8 | 1u << 9;
-constexpr std::uint32_t kLostByCalls = kArgumentRegisters | 1u << kRax | 1u << 10 | 1u << 11;
+constexpr std::uint64_t kExit = 0;  // of a function; no instruction has this address
 
 /// The instructions that can be reached from a function's entry, and where ways meet.
 class Course {
  public:
-  Course(const Image& image, const Decoder& decoder) : image_(image), decoder_(decoder) {}
+  Course(const Image& image, const Decoder& decoder)
+      : image_(image), decoder_(decoder), register_uses_(image, decoder) {}
 
   struct Step {
     Instruction instruction;
     std::vector<std::uint64_t> to;     ///< the next ones: first the one after it, then the one it jumps to
     std::optional<std::uint64_t> pad;  ///< where an exception of this call lands
-    Callee callee;
-    bool leaves = false;  ///< it jumps to another function for good
+    Surroundings around;
   };
 
   /// False where some way cannot be followed, with the reason.
@@ -51,40 +49,24 @@ class Course {
       for (const std::uint64_t next : step.to) open.push_back(next);
       if (step.pad) open.push_back(*step.pad);
     }
+    const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
+    for (auto& [address, step] : steps_) {
+      const auto meeting = meetings.find(address);
+      if (step.to.size() < 2 || meeting == meetings.end()) continue;
+      step.around.meeting = meeting->second;
+      meets_.insert(meeting->second);
+    }
     return true;
   }
 
   const std::map<std::uint64_t, Step>& steps() const { return steps_; }
   /// Return addresses of its queries, as they are numbered.
   const std::vector<std::uint64_t>& queries() const { return queries_; }
-  /// True where something that is on the ways from `from`, and not on those from `other`, writes to memory or calls a function
-  /// that is not a barrier. `without`: ways end there.
-  bool has_more_effects(std::uint64_t from, std::uint64_t other, std::uint64_t without) const {
-    const std::set<std::uint64_t> theirs = reached(other, without);
-    const std::set<std::uint64_t> ours = reached(from, without);
-    return std::any_of(ours.begin(), ours.end(), [&](std::uint64_t address) {
-      if (address == without || theirs.contains(address)) return false;
-      const Step& step = steps_.at(address);
-      if (step.instruction.is_in(CS_GRP_CALL) || step.leaves) return step.callee.name != "GOMP_barrier";
-      return step.instruction.writes_memory();
-    });
-  }
   bool is_meeting(std::uint64_t address) const { return meets_.contains(address); }
+  /// True if it jumps into another function, to return from there.
+  bool goes_on_elsewhere() const { return goes_on_elsewhere_; }
 
  private:
-  std::set<std::uint64_t> reached(std::uint64_t from, std::uint64_t without) const {
-    std::set<std::uint64_t> seen{without};
-    std::vector<std::uint64_t> open{from};
-    while (!open.empty()) {
-      const std::uint64_t address = open.back();
-      open.pop_back();
-      if (!seen.insert(address).second) continue;
-      const Step& step = steps_.at(address);
-      open.insert(open.end(), step.to.begin(), step.to.end());
-    }
-    return seen;
-  }
-
   bool find_ways(Step& step, std::string& reason) {
     const Instruction& i = step.instruction;
     if (i.kind() == X86_INS_UD2 || i.kind() == X86_INS_HLT || i.is_in(CS_GRP_RET)) return true;
@@ -95,96 +77,98 @@ class Course {
     }
     const std::optional<std::uint64_t> target = i.target();
     if (!target) {
-      step.leaves = i.kind() == X86_INS_JMP && i.slot().has_value();
-      if (step.leaves) step.callee.name = image_.imported(*i.slot());
-      return step.leaves || (reason = "jumps to where it cannot be followed", false);
+      step.around.leaves = i.kind() == X86_INS_JMP && i.slot().has_value();
+      if (step.around.leaves) step.around.callee.name = image_.imported(*i.slot());
+      return step.around.leaves || (reason = "jumps to where it cannot be followed", false);
     }
-    if (const auto slot = i.kind() == X86_INS_JMP ? slot_behind(*target) : std::nullopt) {
-      step.callee.name = image_.imported(*slot);
-      step.leaves = true;
+    if (const auto slot = i.kind() == X86_INS_JMP ? slot_behind(image_, decoder_, *target) : std::nullopt) {
+      step.around.callee.name = image_.imported(*slot);
+      step.around.leaves = true;
       return true;
     }
     if (i.kind() != X86_INS_JMP) step.to.push_back(i.next());
     step.to.push_back(*target);
     meets_.insert(step.to.begin(), step.to.end());
+    const Function &here = function_of(i.address()), &there = function_of(*target);
+    goes_on_elsewhere_ = goes_on_elsewhere_ || (here.begin != there.begin && !there.is_part && !here.is_part);
     return true;
+  }
+
+  /// Where the ways of each jump meet, however they go on: its immediate postdominator (Cooper, Harvey and Kennedy, "A Simple,
+  /// Fast Dominance Algorithm"). Ways that end the program do not count.
+  std::map<std::uint64_t, std::uint64_t> find_meetings() const {
+    std::map<std::uint64_t, std::vector<std::uint64_t>> from;
+    std::vector<std::uint64_t> order;  // from the entry to the exits
+    for (const auto& [address, step] : steps_) {
+      for (const std::uint64_t next : step.to) from[next].push_back(address);
+      if (step.pad) from[*step.pad].push_back(address);
+      if (step.instruction.is_in(CS_GRP_RET) || step.around.leaves) from[kExit].push_back(address);
+    }
+    std::vector<std::pair<std::uint64_t, std::size_t>> path{{kExit, 0}};
+    std::set<std::uint64_t> seen{kExit};
+    while (!path.empty()) {
+      auto& [address, next] = path.back();
+      const std::vector<std::uint64_t>& before = from[address];
+      if (next == before.size()) {
+        order.push_back(address);
+        path.pop_back();
+      } else if (const std::uint64_t other = before[next++]; seen.insert(other).second) {
+        path.emplace_back(other, 0);
+      }
+    }
+    std::map<std::uint64_t, std::size_t> rank;  // the exit has the highest
+    for (std::size_t n = 0; n < order.size(); ++n) rank[order[n]] = n;
+    std::map<std::uint64_t, std::uint64_t> meeting{{kExit, kExit}};
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto address = std::next(order.rbegin()); address != order.rend(); ++address) {
+        std::optional<std::uint64_t> common;
+        for (const std::uint64_t next : ways_of(*address)) {
+          if (!meeting.contains(next)) continue;
+          std::uint64_t a = next, b = common.value_or(next);
+          while (a != b) rank.at(a) < rank.at(b) ? a = meeting.at(a) : b = meeting.at(b);
+          common = a;
+        }
+        const auto [known, is_new] = meeting.try_emplace(*address, *common);
+        changed = changed || is_new || known->second != *common;
+        known->second = *common;
+      }
+    }
+    return meeting;
+  }
+
+  std::vector<std::uint64_t> ways_of(std::uint64_t address) const {
+    const Step& step = steps_.at(address);
+    std::vector<std::uint64_t> ways = step.to;
+    if (step.pad) ways.push_back(*step.pad);
+    if (step.instruction.is_in(CS_GRP_RET) || step.around.leaves) ways.push_back(kExit);
+    return ways;
   }
 
   bool find_call(Step& step, std::string& reason) {
     const Instruction& i = step.instruction;
     std::optional<std::uint64_t> slot = i.slot();
-    if (const auto target = i.target()) slot = slot_behind(*target);
-    if (slot)
-      step.callee.name = image_.imported(*slot);
-    else if (const auto target = i.target())
-      step.callee.reads = reads_of(*target);
-    if (step.callee.name == "omp_get_thread_num" || step.callee.name == "omp_get_num_threads") {
-      step.callee.query = static_cast<int>(queries_.size());
+    if (const auto target = i.target()) slot = slot_behind(image_, decoder_, *target);
+    if (slot) {
+      step.around.callee.name = image_.imported(*slot);
+    } else if (const auto target = i.target()) {
+      step.around.callee.is_imported = false;
+      step.around.callee.registers = register_uses_.of(*target);
+    }
+    if (step.around.callee.name == "omp_get_thread_num" || step.around.callee.name == "omp_get_num_threads") {
+      step.around.callee.query = static_cast<int>(queries_.size());
       queries_.push_back(i.next());
     }
     const Function& function = function_of(i.address());
     if (!function.is_known) return reason = "goes on in a function that the unwind tables do not show", false;
-    if (step.callee.name.find("setjmp") != std::string_view::npos) return reason = "calls setjmp()", false;
+    if (step.around.callee.name.find("setjmp") != std::string_view::npos) return reason = "calls setjmp()", false;
     for (const Function::Landing& landing : function.landings) {
       if (i.next() > landing.from && i.next() <= landing.to) step.pad = landing.pad;
     }
     if (step.pad) meets_.insert(*step.pad);
     // A call that never returns may be a function's last instruction.
-    if (i.next() < function.end) step.to.push_back(i.next());
+    if (i.next() < function.end && returns(step.around.callee.name)) step.to.push_back(i.next());
     return true;
-  }
-
-  /// The word through which this code jumps at once: a stub of the procedure linkage table.
-  std::optional<std::uint64_t> slot_behind(std::uint64_t address) const {
-    for (int i = 0; i < 2; ++i) {
-      const std::optional<Instruction> there = decoder_.at(image_, address);
-      if (!there) return std::nullopt;
-      if (there->kind() == X86_INS_JMP) return there->slot();
-      if (there->is_in(CS_GRP_JUMP) || there->is_in(CS_GRP_CALL) || there->next() - address != 4) return std::nullopt;
-      address = there->next();  // past an endbr64
-    }
-    return std::nullopt;
-  }
-
-  /// General registers whose value at the entry this code may read, a bit each. All of them where it cannot be followed.
-  std::uint32_t reads_of(std::uint64_t entry) {
-    const auto [reads, is_new] = reads_.try_emplace(entry);
-    if (is_new) reads->second = find_reads(entry);
-    return reads->second;
-  }
-
-  std::uint32_t find_reads(std::uint64_t entry) const {
-    constexpr std::uint32_t all = ~0u;
-    std::uint32_t reads = 0;
-    std::map<std::uint64_t, std::uint32_t> kept_at;  // registers that still hold what they held at the entry
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> open{{entry, all}};
-    for (int count = 0; !open.empty(); ++count) {
-      const auto [address, kept] = open.back();
-      open.pop_back();
-      std::uint32_t& known = kept_at[address];
-      if ((kept & ~known) == 0) continue;
-      known |= kept;
-      const std::optional<Instruction> i = decoder_.at(image_, address);
-      if (!i || count > kMostOfCallee) return all;
-      reads |= i->reads() & kept;
-      if (i->is_in(CS_GRP_RET)) reads |= kept & (1u << kRax | 1u << kRdx);  // what it returns
-      if (i->is_in(CS_GRP_RET) || i->kind() == X86_INS_UD2 || i->kind() == X86_INS_HLT) continue;
-      if (i->is_in(CS_GRP_CALL)) {
-        reads |= kept & kArgumentRegisters;
-        open.emplace_back(i->next(), kept & ~kLostByCalls);
-        continue;
-      }
-      if (!i->is_in(CS_GRP_JUMP)) {
-        open.emplace_back(i->next(), kept & ~i->writes());
-        continue;
-      }
-      const std::optional<std::uint64_t> target = i->target();
-      if (!target || slot_behind(*target)) reads |= kept & kArgumentRegisters;
-      if (!target) return all;
-      open.emplace_back(*target, kept);
-      if (i->kind() != X86_INS_JMP) open.emplace_back(i->next(), kept);
-    }
-    return reads;
   }
 
   const Function& function_of(std::uint64_t address) {
@@ -200,16 +184,17 @@ class Course {
   std::set<std::uint64_t> meets_;
   std::vector<std::uint64_t> queries_;
   std::deque<Function> functions_;
-  std::map<std::uint64_t, std::uint32_t> reads_;  // of functions, by their entry
+  RegisterUses register_uses_;
+  bool goes_on_elsewhere_ = false;
 };
 
 class Interpretation {
  public:
-  Interpretation(const Course& course, bool returns_nothing) : course_(course), returns_nothing_(returns_nothing) {}
+  Interpretation(const Course& course, bool is_body) : course_(course), is_body_(is_body) {}
 
   /// Until nothing new is learnt; then looks at what each instruction does.
   Findings run(std::uint64_t entry) {
-    arrive(entry, State::at_entry());
+    arrive(entry, State::at_entry(is_body_), entry);
     std::size_t visits = 0;
     while (!open_.empty()) {
       const std::uint64_t from = *open_.begin();
@@ -223,20 +208,26 @@ class Interpretation {
       return findings;
     }
     for (const auto& [from, state] : states_) walk(from, &findings);
-    escapes_ = findings.escapes;
-    if (const std::uint64_t sources = exposed())
-      findings.add(sources, "has what depends on the team where others may look", entry);
     return findings;
   }
 
  private:
-  void arrive(std::uint64_t address, State state) {
-    const auto [known, is_new] = states_.try_emplace(address, state);
-    if (!is_new) {
-      State both = joined(known->second, state);
-      if (both == known->second) return;
-      known->second = std::move(both);
+  /// @param from the instruction before it, or the jump whose ways have met here
+  void arrive(std::uint64_t address, State state, std::uint64_t from) {
+    for (const auto& [jump, control] : state.controls) {
+      if (control.meeting != address) continue;
+      std::map<std::uint64_t, State>& ends = ends_[jump];
+      const std::uint64_t met = jump;
+      ends[from] = std::move(state);
+      return arrive(address, after_control(ends, met), met);
     }
+    std::map<std::uint64_t, State>& ways = ways_[address];
+    ways[from] = std::move(state);
+    State all = ways.begin()->second;
+    for (auto way = std::next(ways.begin()); way != ways.end(); ++way) all = joined(all, way->second);
+    const auto [known, is_new] = states_.try_emplace(address, all);
+    if (!is_new && all == known->second) return;
+    known->second = std::move(all);
     open_.insert(address);
   }
 
@@ -248,68 +239,35 @@ class Interpretation {
       const auto found = course_.steps().find(address);
       if (found == course_.steps().end()) return count;
       const Course::Step& step = found->second;
-      Transition transition(step.instruction, step.callee, step.leaves, returns_nothing_, findings);
       std::optional<State> other;
       if (step.to.size() > 1) other = state;
-      transition.apply(state, other ? &*other : nullptr);
-      if (findings != nullptr) {
-        note_words(state);
-        check_thread_0(step, *findings);
+      Surroundings around = step.around;
+      around.returns_nothing = is_body_ && !course_.goes_on_elsewhere();
+      Transition(step.instruction, around, findings).apply(state, other ? &*other : nullptr);
+      if (findings != nullptr && state.escaped) {
+        if (const std::uint64_t sources = state.sources_in_words())
+          findings->add(sources, "has what depends on the team where others may look", address);
       }
       if (findings == nullptr) {
-        if (step.pad) arrive(*step.pad, state);
-        if (other) arrive(step.to[1], *std::move(other));
+        if (step.pad) arrive(*step.pad, state, address);
+        if (other) arrive(step.to[1], *std::move(other), address);
       }
       if (step.to.empty()) return count;
-      address = step.to[0];
+      const std::uint64_t before = std::exchange(address, step.to[0]);
       if (course_.is_meeting(address)) {
-        if (findings == nullptr) arrive(address, std::move(state));
+        if (findings == nullptr) arrive(address, std::move(state), before);
         return count;
       }
     }
   }
 
-  // What thread 0 alone does is done in a team of any size; what all the others do may be left undone.
-  void check_thread_0(const Course::Step& step, Findings& findings) const {
-    if (findings.thread_0 == Findings::Side::none) return;
-    const bool jumps = findings.thread_0 == Findings::Side::jumps;
-    findings.thread_0 = Findings::Side::none;
-    const std::uint64_t asking = findings.asking;
-    const std::uint64_t zero = step.to[jumps ? 1 : 0], others = step.to[jumps ? 0 : 1];
-    if (course_.has_more_effects(others, zero, step.instruction.address()))
-      findings.add(asking, "has code for all threads but one", step.instruction.address());
-  }
-
-  void note_words(const State& state) {
-    for (const auto& [place, word] : state.words) {
-      if (!state.is_free(word.value)) words_[place] |= word.value.sources;
-      if (word.value.kind == Value::Kind::frame) addresses_.insert({place, {word.value.origin, word.value.constant}});
-    }
-  }
-
-  /// Queries that words depend on which can be reached from an address of the stack that left the function, be it by way of
-  /// addresses in other words.
-  std::uint64_t exposed() {
-    for (Escapes before; !(before == escapes_);) {
-      before = escapes_;
-      for (const auto& [place, address] : addresses_) {
-        if (escapes_.reach(place)) escapes_.add(Value::in_frame(address.origin, address.offset));
-      }
-    }
-    std::uint64_t sources = 0;
-    for (const auto& [place, its] : words_) {
-      if (escapes_.reach(place)) sources |= its;
-    }
-    return sources;
-  }
-
   const Course& course_;
-  bool returns_nothing_;
-  std::map<std::uint64_t, State> states_;
+  bool is_body_;
+  std::map<std::uint64_t, std::map<std::uint64_t, State>>
+      ways_;                               // to each place where ways meet: what holds at their ends
+  std::map<std::uint64_t, State> states_;  // what holds there
+  std::map<std::uint64_t, std::map<std::uint64_t, State>> ends_;  // of each jump: what holds at the ends of its ways
   std::set<std::uint64_t> open_;
-  Escapes escapes_;
-  std::map<State::Place, std::uint64_t> words_;                // that depend on the team, and on which queries
-  std::set<std::pair<State::Place, State::Place>> addresses_;  // of the stack, in words of it
 };
 
 }  // namespace
@@ -318,8 +276,8 @@ Proof prove(const Image& image, std::uint64_t address, std::uint64_t body) {
   Proof proof;
   const Function function = image.function_at(address);
   proof.instruction = address;
-  if (!function.is_known) {
-    proof.reason = "is in no function that the unwind tables show";
+  if (!function.is_known || function.is_part) {
+    proof.reason = function.is_known ? "is in a part of a function" : "is in no function that the unwind tables show";
     return proof;
   }
   static const Decoder& decoder = *new Decoder;  // as long as the process

@@ -25,12 +25,13 @@ struct Proof {
 /// size: it divides a static loop without a chunk size as gcc does it (see value.h), or it asks whether it is thread 0.
 ///
 /// Follows all ways through the function, with what registers and words of the stack hold as far as that depends on the team,
-/// until nothing new is learnt (abstract interpretation). A query is proved only if on no way such a value reaches an address, a
-/// store outside of the frame, an argument, a return, a branch, or an instruction that is not known, but through that division.
-/// Not seen yet, so that it is no proof for code which was written to defeat it: values that differ by which way a thread came,
-/// after the ways have met (`id == 0 ? a : b`); what only threads with one iteration more do; a share that is used for something
-/// else than the loop; addresses of the stack that were changed bit by bit, or are counted downwards; remnants that are meant to
-/// be arguments (n % count). Each is in tests/queries/missed.c.
+/// until nothing new is learnt (abstract interpretation). A query is proved only if on no way
+/// 1. such a value reaches an address, memory outside of the function's own stack, an argument, a return, a branch, or an
+///    instruction that is not known, but as the index of an iteration that is computed by that division;
+/// 2. the share does anything but decide how often a loop runs, or be a length in memset() and the like;
+/// 3. a branch between threads (is this thread 0, has it one iteration more) leaves another value, or lets any thread but
+///    thread 0 store or call something, before its ways have met;
+/// 4. a word of the stack holds such a value while an address of the stack is known outside of the function.
 /// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without unwind
 /// tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
 ///

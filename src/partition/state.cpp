@@ -6,26 +6,40 @@ namespace steelyard::partition {
 
 namespace {
 
-// Of registers: both are what a register holds, in states that know `a_more` and `b_more`.
-Value join_values(const Value& a, const std::set<std::uint64_t>& a_more, const Value& b,
-                  const std::set<std::uint64_t>& b_more) {
-  if (are_same(a, b)) return joined(a, b);
+constexpr int kMostNames = 128;  // for which an identity has room
+
+// Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of them it is.
+Value join_values(const Value& a, const State& a_state, const Value& b, const State& b_state, std::uint64_t by) {
   const std::uint64_t iterations = a.iterations != 0 ? a.iterations : b.iterations;
-  const bool a_has = a_more.contains(iterations), b_has = b_more.contains(iterations);
+  const bool a_has = a_state.one_more.contains(iterations), b_has = b_state.one_more.contains(iterations);
   if (a_has != b_has) {
     const Value both = a_has ? either_share(a, b) : either_share(b, a);
-    if (both.kind != Value::Kind::mixed) return both;
+    if (both.kind == Value::Kind::sum && both.is_certain()) return both;
   }
-  // What may go anywhere in both is something that may go anywhere, but it is no sum of these terms any more.
-  if (a.is_free(a_has) && b.is_free(b_has) && (a.has_terms() || b.has_terms())) return Value::any();
-  return joined(a, b);
+  return by != 0 ? chosen(a, b, by) : joined(a, b);
+}
+
+bool overlap(const State::Place& a, int a_size, const State::Place& b, int b_size) {
+  // Of one origin both are off by the same number of bytes.
+  const int a_span = a.origin == b.origin ? 0 : a.span, b_span = a.origin == b.origin ? 0 : b.span;
+  return a.offset - a_span < b.offset + b_size && b.offset - b_span < a.offset + a_size;
+}
+
+Value blurred(const Value& value) {
+  if (value.is_frame()) return Value::somewhere();
+  if (value.is_public()) return Value::any();
+  if (value.is_index()) return Value::of_kind(Value::Kind::index, value.sources);
+  return value.is_size() ? Value::of_kind(Value::Kind::size, value.sources) : Value::mix(value.sources);
 }
 
 }  // namespace
 
-State State::at_entry() {
+State State::at_entry(bool one_argument) {
   State state;
   state.registers.fill(Value::any());
+  if (one_argument) {
+    for (const int r : {kRsi, kRdx, kRcx, 8, 9}) state.registers[r] = Value::of_kind(Value::Kind::lost, 0);
+  }
   state.registers[kRsp] = Value::in_frame(0, 0);
   return state;
 }
@@ -33,56 +47,67 @@ State State::at_entry() {
 std::uint64_t State::sources_in_words() const {
   std::uint64_t sources = 0;
   for (const auto& [place, word] : words) {
-    if (!is_free(word.value)) sources |= word.value.sources;
+    if (!word.value.is_free()) sources |= word.value.sources;
   }
   return sources;
 }
 
+void State::set(int reg, Value value) {
+  if (one_more.contains(value.iterations)) value = with_one_more(value);
+  registers[reg] = value;
+}
+
 Value State::load(const Value& address, int size, std::uint64_t identity) const {
-  if (address.kind != Value::Kind::frame) return Value::any(identity);
-  if (address.origin == Value::kSomewhere) {
-    const std::uint64_t sources = sources_in_words();
-    return sources == 0 ? Value::any(identity) : Value::mix(sources);
-  }
-  for (const auto& [place, word] : words) {
-    if (place.origin != address.origin) {
-      if (!is_free(word.value)) return Value::mix(word.value.sources);  // the same word may have another name
-      continue;
-    }
-    if (place.offset >= address.constant + size || place.offset + word.size <= address.constant) continue;
-    const bool whole = place.offset == address.constant && (size == word.size || (size >= 4 && size < word.size));
+  if (!address.is_frame()) return Value::any(identity);
+  const bool anywhere = address.origin == Value::kSomewhere;
+  const Place place{address.origin, address.constant, address.span};
+  Value result = Value::any(identity);
+  for (const auto& [other, word] : words) {
+    if (!anywhere && !overlap(place, size, other, word.size)) continue;
+    const bool whole = !anywhere && place == other && (size == word.size || (size >= 4 && size < word.size));
     if (whole) return word.value;
-    if (!is_free(word.value)) return Value::mix(word.value.sources);
+    if (!word.value.is_free()) return Value::mix(word.value.sources);
+    if (word.value.is_frame()) result = Value::somewhere();
   }
-  return Value::any(identity);
+  return result;
 }
 
 bool State::store(const Value& address, int size, const Value& value) {
-  if (address.kind != Value::Kind::frame || address.origin == Value::kSomewhere) return false;
-  const std::int64_t from = address.constant, to = from + size;
+  const bool is_known = address.is_frame() && address.origin != Value::kSomewhere;
+  // At 0 lies the return address; above it, what is the caller's.
+  if (!is_known || (address.origin == 0 && address.constant + size > 0)) {
+    if (escaped || address.is_frame()) blur_words();
+    return false;
+  }
+  const Place place{address.origin, address.constant, address.span};
   for (auto word = words.begin(); word != words.end();) {
-    const auto& [place, was] = *word;
-    const bool meets = place.origin == address.origin && place.offset < to && place.offset + was.size > from;
-    const bool covered = meets && place.offset >= from && place.offset + was.size <= to;
-    if (meets && !covered && !is_free(was.value)) word->second.value = Value::mix(was.value.sources);
+    const auto& [other, was] = *word;
+    const bool meets = overlap(place, size, other, was.size);
+    const bool covered = meets && other.origin == place.origin && other.offset >= place.offset &&
+                         other.offset + was.size <= place.offset + size;
+    if (meets && !covered) word->second.value = was.value.is_free() ? Value::any() : Value::mix(was.value.sources);
     word = covered ? words.erase(word) : std::next(word);
   }
-  if (value.has_terms() || value.kind == Value::Kind::frame) words[{address.origin, from}] = {size, value};
+  if (!value.is_public() || !controls.empty()) words[place] = {size, value};
   const Value& top = registers[kRsp];
-  if (top.kind == Value::Kind::frame && top.origin == address.origin && top.constant == from) passes_on_stack = true;
+  if (top.is_frame() && top.origin == address.origin && top.constant == address.constant) passes_on_stack = true;
   return true;
 }
 
-void State::forget(std::uint64_t identity) {
+void State::blur_words() {
+  for (auto& [place, word] : words) word.value = blurred(word.value);
+}
+
+void State::forget(std::uint64_t made) {
   const auto outdated = [&](Value& value) {
-    if (value.iterations == identity) value = Value::mix(value.sources);
-    if (value.identity == identity) value.identity = 0;
+    if (identity::is_of(value.iterations, made)) value = blurred(value);
+    if (identity::is_of(value.identity, made)) value.identity = 0;
   };
   for (Value& value : registers) outdated(value);
   for (auto& [place, word] : words) outdated(word.value);
   outdated(flags.left);
   outdated(flags.right);
-  one_more.erase(identity);
+  std::erase_if(one_more, [&](std::uint64_t iterations) { return identity::is_of(iterations, made); });
 }
 
 void State::resolve(std::uint64_t iterations, bool more) {
@@ -91,40 +116,105 @@ void State::resolve(std::uint64_t iterations, bool more) {
   if (more) one_more.insert(iterations);
 }
 
-void State::after_call() {
-  for (const int r : {kRax, kRcx, kRdx, kRsi, kRdi, 8, 9, 10, 11}) registers[r] = Value::any();
+void State::after_call(bool is_imported, std::uint32_t keeps) {
+  for (const int r : kCallerSaved) {
+    const bool is_lost = is_imported || (keeps >> r & 1) == 0;
+    registers[r] = is_lost ? Value::of_kind(Value::Kind::lost, 0) : blurred(as_read(registers[r]));
+  }
+  if (is_imported) vectors = {}, written_vectors = 0;
+  if (escaped) blur_words();
   flags = {};
   passes_on_stack = false;
 }
 
-State joined(const State& a, const State& b) {
+void State::name_values(std::uint64_t jump) {
+  int name = 0;
+  const auto give_name = [&](Value& value) {
+    if (name < kMostNames && !value.is_certain() && value.kind != Value::Kind::lost) {
+      const std::uint64_t made = identity::named(jump, name);
+      forget(made);
+      value.identity = made;
+    }
+    ++name;
+  };
+  for (Value& value : registers) give_name(value);
+  for (auto& [place, word] : words) give_name(word.value);
+}
+
+namespace {
+
+using Words = std::map<State::Place, State::Word>;
+
+// What both say of a word, one of them perhaps nothing.
+State::Word join_words(const State& a, const State::Word* ours, const State& b, const State::Word* theirs,
+                       std::uint64_t by) {
+  const int size = std::max(ours != nullptr ? ours->size : 0, theirs != nullptr ? theirs->size : 0);
+  const Value first = ours != nullptr ? ours->value : Value::any(),
+              second = theirs != nullptr ? theirs->value : Value::any();
+  if (ours != nullptr && theirs != nullptr && ours->size != theirs->size)
+    return {size, first.is_free() && second.is_free() && by == 0 ? Value::any()
+                                                                 : Value::mix(first.sources | second.sources | by)};
+  return {size, join_values(first, a, second, b, by)};
+}
+
+const State::Word* word_at(const Words& words, const State::Place& place) {
+  const auto found = words.find(place);
+  return found == words.end() ? nullptr : &found->second;
+}
+
+State::Flags join_flags(const State::Flags& a, const State::Flags& b, std::uint64_t by) {
+  if (by == 0 && a == b) return a;
+  if (by == 0 && !a.matter && !b.matter) return {};
+  const Value mixed = Value::mix(a.left.sources | a.right.sources | b.left.sources | b.right.sources | by);
+  return {true, false, mixed, mixed};
+}
+
+State join(const State& a, const State& b, std::uint64_t by) {
   State both;
-  for (int r = 0; r < kRegisters; ++r)
-    both.registers[r] = join_values(a.registers[r], a.one_more, b.registers[r], b.one_more);
-  for (const State* state : {&a, &b}) {
-    const State& other = state == &a ? b : a;
-    for (const auto& [place, word] : state->words) {
-      const auto there = other.words.find(place);
-      const bool same = there != other.words.end() && there->second.size == word.size;
-      const Value theirs = same ? there->second.value : Value::any();
-      const Value value = join_values(word.value, state->one_more, theirs, other.one_more);
-      if (!value.has_terms() && value.kind != Value::Kind::frame) continue;
-      State::Word& kept = both.words.try_emplace(place, State::Word{word.size, value}).first->second;
-      if (kept.size != word.size)
-        kept = {std::max(kept.size, word.size), Value::mix(kept.value.sources | word.value.sources)};
+  both.controls = a.controls;
+  for (const auto& [jump, control] : b.controls) {
+    Control& kept = both.controls.try_emplace(jump, control).first->second;
+    kept.sources |= control.sources;
+    if (kept.way != control.way) kept.way = Control::Way::both;
+  }
+  for (int r = 0; r < kRegisters; ++r) both.registers[r] = join_values(a.registers[r], a, b.registers[r], b, by);
+  for (const Words* words : {&a.words, &b.words}) {
+    for (const auto& [place, word] : *words) {
+      if (both.words.contains(place)) continue;
+      const State::Word joined_word = join_words(a, word_at(a.words, place), b, word_at(b.words, place), by);
+      if (!joined_word.value.is_public() || !both.controls.empty()) both.words.emplace(place, joined_word);
     }
   }
+  both.written_vectors = a.written_vectors | b.written_vectors;
+  for (int v = 0; v < kVectorRegisters; ++v)
+    both.vectors[v] = a.vectors[v] | b.vectors[v] | ((both.written_vectors >> v & 1) != 0 ? by : 0);
   std::set_intersection(a.one_more.begin(), a.one_more.end(), b.one_more.begin(), b.one_more.end(),
                         std::inserter(both.one_more, both.one_more.end()));
-  if (a.flags == b.flags) {
-    both.flags = a.flags;
-  } else if (a.flags.matter || b.flags.matter) {
-    const Value mixed =
-        Value::mix(a.flags.left.sources | a.flags.right.sources | b.flags.left.sources | b.flags.right.sources);
-    both.flags = {true, false, mixed, mixed};
-  }
+  both.flags = join_flags(a.flags, b.flags, by);
   both.passes_on_stack = a.passes_on_stack || b.passes_on_stack;
+  both.escaped = a.escaped || b.escaped;
   return both;
+}
+
+}  // namespace
+
+State joined(const State& a, const State& b) {
+  std::uint64_t by = 0;
+  for (const auto& [jump, control] : a.controls) {
+    const auto theirs = b.controls.find(jump);
+    if (theirs != b.controls.end() && theirs->second.way != control.way) by |= control.sources | theirs->second.sources;
+  }
+  return join(a, b, by);
+}
+
+State after_control(const std::map<std::uint64_t, State>& ends, std::uint64_t jump) {
+  State state = ends.begin()->second;
+  for (auto end = std::next(ends.begin()); end != ends.end(); ++end) state = joined(state, end->second);
+  state.controls.erase(jump);
+  if (!state.controls.empty()) return state;
+  state.written_vectors = 0;
+  std::erase_if(state.words, [](const auto& word) { return word.second.value.is_public(); });
+  return state;
 }
 
 }  // namespace steelyard::partition

@@ -9,12 +9,23 @@
 
 namespace steelyard::partition {
 
+/// A conditional jump whose condition depends on which thread of the team asks. What lies between it and the place where its two
+/// ways meet is done by some threads only.
+struct Control {
+  enum class Way : std::uint8_t { thread_0, others, more, not_more, both };
+  std::uint64_t meeting = 0;  ///< where its ways meet; 0: nowhere
+  std::uint64_t sources = 0;  ///< the queries that it depends on
+  Way way = Way::both;
+  friend bool operator==(const Control&, const Control&) = default;
+};
+
 /// What is known before an instruction, whichever way the code came there.
 struct State {
-  /// A word of the stack: where from, and how many bytes.
+  /// A word of the stack: `offset` from the origin, less up to `span` bytes.
   struct Place {
     int origin;
     std::int64_t offset;
+    int span;
     auto operator<=>(const Place&) const = default;
   };
   struct Word {
@@ -31,29 +42,41 @@ struct State {
   };
 
   std::array<Value, kRegisters> registers{};
-  std::map<Place, Word> words;       ///< those that hold terms, or addresses of the stack
-  std::set<std::uint64_t> one_more;  ///< divisions of which this thread is known to have one iteration more
+  std::map<Place, Word> words;                            ///< those that hold something that is not public
+  std::array<std::uint64_t, kVectorRegisters> vectors{};  ///< the queries that they depend on
+  std::uint64_t written_vectors = 0;                      ///< since the first of `controls`, a bit each
+  std::set<std::uint64_t> one_more;           ///< divisions of which this thread is known to have one iteration more
+  std::map<std::uint64_t, Control> controls;  ///< those whose ways have not met yet, by the address of the jump
   Flags flags;
   bool passes_on_stack = false;  ///< a word was put where the next call would find its first argument on the stack
+  bool escaped = false;          ///< an address of the stack is known outside of the function
   friend bool operator==(const State&, const State&) = default;
 
-  /// At the entry of a function.
-  static State at_entry();
-  bool is_free(const Value& value) const { return value.is_free(one_more.contains(value.iterations)); }
-  /// Queries that words depend on which are not free.
+  /// At the entry of a function. `one_argument`: it is known to have no more.
+  static State at_entry(bool one_argument);
+  /// Queries that words depend on which may not be used for anything.
   std::uint64_t sources_in_words() const;
 
+  void set(int reg, Value value);
   Value load(const Value& address, int size, std::uint64_t identity) const;
-  /// Into the stack. True where `address` is a known place in it.
+  /// True where `address` is a known place in the function's own part of the stack.
   bool store(const Value& address, int size, const Value& value);
+  /// Something was written to words of the stack that are not known.
+  void blur_words();
   /// A value is made anew where the one of this identity was made: what was computed from that one is so no more.
-  void forget(std::uint64_t identity);
+  void forget(std::uint64_t made);
   /// It is known now whether this thread has one iteration more.
   void resolve(std::uint64_t iterations, bool more);
-  void after_call();
+  /// `is_imported`: the function keeps to the calling convention. Otherwise it `keeps` these registers, a bit each, and its caller may
+  /// know that (gcc's -fipa-ra).
+  void after_call(bool is_imported, std::uint32_t keeps);
+  /// Names all that is known before the ways of a conditional jump part.
+  void name_values(std::uint64_t jump);
 };
 
 /// What holds whether the code came in this state or in that one.
 State joined(const State& a, const State& b);
+/// What holds where the ways of a jump have met, of what holds at their ends.
+State after_control(const std::map<std::uint64_t, State>& ends, std::uint64_t jump);
 
 }  // namespace steelyard::partition

@@ -50,18 +50,17 @@ enum class Meaning { no_matter, thread_0, not_thread_0, one_more, not_one_more, 
 
 Meaning meaning_of(const State& state, Relation relation) {
   const State::Flags& flags = state.flags;
-  if (!flags.matter || (state.is_free(flags.left) && state.is_free(flags.right))) return Meaning::no_matter;
+  if (!flags.matter) return Meaning::no_matter;
   if (flags.left.is_just(Value::id) && flags.right.is_zero()) {
     if (relation == Relation::equal || relation == Relation::not_greater) return Meaning::thread_0;
     if (relation == Relation::not_equal || relation == Relation::greater) return Meaning::not_thread_0;
   }
   if (!flags.carries) return Meaning::depends;
-  const auto is_remainder = [](const Value& value) { return value.is_just(Value::remainder); };
-  if (flags.left.is_just(Value::id) && is_remainder(flags.right)) {
+  if (flags.left.is_just(Value::id) && flags.right.is_just(Value::remainder)) {
     if (relation == Relation::less) return Meaning::one_more;
     if (relation == Relation::not_less) return Meaning::not_one_more;
   }
-  if (is_remainder(flags.left) && flags.right.is_just(Value::id)) {
+  if (flags.left.is_just(Value::remainder) && flags.right.is_just(Value::id)) {
     if (relation == Relation::greater) return Meaning::one_more;
     if (relation == Relation::not_greater) return Meaning::not_one_more;
   }
@@ -81,12 +80,12 @@ Value one_if_more(std::uint64_t sources, std::uint64_t iterations) {
   return Value::term(Value::share, sources, iterations) - Value::term(Value::quotient, sources, iterations);
 }
 
-// Registers of a call's arguments (System V ABI).
-constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, 8, 9};
-
 bool is_second_byte(x86_reg name) {
   return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
 }
+
+// xmm0, xmm1, and those that are a stack.
+constexpr std::uint64_t kReturnedVectors = 3 | std::uint64_t{1} << (kVectorRegisters - 1);
 
 constexpr const char* kAddress = "computes an address from what depends on the team";
 constexpr const char* kStore = "stores what depends on the team";
@@ -95,31 +94,9 @@ constexpr const char* kBranch = "branches by what depends on the team";
 constexpr const char* kReturn = "returns what depends on the team";
 constexpr const char* kUnknown = "is an instruction that is not known, on what depends on the team";
 
-// Of a constant that is divided.
-constexpr std::uint64_t kConstant = std::uint64_t{1} << 63;
-// Of a dividend without an identity of its own: the division's address.
-constexpr std::uint64_t kDivision = std::uint64_t{1} << 62;
+constexpr const char* kSomeThreads = "has code that is executed depending on the thread";
 
 }  // namespace
-
-void Escapes::add(const Value& address) {
-  if (address.kind != Value::Kind::frame) return;
-  if (address.origin == Value::kSomewhere) {
-    anywhere_ = true;
-    return;
-  }
-  const auto [lowest, is_new] = lowest_.try_emplace(address.origin, address.constant);
-  if (!is_new) lowest->second = std::min(lowest->second, address.constant);
-}
-
-bool Escapes::reach(const State::Place& place) const {
-  const auto lowest = lowest_.find(place.origin);
-  return anywhere_ || (lowest != lowest_.end() && place.offset >= lowest->second);
-}
-
-Transition::Transition(const Instruction& instruction, const Callee& callee, bool leaves, bool returns_nothing,
-                       Findings* findings)
-    : i_(instruction), callee_(callee), leaves_(leaves), returns_nothing_(returns_nothing), findings_(findings) {}
 
 void Findings::add(std::uint64_t sources, const char* why, std::uint64_t where) {
   unproved |= sources != 0 ? sources : ~std::uint64_t{0};
@@ -132,41 +109,38 @@ void Transition::complain(const char* reason, std::uint64_t sources) {
   if (findings_ != nullptr) findings_->add(sources, reason, i_.address());
 }
 
-void Transition::use(const State& state, const Value& value, const char* reason) {
-  if (!state.is_free(value)) complain(reason, value.sources);
-  if (findings_ != nullptr) findings_->escapes.add(value);
+void Transition::use(State& state, const Value& value, const char* reason) {
+  if (!as_read(value).is_free()) complain(reason, value.sources);
+  if (value.is_frame()) state.escaped = true;
 }
 
-Value Transition::function_of(const State& state, const Value& a, const Value& b) const {
-  if (state.is_free(a) && state.is_free(b)) return Value::any(i_.address());
-  return Value::mix((state.is_free(a) ? 0 : a.sources) | (state.is_free(b) ? 0 : b.sources));
+/// Only thread 0 may do what another thread, or a later one, can see.
+void Transition::check_effect(const State& state) {
+  for (const auto& [jump, control] : state.controls) {
+    if (control.way != Control::Way::thread_0) complain(kSomeThreads, control.sources);
+  }
 }
 
-/// Of two values bit by bit.
-Value Transition::bits_of(const State& state, const Value& a, const Value& b) const {
-  const auto free_byte = [&](const Value& value) { return state.is_free(value) || value.has_free_byte(); };
-  const Value result = function_of(state, a, b);
-  return result.has_terms() ? Value::mix(result.sources, free_byte(a) && free_byte(b)) : result;
+/// Named after this instruction if nothing more exact is known.
+Value Transition::made(Value value) const {
+  if (!value.is_certain()) value.identity = i_.address();
+  return value;
 }
 
 Value Transition::address_of(const State& state, const x86_op_mem& place) {
   if (place.base == X86_REG_RIP) return Value::number(static_cast<std::int64_t>(i_.next()) + place.disp);
   Value address = Value::number(place.disp);
   for (const auto& [name, scale] : {std::pair{place.base, 1}, std::pair{place.index, place.scale}}) {
-    if (name == X86_REG_INVALID) continue;
+    if (name == X86_REG_INVALID || name == X86_REG_RIZ || name == X86_REG_EIZ) continue;
     const int reg = number_of(name);
-    if (reg < 0) return name == X86_REG_RIZ || name == X86_REG_EIZ ? address : Value::any();
-    Value sum = address + state.registers[reg] * Value::number(scale);
-    if (sum.kind == Value::Kind::mixed && state.is_free(address))
-      sum = function_of(state, state.registers[reg], Value{});
-    address = sum;
+    address = address + (reg < 0 ? Value::any() : state.registers[reg] * Value::number(scale));
   }
   return address;
 }
 
 Value Transition::read_memory(const State& state, const cs_x86_op& operand) {
   const Value address = address_of(state, operand.mem);
-  if (!state.is_free(address)) complain(kAddress, address.sources);
+  if (!address.is_free()) complain(kAddress, address.sources);
   if (operand.mem.segment == X86_REG_FS || operand.mem.segment == X86_REG_GS) return Value::any(i_.address());
   return state.load(address, operand.size, i_.address());
 }
@@ -174,26 +148,23 @@ Value Transition::read_memory(const State& state, const cs_x86_op& operand) {
 Value Transition::read(const State& state, int index) {
   const cs_x86_op& operand = i_.operand(index);
   if (operand.type == X86_OP_IMM) return Value::number(operand.imm);
-  const Value value = [&] {
-    if (operand.type == X86_OP_MEM) return read_memory(state, operand);
-    const int reg = number_of(operand.reg);
-    return reg < 0 ? Value::any() : state.registers[reg];
-  }();
-  if (operand.size >= 2 || value.is_number()) return value;
-  if (operand.size == 1 && operand.type == X86_OP_REG && !is_second_byte(operand.reg) && value.has_free_byte())
+  if (operand.type == X86_OP_REG && number_of(operand.reg) < 0) return Value::any();  // see use_vectors()
+  const Value held = operand.type == X86_OP_MEM ? read_memory(state, operand) : state.registers[number_of(operand.reg)];
+  if (operand.size == 1 && operand.type == X86_OP_REG && !is_second_byte(operand.reg) && held.has_free_byte())
     return Value::any();
-  return function_of(state, value, Value{});
+  const Value value = as_read(held);
+  return operand.size >= 4 || value.is_number() ? value : function_of(value, Value{});
 }
 
 /// What a register holds after its lowest byte was written.
-Value Transition::with_byte(const State& state, const Value& former, const Value& byte) const {
-  const Value whole = function_of(state, former, byte);
-  return whole.has_terms() ? Value::mix(whole.sources, state.is_free(byte)) : whole;
+Value Transition::with_byte(const Value& former, const Value& byte) const {
+  const Value whole = function_of(former, byte);
+  return whole.kind == Value::Kind::mixed ? Value::mix(whole.sources, byte.is_free()) : made(whole);
 }
 
 void Transition::set(State& state, int reg, const Value& value) {
-  if (value.identity == i_.address()) state.forget(i_.address());
-  state.registers[reg] = value;
+  if (identity::is_of(value.identity, i_.address())) state.forget(i_.address());
+  state.set(reg, value);
 }
 
 void Transition::write(State& state, int index, const Value& value) {
@@ -201,20 +172,47 @@ void Transition::write(State& state, int index, const Value& value) {
   if (operand.type == X86_OP_REG) {
     const int reg = number_of(operand.reg);
     if (reg < 0) return use(state, value, kUnknown);
-    if (operand.size == 1 && !is_second_byte(operand.reg))
-      set(state, reg, with_byte(state, state.registers[reg], value));
-    else
-      set(state, reg, operand.size >= 2 ? value : function_of(state, value, state.registers[reg]));
+    if (operand.size >= 4) return set(state, reg, value);
+    const bool is_lowest = operand.size == 1 && !is_second_byte(operand.reg);
+    set(state, reg,
+        is_lowest ? with_byte(state.registers[reg], value) : made(function_of(value, state.registers[reg])));
     return;
   }
   const Value address = address_of(state, operand.mem);
-  if (!state.is_free(address)) complain(kAddress, address.sources);
+  if (!address.is_free()) complain(kAddress, address.sources);
   const bool is_local = operand.mem.segment != X86_REG_FS && operand.mem.segment != X86_REG_GS;
-  if (!is_local || !state.store(address, operand.size, value)) use(state, value, kStore);
+  if (is_local && state.store(address, operand.size, value)) return;
+  use(state, value, kStore);
+  check_effect(state);
+  // Somewhere in its own part of the stack, which the threads then differ in.
+  if (address.is_frame() && !state.controls.empty()) complain(kSomeThreads, state.controls.begin()->second.sources);
+}
+
+/// Of its lower half.
+Value Transition::extended(Value value, std::uint64_t how) const {
+  if (value.identity != 0) value.identity |= how;
+  return value;
 }
 
 void Transition::set_flags(State& state, const Value& result) {
-  state.flags = {!state.is_free(result), false, result, Value::number(0)};
+  state.flags = {};
+  if (!result.is_bound()) state.flags = {true, false, result, Value::number(0)};
+}
+
+bool Transition::copy(State& state) {
+  const cs_x86_op &to = i_.operand(0), &from = i_.operand(1);
+  const int source = from.type == X86_OP_REG ? number_of(from.reg) : -1;
+  // A byte that holds 0 or 1 by a comparison.
+  if (source >= 0 && from.size == 1 && to.size >= 4 && !is_second_byte(from.reg)) {
+    Value whole = state.registers[source];
+    whole.low_byte = false;
+    if (are_same(whole, one_if_more(0, whole.iterations))) return write(state, 0, whole), true;
+  }
+  Value value = read(state, 1);
+  if (to.type == X86_OP_REG && source >= 0 && from.size == 4)
+    value = extended(value, i_.kind() == X86_INS_MOVSXD ? identity::kSignExtended : identity::kZeroExtended);
+  write(state, 0, from.size >= 4 ? value : made(value));
+  return true;
 }
 
 bool Transition::is_copy(State& state) {
@@ -225,26 +223,15 @@ bool Transition::is_copy(State& state) {
     case X86_INS_MOVZX:
     case X86_INS_MOVSX:
       if (i_.operands() != 2) return false;
-      // A byte that holds 0 or 1 by a comparison.
-      if (i_.operand(1).type == X86_OP_REG && i_.operand(1).size == 1 && i_.operand(0).size >= 4) {
-        const int reg = number_of(i_.operand(1).reg);
-        if (reg >= 0 && are_same(state.registers[reg], one_if_more(0, state.registers[reg].iterations))) {
-          write(state, 0, state.registers[reg]);
-          return true;
-        }
-      }
-      write(state, 0, read(state, 1));
-      return true;
+      return copy(state);
     case X86_INS_LEA: {
-      Value address = address_of(state, i_.operand(1).mem);
-      if (address.kind == Value::Kind::sum && address.other && !address.has_terms()) address.identity = i_.address();
-      write(state, 0, address);
+      write(state, 0, made(address_of(state, i_.operand(1).mem)));
       return true;
     }
-    case X86_INS_CDQE:
-    case X86_INS_CWDE: return true;
+    case X86_INS_CDQE: set(state, kRax, extended(as_read(state.registers[kRax]), identity::kSignExtended)); return true;
+    case X86_INS_CWDE: set(state, kRax, made(function_of(state.registers[kRax], Value{}))); return true;
     case X86_INS_CDQ:
-    case X86_INS_CQO: set(state, kRdx, function_of(state, state.registers[kRax], Value{})); return true;
+    case X86_INS_CQO: set(state, kRdx, made(function_of(state.registers[kRax], Value{}))); return true;
     case X86_INS_XCHG: {
       const Value first = read(state, 0), second = read(state, 1);
       write(state, 0, second);
@@ -255,49 +242,57 @@ bool Transition::is_copy(State& state) {
   }
 }
 
+/// An address of the stack that is rounded down. It is counted from another origin from here on.
+Value Transition::aligned(const Value& address, std::int64_t mask) const {
+  const std::int64_t span = ~mask;
+  if (span < 0 || span > 4096 || (span & (span + 1)) != 0) return Value::somewhere();
+  const auto origin =
+      static_cast<int>((i_.address() * 64 + static_cast<std::uint64_t>(address.constant)) & INT32_MAX) | 1;
+  return Value::in_frame(origin, address.constant, address.span + static_cast<int>(span));
+}
+
 bool Transition::is_arithmetic(State& state) {
-  const auto compute = [&](const Value& a, const Value& b, Value result) {
-    if (result.kind == Value::Kind::mixed && !result.free_byte) result = function_of(state, a, b);
-    if (result.kind == Value::Kind::sum && result.other && !result.has_terms()) result.identity = i_.address();
-    write(state, 0, result);
+  const auto compute = [&](const Value& result) {
+    write(state, 0, made(result));
     set_flags(state, result);
     return true;
+  };
+  // Bit by bit.
+  const auto bits_of = [](const Value& a, const Value& b) {
+    const Value result = function_of(a, b);
+    const bool has_free_byte = (a.is_free() || a.has_free_byte()) && (b.is_free() || b.has_free_byte());
+    return result.kind == Value::Kind::mixed ? Value::mix(result.sources, has_free_byte) : result;
   };
   const bool same = i_.names_one_register_twice();
   const Value first = i_.operands() > 0 ? read(state, 0) : Value{};
   const Value second = i_.operands() > 1 ? read(state, 1) : Value{};
   switch (i_.kind()) {
-    case X86_INS_ADD: return compute(first, second, first + second);
-    case X86_INS_SUB: return compute(first, second, same ? Value::number(0) : first - second);
-    case X86_INS_INC: return compute(first, second, first + Value::number(1));
-    case X86_INS_DEC: return compute(first, second, first - Value::number(1));
-    case X86_INS_NEG: return compute(first, second, Value::number(0) - first);
-    case X86_INS_XOR: return compute(first, second, same ? Value::number(0) : bits_of(state, first, second));
+    case X86_INS_ADD: return compute(first + second);
+    case X86_INS_SUB: return compute(same ? Value::number(0) : first - second);
+    case X86_INS_INC: return compute(first + Value::number(1));
+    case X86_INS_DEC: return compute(first - Value::number(1));
+    case X86_INS_NEG: return compute(Value::number(0) - first);
+    case X86_INS_XOR: return compute(same ? Value::number(0) : bits_of(first, second));
     case X86_INS_SHL:
     case X86_INS_SAL: {
       const bool constant = i_.operands() == 2 && i_.operand(1).type == X86_OP_IMM && i_.operand(1).imm < 31;
-      return compute(first, second,
-                     constant ? first * Value::number(std::int64_t{1} << i_.operand(1).imm)
-                              : function_of(state, first, i_.operands() == 2 ? second : state.registers[kRcx]));
+      return compute(constant ? first * Value::number(std::int64_t{1} << i_.operand(1).imm)
+                              : function_of(first, i_.operands() == 2 ? second : state.registers[kRcx]));
     }
     case X86_INS_AND:
-      if (second.is_zero()) return compute(first, second, second);
-      if (first.kind == Value::Kind::frame) {  // aligned: counted from another origin from here on
-        write(state, 0, Value::in_frame(static_cast<int>(i_.address()), 0));
-        state.flags = {};
-        return true;
-      }
-      return compute(first, second, bits_of(state, first, second));
+      if (second.is_zero()) return compute(second);
+      if (first.is_frame() && first.origin != Value::kSomewhere && second.is_number())
+        return compute(aligned(first, second.constant));
+      return compute(bits_of(first, second));
     case X86_INS_OR:
-      if (second == Value::number(-1)) return compute(first, second, second);
-      return compute(first, second, bits_of(state, first, second));
+      if (second == Value::number(-1)) return compute(second);
+      return compute(bits_of(first, second));
     case X86_INS_NOT:
     case X86_INS_SHR:
     case X86_INS_SAR:
     case X86_INS_ROL:
     case X86_INS_ROR:
-    case X86_INS_BSWAP:
-      return compute(first, second, function_of(state, first, i_.operands() > 1 ? second : state.registers[kRcx]));
+    case X86_INS_BSWAP: return compute(function_of(first, i_.operands() > 1 ? second : state.registers[kRcx]));
     case X86_INS_ADC:
     case X86_INS_SBB: {
       const bool adds = i_.kind() == X86_INS_ADC;
@@ -305,13 +300,13 @@ bool Transition::is_arithmetic(State& state) {
       if (state.flags.carries && meaning_of(state, Relation::less) == Meaning::one_more)
         carry = one_if_more(sources_of(state.flags), division_of(state.flags));
       const Value other = same && !adds ? Value::number(0) : adds ? first + second : first - second;
-      return compute(first, second, adds ? other + carry : other - carry);
+      return compute(adds ? other + carry : other - carry);
     }
     case X86_INS_IMUL: {
       if (i_.operands() == 1) break;
       const Value& right = i_.operands() == 3 ? read(state, 2) : second;
       const Value& left = i_.operands() == 3 ? second : first;
-      return compute(left, right, left * right);
+      return compute(left * right);
     }
     default: return false;
   }
@@ -320,25 +315,28 @@ bool Transition::is_arithmetic(State& state) {
 
 void Transition::divide(State& state) {
   const bool divides = i_.kind() == X86_INS_DIV || i_.kind() == X86_INS_IDIV;
-  const Value by = read(state, 0), dividend = state.registers[kRax];
-  const bool whole = state.is_free(dividend) && state.is_free(state.registers[kRdx]);
+  const Value by = read(state, 0), dividend = as_read(state.registers[kRax]), upper = as_read(state.registers[kRdx]);
+  const int size = i_.operand(0).size;
   state.flags = {};
-  if (!divides || !by.is_just(Value::count) || !whole || i_.operand(0).size < 2) {
-    const Value result = whole ? function_of(state, by, Value{})
-                               : Value::mix(by.sources | dividend.sources | state.registers[kRdx].sources);
-    set(state, kRax, result);
-    set(state, kRdx, result.has_terms() ? result : Value::any());
+  if (!divides || !by.is_just(Value::count) || !dividend.is_public() || !upper.is_public() || size < 4) {
+    const Value result = function_of(function_of(by, dividend), upper);
+    set(state, kRax, made(result));
+    state.set(kRdx, result);
     return;
   }
-  std::uint64_t iterations = kDivision | i_.address();
-  if (dividend.is_number())
-    iterations = kConstant | static_cast<std::uint64_t>(dividend.constant);
-  else if (dividend.identity != 0)
+  constexpr std::int64_t most = (std::int64_t{1} << 54) - 1;
+  const bool has_name =
+      dividend.identity != 0 || (dividend.is_number() && dividend.constant >= 0 && dividend.constant <= most);
+  std::uint64_t iterations = identity::kDivision | i_.address();
+  if (dividend.identity != 0)
     iterations = dividend.identity;
+  else if (has_name)
+    iterations = identity::kConstant | static_cast<std::uint64_t>(dividend.constant);
   else
     state.forget(iterations);
-  state.registers[kRax] = Value::term(Value::quotient, by.sources, iterations);
-  state.registers[kRdx] = Value::term(Value::remainder, by.sources, iterations);
+  iterations |= (i_.kind() == X86_INS_IDIV ? identity::kSigned : 0) | (size == 8 ? identity::kWide : 0);
+  state.set(kRax, Value::term(Value::quotient, by.sources, iterations));
+  state.set(kRdx, Value::term(Value::remainder, by.sources, iterations));
 }
 
 bool Transition::is_comparison(State& state) {
@@ -347,54 +345,64 @@ bool Transition::is_comparison(State& state) {
   Value right = read(state, 1);
   if (i_.kind() == X86_INS_TEST) {
     if (!i_.names_one_register_twice()) {
-      const Value both = function_of(state, left, right);
-      state.flags = {both.has_terms(), false, both, Value::number(0)};
+      set_flags(state, function_of(left, right));
       return true;
     }
     right = Value::number(0);
   }
-  const bool matter = !(state.is_free(left) && state.is_free(right));
+  const bool matter = !left.is_bound() || !right.is_bound();
   state.flags = matter ? State::Flags{true, true, left, right} : State::Flags{};
   return true;
+}
+
+void Transition::enter(State& state, Control::Way way) const {
+  state.controls[i_.address()] = {around_.meeting, sources_of(state.flags), way};
 }
 
 // A conditional jump.
 void Transition::choose(State& state, State* jumped) {
   const Meaning meaning = meaning_of(state, relation_of(i_.kind()));
   if (meaning == Meaning::depends) complain(kBranch, sources_of(state.flags));
-  if (findings_ != nullptr) findings_->asking = sources_of(state.flags);
-  if (findings_ != nullptr && meaning == Meaning::thread_0) findings_->thread_0 = Findings::Side::jumps;
-  if (findings_ != nullptr && meaning == Meaning::not_thread_0) findings_->thread_0 = Findings::Side::goes_on;
-  if (jumped == nullptr || (meaning != Meaning::one_more && meaning != Meaning::not_one_more)) return;
+  if (jumped == nullptr || meaning == Meaning::no_matter || meaning == Meaning::depends) return;
+  state.name_values(i_.address());
+  jumped->name_values(i_.address());
+  if (meaning == Meaning::thread_0 || meaning == Meaning::not_thread_0) {
+    enter(state, meaning == Meaning::thread_0 ? Control::Way::others : Control::Way::thread_0);
+    enter(*jumped, meaning == Meaning::thread_0 ? Control::Way::thread_0 : Control::Way::others);
+    return;
+  }
+  const bool more = meaning == Meaning::one_more;  // where it jumps
+  enter(state, more ? Control::Way::not_more : Control::Way::more);
+  enter(*jumped, more ? Control::Way::more : Control::Way::not_more);
   const std::uint64_t iterations = division_of(state.flags);
-  state.resolve(iterations, meaning == Meaning::not_one_more);
-  jumped->resolve(iterations, meaning == Meaning::one_more);
+  state.resolve(iterations, !more);
+  jumped->resolve(iterations, more);
 }
 
 // A value by a condition: cmovcc, setcc.
 void Transition::select(State& state) {
   const Meaning meaning = meaning_of(state, relation_of(i_.kind()));
-  const std::uint64_t iterations = division_of(state.flags);
+  const std::uint64_t iterations = division_of(state.flags), sources = sources_of(state.flags);
   const bool is_move = i_.operands() == 2;
   const Value otherwise = is_move ? read(state, 0) : Value::number(0),
               chosen = is_move ? read(state, 1) : Value::number(1);
-  const bool free = state.is_free(otherwise) && state.is_free(chosen);
-  Value value = Value::mix(sources_of(state.flags) | otherwise.sources | chosen.sources);
+  Value value = Value::mix(sources | otherwise.sources | chosen.sources);
   if (meaning == Meaning::no_matter) {
-    value = free ? otherwise == chosen ? chosen : Value::any(i_.address()) : joined(otherwise, chosen);
+    value = joined(otherwise, chosen);
   } else if (meaning == Meaning::one_more || meaning == Meaning::not_one_more) {
     const bool more = meaning == Meaning::one_more;
-    value = is_move ? either_share(resolved(more ? chosen : otherwise, iterations, true),
-                                   resolved(more ? otherwise : chosen, iterations, false))
-            : more  ? one_if_more(sources_of(state.flags), iterations)
-                    : Value::number(1) - one_if_more(sources_of(state.flags), iterations);
+    const Value with = more ? chosen : otherwise, without = more ? otherwise : chosen;
+    value = is_move ? either_share(resolved(with, iterations, true), resolved(without, iterations, false))
+            : more  ? one_if_more(sources, iterations)
+                    : Value::number(1) - one_if_more(sources, iterations);
+    if (!value.has_terms() && !are_same(with, without)) value = Value::mix(sources | value.sources);
   }
-  const int reg = i_.operand(0).type == X86_OP_REG ? number_of(i_.operand(0).reg) : -1;
-  // A register whose other bytes are cleared before or after holds what its first byte does.
-  if (!is_move && reg >= 0)
-    set(state, reg, value.has_terms() ? value : with_byte(state, state.registers[reg], value));
-  else
-    write(state, 0, value);
+  if (is_move || i_.operand(0).type != X86_OP_REG) return write(state, 0, made(value));
+  // Its other bytes were cleared before, or will be.
+  const int reg = number_of(i_.operand(0).reg);
+  if (!value.has_terms()) return set(state, reg, with_byte(state.registers[reg], value));
+  value.low_byte = !state.registers[reg].is_zero();
+  set(state, reg, value);
 }
 
 bool Transition::is_stack(State& state) {
@@ -414,7 +422,7 @@ bool Transition::is_stack(State& state) {
     }
     case X86_INS_LEAVE:
       top = state.registers[kRbp];
-      state.registers[kRbp] = state.load(top, 8, i_.address());
+      set(state, kRbp, state.load(top, 8, i_.address()));
       top = top + Value::number(8);
       return true;
     case X86_INS_NOP:
@@ -427,30 +435,85 @@ bool Transition::is_stack(State& state) {
   }
 }
 
-void Transition::leave(const State& state) {
-  const int arguments = arguments_of(callee_.name);
-  for (int n = 0; n < arguments; ++n) {
-    const Value& value = state.registers[kArguments[n]];
-    if ((callee_.reads >> kArguments[n] & 1) != 0 && !value.is_remnant()) use(state, value, kArgument);
-    if (findings_ != nullptr) findings_->escapes.add(value);
+void Transition::pass_arguments(State& state) {
+  const Callee& callee = around_.callee;
+  check_effect(state);
+  const auto pass = [&](const Value& value, bool surely) {
+    if (value.kind == Value::Kind::lost) return;
+    if (surely || !value.is_remnant()) use(state, value, kArgument);
+  };
+  if (callee.is_imported) {
+    const bool known = is_known(callee.name), has_length = takes_length(callee.name);
+    for (int n = 0; n < arguments_of(callee.name); ++n) {
+      const Value& value = state.registers[kArguments[n]];
+      if (value.kind == Value::Kind::lost) break;  // the next ones are no arguments either
+      if (!(has_length && n == 2 && value.is_size())) pass(value, known);
+    }
+    if (known) return;
+  } else {
+    for (const int r : {kRdi, kRsi, kRdx, kRcx, 8, 9, 10}) {
+      if ((callee.registers.reads >> r & 1) != 0) pass(state.registers[r], callee.registers.reads != ~0u);
+    }
   }
-  if (arguments < 6) return;
-  const Value& top = state.registers[kRsp];
   if (!state.passes_on_stack) return;
-  for (const auto& [place, word] : state.words) {
-    const bool passed = top.kind == Value::Kind::frame && place.origin == top.origin && place.offset >= top.constant &&
-                        place.offset < top.constant + 256;
-    if (passed) use(state, word.value, kArgument);
-  }
+  for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
 }
 
 void Transition::call(State& state) {
   if (i_.operands() == 1 && i_.operand(0).type != X86_OP_IMM) use(state, read(state, 0), kAddress);
-  leave(state);
-  state.after_call();
-  const std::uint64_t query = std::uint64_t{1} << std::clamp(callee_.query, 0, 63);
-  if (callee_.name == "omp_get_thread_num") state.registers[kRax] = Value::term(Value::id, query);
-  if (callee_.name == "omp_get_num_threads") state.registers[kRax] = Value::term(Value::count, query);
+  const bool is_harmless = around_.callee.query >= 0 || around_.callee.name == "GOMP_barrier";
+  if (!is_harmless) pass_arguments(state);
+  if (state.escaped && !is_harmless) {
+    for (const auto& [jump, control] : state.controls) complain(kSomeThreads, control.sources);
+  }
+  state.after_call(around_.callee.is_imported, around_.callee.registers.keeps);
+  // What it returns.
+  if (as_read(state.registers[kRax]).is_free()) set(state, kRax, Value::any(i_.address()));
+  if (as_read(state.registers[kRdx]).is_free() && !is_known(around_.callee.name)) set(state, kRdx, Value::any());
+  if (!state.controls.empty()) state.written_vectors |= kReturnedVectors;
+  const std::uint64_t query = std::uint64_t{1} << std::clamp(around_.callee.query, 0, 63);
+  if (around_.callee.name == "omp_get_thread_num") state.registers[kRax] = Value::term(Value::id, query);
+  if (around_.callee.name == "omp_get_num_threads") state.registers[kRax] = Value::term(Value::count, query);
+}
+
+void Transition::return_values(State& state) {
+  if (around_.returns_nothing) return;
+  for (const int r : {kRax, kRdx}) {
+    const Value& value = state.registers[r];
+    if (value.kind != Value::Kind::lost && !value.is_remnant()) use(state, value, kReturn);
+  }
+  // What it returns may be another value on the other way.
+  for (const auto& [jump, control] : state.controls) complain(kReturn, control.sources);
+}
+
+/// Registers of other kinds hold nothing that depends on the team but what is written on one way of a jump alone.
+void Transition::use_vectors(State& state) {
+  const std::string_view name = i_.name();
+  const bool is_older = name[0] == 'f';  // its registers are a stack
+  const auto vector_at = [&](int n) { return i_.operand(n).type == X86_OP_REG ? vector_of(i_.operand(n).reg) : -1; };
+  const int target = is_older ? kVectorRegisters - 1 : i_.operands() > 0 ? vector_at(0) : -1;
+  const bool writes = target >= 0 && name.find("comi") == std::string_view::npos && !name.ends_with("test");
+  const bool reads_target = !writes || !overwrites_vector();
+  std::uint64_t sources = is_older ? state.vectors[target] : 0;
+  for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
+    if (const int vector = vector_at(n); vector >= 0) sources |= state.vectors[vector];
+  }
+  if (writes) {
+    state.vectors[target] = sources;
+    if (!state.controls.empty()) state.written_vectors |= std::uint64_t{1} << target;
+  }
+  if (sources != 0 && (!writes || is_older)) complain(kUnknown, sources);
+}
+
+/// True where the instruction reads nothing of its first operand.
+bool Transition::overwrites_vector() const {
+  const std::string_view name = i_.name();
+  if (i_.operands() == 2 && i_.names_one_register_twice() && name.find("xor") != std::string_view::npos) return true;
+  if (i_.operands() == 2 && name.starts_with("mov"))
+    return i_.operand(1).type == X86_OP_MEM ||
+           (name != "movss" && name != "movsd" && name != "movhlps" && name != "movlhps");
+  // With three operands, the first is only written; but for a product that is added to it.
+  return i_.operands() == 3 && name[0] == 'v' && !name.starts_with("vfm") && !name.starts_with("vfn");
 }
 
 // It writes its first operand, and reads the others.
@@ -463,8 +526,8 @@ bool Transition::is_function(State& state) {
       std::any_of(std::begin(names), std::end(names), [&](std::string_view n) { return name.starts_with(n); });
   if (!known || i_.operands() < 2) return false;
   Value result = Value::any();
-  for (int n = 1; n < i_.operands(); ++n) result = function_of(state, result, read(state, n));
-  write(state, 0, result);
+  for (int n = 1; n < i_.operands(); ++n) result = function_of(result, read(state, n));
+  write(state, 0, made(result));
   if (name.ends_with("cnt")) set_flags(state, result);
   return true;
 }
@@ -480,10 +543,11 @@ void Transition::unknown(State& state) {
     const cs_x86_op& operand = i_.operand(n);
     if (operand.type == X86_OP_MEM) {
       Value address = address_of(state, operand.mem);
-      if (name.starts_with("rep") && address.kind == Value::Kind::frame)
-        address = Value::in_frame(Value::kSomewhere, 0);
-      if (!state.is_free(address)) complain(kAddress, address.sources);
+      if (name.starts_with("rep") && address.is_frame()) address = Value::somewhere();
+      if (!address.is_free()) complain(kAddress, address.sources);
       use(state, state.load(address, operand.size, 0), kUnknown);
+      if (n > 0) continue;
+      check_effect(state);
       state.store(address, operand.size, Value::any());
     } else if (operand.type == X86_OP_REG && number_of(operand.reg) >= 0) {
       use(state, state.registers[number_of(operand.reg)], kUnknown);
@@ -492,7 +556,8 @@ void Transition::unknown(State& state) {
   }
   i_.for_implicit([&](int reg, bool) {
     if (reg < 0 || reg == kRsp) return;
-    use(state, state.registers[reg], kUnknown);
+    const bool is_length = reg == kRcx && name.starts_with("rep");
+    if (!is_length || !state.registers[reg].is_bound()) use(state, state.registers[reg], kUnknown);
     state.registers[reg] = Value::any();
   });
   state.flags = {};
@@ -500,20 +565,16 @@ void Transition::unknown(State& state) {
 
 void Transition::apply(State& state, State* jumped) {
   if (i_.is_in(CS_GRP_CALL)) return call(state);
-  if (i_.is_in(CS_GRP_RET)) {
-    for (const int r : {kRax, kRdx}) {
-      if (!returns_nothing_ && !state.registers[r].is_remnant()) use(state, state.registers[r], kReturn);
-    }
-    return;
-  }
+  if (i_.is_in(CS_GRP_RET)) return return_values(state);
   if (i_.is_in(CS_GRP_JUMP)) {
-    if (leaves_) return leave(state);
+    if (around_.leaves) return pass_arguments(state);
     const bool counts = i_.kind() == X86_INS_JRCXZ || i_.kind() == X86_INS_JECXZ || i_.kind() == X86_INS_LOOP ||
                         i_.kind() == X86_INS_LOOPE || i_.kind() == X86_INS_LOOPNE;
-    if (counts && !state.is_free(state.registers[kRcx])) complain(kBranch, state.registers[kRcx].sources);
+    if (counts && !as_read(state.registers[kRcx]).is_bound()) complain(kBranch, state.registers[kRcx].sources);
     if (i_.kind() != X86_INS_JMP) choose(state, jumped);
     return;
   }
+  use_vectors(state);
   const std::string_view name = i_.name();
   if (name.starts_with("cmov") || name.starts_with("set")) return select(state);
   if (is_comparison(state) || is_copy(state) || is_stack(state)) return;

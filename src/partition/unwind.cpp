@@ -1,5 +1,6 @@
 #include "partition/unwind.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -117,6 +118,13 @@ bool read_common(const Image& image, std::uint64_t address, Common& common) {
   return reader.is_right();
 }
 
+/// True unless a description begins (with this instruction) by what differs from the entry of a function.
+bool is_at_entry(std::uint8_t instruction) {
+  constexpr std::uint8_t nop = 0, set_location = 1, last_advance = 4, advance = 0x40, operation = 0xc0;
+  return instruction == nop || (instruction >= set_location && instruction <= last_advance) ||
+         (instruction & operation) == advance;
+}
+
 }  // namespace
 
 Unwind::Unwind(const Image& image, std::uint64_t header) : image_(image), header_(header) {
@@ -127,7 +135,7 @@ Unwind::Unwind(const Image& image, std::uint64_t header) : image_(image), header
   reader.pointer(of_frames, header);
   const std::uint64_t count = reader.pointer(of_count, header);
   if (!reader.is_right() || version != 1 || of_rows != kOfHeaderAsFourBytes || reader.address() != header + 12) return;
-  rows_ = count;
+  rows_ = std::min(count, image.bytes(header).size / 8);  // each has 8 bytes
 }
 
 Unwind::Row Unwind::row(std::uint64_t index) const {
@@ -160,9 +168,11 @@ bool Unwind::read_description(std::uint64_t address, Function& function) const {
     return false;
   function.begin = reader.pointer(common.of_pointers);
   function.end = function.begin + reader.number(common.of_pointers & kFormat);
-  if (common.has_augmentation) reader.variable();
+  const std::uint64_t size = common.has_augmentation ? reader.variable() : 0;
+  const std::uint64_t instructions = reader.address() + size;
   const std::uint64_t landings = reader.pointer(common.of_landings);
   if (!reader.is_right() || function.begin >= function.end) return false;
+  function.is_part = instructions < here + length && !is_at_entry(Reader(image_, instructions).next<std::uint8_t>());
   return landings == 0 || read_landings(landings, function);
 }
 

@@ -6,20 +6,13 @@ namespace steelyard::partition {
 
 namespace {
 
+using Kind = Value::Kind;
+
 constexpr std::int64_t kMostFactor = 1 << 28;  // two of them can be added
 
-Value plus(const Value& a, const Value& b, int sign) {
+Value sum_of(const Value& a, const Value& b, int sign) {
   const std::uint64_t sources = a.sources | b.sources;
-  if (a.kind == Value::Kind::mixed || b.kind == Value::Kind::mixed) return Value::mix(sources);
-  if (a.kind == Value::Kind::frame || b.kind == Value::Kind::frame) {
-    if (a.kind == Value::Kind::frame && b.is_number()) return Value::in_frame(a.origin, a.constant + sign * b.constant);
-    if (b.kind == Value::Kind::frame && a.is_number() && sign > 0)
-      return Value::in_frame(b.origin, b.constant + a.constant);
-    if (a.has_terms() || b.has_terms()) return Value::mix(sources);
-    // The distance of two addresses is a number; anything else points somewhere into the stack.
-    return a.kind == b.kind && sign < 0 ? Value::any() : Value::in_frame(Value::kSomewhere, 0);
-  }
-  if (a.iterations != 0 && b.iterations != 0 && a.iterations != b.iterations) return Value::mix(sources);
+  if (a.iterations != 0 && b.iterations != 0 && a.iterations != b.iterations) return function_of(a, b);
   Value sum;
   sum.other = a.other || b.other;
   // The machine's numbers wrap as these do.
@@ -37,23 +30,31 @@ Value plus(const Value& a, const Value& b, int sign) {
   return sum;
 }
 
+Value plus(const Value& a, const Value& b, int sign) {
+  if (a.kind == Kind::sum && b.kind == Kind::sum) return sum_of(a, b, sign);
+  if (a.is_frame() && b.is_number()) return Value::in_frame(a.origin, a.constant + sign * b.constant, a.span);
+  if (b.is_frame() && a.is_number() && sign > 0) return Value::in_frame(b.origin, b.constant + a.constant, b.span);
+  if (a.is_frame() && b.is_frame() && sign < 0) return Value::any();  // their distance
+  // What is left of a share after so many iterations, or the end of those that come in groups.
+  if (a.is_index() && b.is_size()) return Value::of_kind(Kind::index, a.sources | b.sources);
+  if (a.is_size() && b.is_index() && sign > 0) return Value::of_kind(Kind::index, a.sources | b.sources);
+  return function_of(a, b);
+}
+
 Value scaled(const Value& value, std::int64_t by) {
-  if (by > INT32_MAX || by < INT32_MIN) return value.has_terms() ? Value::mix(value.sources) : Value::any();
+  if (by > INT32_MAX || by < INT32_MIN) return function_of(value, Value::number(by));
   Value result = value;
   result.identity = 0;
   result.constant =
       static_cast<std::int64_t>(static_cast<std::uint64_t>(result.constant) * static_cast<std::uint64_t>(by));
   for (std::int32_t& factor : result.factor) {
     const std::int64_t product = std::int64_t{factor} * by;
-    if (product > kMostFactor || product < -kMostFactor) return Value::mix(value.sources);
+    if (product > kMostFactor || product < -kMostFactor) return function_of(value, Value::number(by));
     factor = static_cast<std::int32_t>(product);
   }
   if (!result.has_terms()) result.iterations = result.sources = 0;
   return result;
 }
-
-// An exact multiple of the thread's number.
-bool is_id(const Value& value) { return value.is_just(Value::id); }
 
 Value times_id(const Value& id, const Value& value) {
   Value product;
@@ -97,53 +98,95 @@ Value Value::term(Term term, std::uint64_t sources, std::uint64_t iterations) {
   return value;
 }
 
-Value Value::in_frame(int origin, std::int64_t offset) {
-  Value value;
-  value.kind = Kind::frame;
+Value Value::in_frame(int origin, std::int64_t offset, int span) {
+  Value value = of_kind(Kind::frame, 0);
   value.origin = origin;
-  value.constant = origin == kSomewhere ? 0 : offset;
+  if (origin == kSomewhere) return value;
+  value.constant = offset;
+  value.span = span;
+  return value;
+}
+
+Value Value::of_kind(Kind kind, std::uint64_t sources) {
+  Value value;
+  value.kind = kind;
+  value.sources = sources;
   return value;
 }
 
 Value Value::mix(std::uint64_t sources, bool free_byte) {
-  Value value;
-  value.sources = sources;
-  value.kind = Kind::mixed;
+  Value value = of_kind(Kind::mixed, sources);
   value.free_byte = free_byte;
   return value;
 }
 
 bool Value::has_terms() const {
-  return kind == Kind::mixed || std::any_of(factor.begin(), factor.end(), [](std::int32_t f) { return f != 0; });
+  return std::any_of(factor.begin(), factor.end(), [](std::int32_t f) { return f != 0; });
 }
 
 bool Value::is_just(Term term) const { return *this == Value::term(term, sources, iterations); }
 
+bool Value::is_index() const {
+  if (kind != Kind::sum) return kind == Kind::index;
+  const std::int32_t each = factor[id_share];
+  // first = share * id + before, end = first + share
+  return each != 0 && factor[before] == each && (factor[share] == 0 || factor[share] == each) && factor[id] == 0 &&
+         factor[count] == 0 && factor[quotient] == 0 && factor[remainder] == 0 && factor[id_quotient] == 0;
+}
+
+bool Value::is_size() const {
+  if (kind != Kind::sum || factor[share] == 0) return kind == Kind::size;
+  Value rest = *this;
+  rest.factor[share] = 0;
+  return !rest.has_terms();
+}
+
+bool Value::is_free() const { return !low_byte && (is_public() || is_frame() || is_index()); }
+
 bool Value::is_remnant() const {
-  if (kind != Kind::sum) return kind == Kind::frame || remnant;
-  for (const Term term : {id, count, quotient, remainder, id_quotient}) {
-    if (factor[term] != 0) return false;
-  }
-  return true;
+  if (kind == Kind::mixed) return remnant;
+  if (kind != Kind::sum || factor[before] == 0) return false;
+  Value rest = *this;
+  rest.factor[before] = 0;
+  return !rest.has_terms();
 }
 
-bool Value::is_free(bool one_more) const {
-  // first = share * id + before
-  return kind != Kind::mixed && is_remnant() && (one_more || factor[id_share] == factor[before]);
+bool Value::is_certain() const {
+  if (identity != 0 || (is_frame() && origin != kSomewhere)) return true;
+  return kind == Kind::sum && !other;
 }
 
-Value operator+(const Value& a, const Value& b) { return plus(a, b, 1); }
-Value operator-(const Value& a, const Value& b) { return plus(a, b, -1); }
+Value as_read(const Value& value) {
+  if (value.low_byte) return Value::mix(value.sources);
+  if (value.kind != Kind::lost) return value;
+  return value.sources == 0 ? Value::any() : Value::mix(value.sources);
+}
 
-Value operator*(const Value& a, const Value& b) {
+Value operator+(const Value& a, const Value& b) { return plus(as_read(a), as_read(b), 1); }
+Value operator-(const Value& a, const Value& b) { return plus(as_read(a), as_read(b), -1); }
+
+Value operator*(const Value& left, const Value& right) {
+  const Value a = as_read(left), b = as_read(right);
   if (b == Value::number(1)) return a;
-  if (a.kind != Value::Kind::sum || b.kind != Value::Kind::sum)
-    return a.has_terms() || b.has_terms() ? Value::mix(a.sources | b.sources) : Value::any();
-  if (a.is_number()) return scaled(b, a.constant);
-  if (b.is_number()) return scaled(a, b.constant);
-  if (is_id(a)) return times_id(a, b);
-  if (is_id(b)) return times_id(b, a);
-  return a.has_terms() || b.has_terms() ? Value::mix(a.sources | b.sources) : Value::any();
+  if (a.kind == Kind::sum && b.kind == Kind::sum) {
+    if (a.is_number()) return scaled(b, a.constant);
+    if (b.is_number()) return scaled(a, b.constant);
+    if (a.is_just(Value::id)) return times_id(a, b);
+    if (b.is_just(Value::id)) return times_id(b, a);
+  }
+  return function_of(a, b);
+}
+
+Value function_of(const Value& left, const Value& right) {
+  const Value a = as_read(left), b = as_read(right);
+  const std::uint64_t sources = a.sources | b.sources;
+  if (!a.is_bound() || !b.is_bound())
+    return Value::mix((a.is_bound() ? 0 : a.sources) | (b.is_bound() ? 0 : b.sources));
+  const bool has_size = a.is_size() || b.is_size(), has_index = a.is_index() || b.is_index();
+  if (has_size && (has_index || a.is_frame() || b.is_frame())) return Value::mix(sources);
+  if (a.is_frame() || b.is_frame()) return Value::somewhere();
+  if (has_size) return Value::of_kind(Kind::size, sources);
+  return has_index ? Value::of_kind(Kind::index, sources) : Value::any();
 }
 
 bool are_same(const Value& a, const Value& b) {
@@ -152,8 +195,14 @@ bool are_same(const Value& a, const Value& b) {
   return other == b;
 }
 
+Value with_one_more(Value value) {
+  if (value.kind == Kind::sum && value.factor[Value::id_share] != 0)
+    value.factor[Value::before] = value.factor[Value::id_share];
+  return value;
+}
+
 Value resolved(Value value, std::uint64_t iterations, bool one_more) {
-  if (value.kind != Value::Kind::sum || value.iterations != iterations) return value;
+  if (value.kind != Kind::sum || value.iterations != iterations) return value;
   value.factor[Value::share] += value.factor[Value::quotient];
   value.factor[Value::id_share] += value.factor[Value::id_quotient];
   if (one_more) {  // quotient = share - 1
@@ -164,11 +213,11 @@ Value resolved(Value value, std::uint64_t iterations, bool one_more) {
     value.factor[Value::remainder] = 0;
   }
   value.factor[Value::quotient] = value.factor[Value::id_quotient] = 0;
-  return value;
+  return one_more ? with_one_more(value) : value;
 }
 
 Value either_share(const Value& more, const Value& not_more) {
-  if (more.kind != Value::Kind::sum || not_more.kind != Value::Kind::sum) return joined(more, not_more);
+  if (more.kind != Kind::sum || not_more.kind != Kind::sum) return joined(more, not_more);
   // `before` is 0 in a thread with one more, so any multiple of it may be added there.
   Value same = more;
   same.factor[Value::before] = not_more.factor[Value::before];
@@ -178,18 +227,32 @@ Value either_share(const Value& more, const Value& not_more) {
 }
 
 Value joined(const Value& a, const Value& b) {
-  if (are_same(a, b)) {
-    Value both = a;
-    both.sources |= b.sources;
-    return both;
+  if (a.kind == Kind::lost || b.kind == Kind::lost) {
+    // The code that follows is the same for both, so it does not read what one of them has lost.
+    return Value::of_kind(Kind::lost, (a.kind == Kind::lost ? a.sources : 0) | (b.kind == Kind::lost ? b.sources : 0));
   }
-  if (a.has_terms() || b.has_terms()) {
-    Value mixed = Value::mix(a.sources | b.sources, a.has_free_byte() && b.has_free_byte());
-    mixed.remnant = a.is_remnant() && b.is_remnant();
+  const std::uint64_t sources = a.sources | b.sources;
+  Value both = a;
+  if (a.identity != b.identity) both.identity = 0;
+  both.sources = sources;
+  Value theirs = b;
+  theirs.identity = both.identity;
+  if (are_same(both, theirs)) return both;
+  if (a.low_byte || b.low_byte || !a.is_bound() || !b.is_bound() ||
+      (a.is_size() != b.is_size() && !a.is_public() && !b.is_public())) {
+    Value mixed = Value::mix(sources, a.has_free_byte() && b.has_free_byte());
+    const auto may_be_left = [](const Value& value) { return value.is_free() || value.is_remnant(); };
+    mixed.remnant = may_be_left(a) && may_be_left(b);
     return mixed;
   }
-  if (a.kind == Value::Kind::frame || b.kind == Value::Kind::frame) return Value::in_frame(Value::kSomewhere, 0);
-  return Value::any();
+  if (a.is_frame() || b.is_frame()) return Value::somewhere();
+  if (a.is_size() || b.is_size()) return Value::of_kind(Kind::size, sources);
+  return a.is_index() || b.is_index() ? Value::of_kind(Kind::index, sources) : Value::any();
+}
+
+Value chosen(const Value& a, const Value& b, std::uint64_t by) {
+  if (a.kind == Kind::lost || b.kind == Kind::lost) return Value::of_kind(Kind::lost, a.sources | b.sources | by);
+  return are_same(a, b) && a.is_certain() ? joined(a, b) : Value::mix(a.sources | b.sources | by);
 }
 
 }  // namespace steelyard::partition

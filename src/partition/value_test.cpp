@@ -14,51 +14,72 @@ Value id() { return Value::term(Value::id, kQuery); }
 Value first(bool more) {
   const Value quotient = resolved(term(Value::quotient) + Value::number(more ? 1 : 0), kIterations, more);
   const Value before = more ? Value::number(0) : resolved(term(Value::remainder), kIterations, more);
-  return quotient * id() + before;
+  const Value sum = quotient * id() + before;
+  return more ? with_one_more(sum) : sum;
 }
 
 TEST(Value, TheFirstIterationOfAThreadIsFree) {
-  EXPECT_TRUE(first(true).is_free(true));
-  EXPECT_TRUE(first(false).is_free(false));
-  EXPECT_FALSE(first(true).is_free(false)) << "only where it is known that the thread has one more";
+  EXPECT_TRUE(first(true).is_free());
+  EXPECT_TRUE(first(false).is_free());
+  EXPECT_FALSE((term(Value::share) * id()).is_free()) << "unless it is known that the thread has one more";
 }
 
 TEST(Value, WhicheverWayTheCodeCameThere) {
   const Value both = either_share(first(true), first(false));
-  EXPECT_TRUE(both.is_free(false));
-  EXPECT_TRUE((both * Value::number(8) + Value::any()).is_free(false)) << "an address computed from it";
-  EXPECT_TRUE((both + term(Value::share)).is_free(false)) << "the end";
+  EXPECT_TRUE(both.is_free());
+  EXPECT_TRUE((both * Value::number(8) + Value::any()).is_free()) << "an address computed from it";
+  EXPECT_TRUE((both + term(Value::share)).is_free()) << "the end";
 }
 
 TEST(Value, PartsOfTheDivisionAreNotFree) {
   for (const auto part : {Value::id, Value::count, Value::quotient, Value::remainder, Value::before}) {
-    EXPECT_FALSE(term(part).is_free(false)) << part;
-    EXPECT_FALSE((term(part) * Value::number(8) + Value::any()).is_free(false)) << part;
+    EXPECT_FALSE(term(part).is_free()) << part;
+    EXPECT_FALSE((term(part) * Value::number(8) + Value::any()).is_free()) << part;
   }
-  EXPECT_FALSE((term(Value::share) * id()).is_free(false)) << "without those that the first threads have more";
-  EXPECT_FALSE((term(Value::quotient) * id() + term(Value::remainder)).is_free(false));
+  EXPECT_FALSE((term(Value::share) * id()).is_free()) << "without those that the first threads have more";
+  EXPECT_FALSE((term(Value::quotient) * id() + term(Value::remainder)).is_free());
 }
 
 TEST(Value, NearMissesAreNotFree) {
   const Value share = term(Value::share), before = term(Value::before);
-  EXPECT_FALSE((share * id() + before * Value::number(2)).is_free(false));
-  EXPECT_FALSE((share * (id() + Value::number(1)) + before + id()).is_free(false));
+  EXPECT_FALSE((share * id() + before * Value::number(2)).is_free());
+  EXPECT_FALSE((share * (id() + Value::number(1)) + before + id()).is_free());
   const Value of_another = Value::term(Value::before, kQuery, kIterations + 1);
-  EXPECT_FALSE((share * id() + of_another).is_free(false)) << "two divisions are mixed";
-  EXPECT_FALSE((id() * id()).is_free(false));
-  EXPECT_FALSE((id() * Value::any()).is_free(false));
+  EXPECT_FALSE((share * id() + of_another).is_free()) << "two divisions are mixed";
+  EXPECT_FALSE((id() * id()).is_free());
+  EXPECT_FALSE((id() * Value::any()).is_free());
+}
+
+TEST(Value, AShareIsNoMoreThanABound) {
+  const Value share = term(Value::share), first_one = first(false);
+  EXPECT_FALSE(share.is_free());
+  EXPECT_TRUE(share.is_bound());
+  EXPECT_TRUE(function_of(share, Value::number(4)).is_size()) << "as many groups";
+  EXPECT_TRUE((first_one + function_of(share, Value::number(4))).is_index()) << "where the groups end";
+  EXPECT_FALSE((first_one + share + share).is_free());
+  EXPECT_FALSE((first_one + first_one + share).is_free());
+  EXPECT_FALSE((Value::in_frame(0, -64) + share).is_free());
+}
+
+TEST(Value, WhichOfTwoItIsMayDependOnTheTeam) {
+  EXPECT_EQ(chosen(Value::number(1), Value::number(2), kQuery).kind, Value::Kind::mixed);
+  EXPECT_EQ(chosen(Value::any(), Value::any(), kQuery).kind, Value::Kind::mixed)
+      << "nobody knows that they are the same";
+  EXPECT_TRUE(chosen(Value::any(16), Value::any(16), kQuery).is_free());
+  EXPECT_TRUE(chosen(first(false), first(false), kQuery).is_free());
+  EXPECT_EQ(chosen(Value::of_kind(Value::Kind::lost, 0), Value::number(1), kQuery).kind, Value::Kind::lost);
 }
 
 TEST(Value, ADifferenceOfEqualTermsIsANumber) {
   EXPECT_TRUE((id() - id()).is_zero());
-  EXPECT_TRUE((Value::any() - Value::any()).is_free(false));
+  EXPECT_TRUE((Value::any() - Value::any()).is_free());
   EXPECT_FALSE((Value::any() - Value::any()).is_number()) << "nobody knows that they are the same";
 }
 
 TEST(Value, AJoinDependsOnWhatBothDo) {
   EXPECT_EQ(joined(id(), Value::number(0)).kind, Value::Kind::mixed);
   EXPECT_EQ(joined(id(), Value::term(Value::id, 2)).sources, 3U) << "of two queries";
-  EXPECT_TRUE(joined(Value::number(1), Value::number(2)).is_free(false));
+  EXPECT_TRUE(joined(Value::number(1), Value::number(2)).is_free());
   EXPECT_TRUE(joined(Value::in_frame(0, 8), Value::in_frame(0, 16)) == Value::in_frame(Value::kSomewhere, 0));
 }
 

@@ -1,0 +1,93 @@
+#include "partition/register_use.h"
+
+#include <utility>
+#include <vector>
+
+#include "partition/callee.h"
+
+namespace steelyard::partition {
+
+namespace {
+
+// Limits of time: what is not looked at uses everything.
+constexpr int kMostInstructions = 2'000, kDeepest = 3;
+
+std::uint32_t first_arguments(int count) {
+  std::uint32_t registers = 0;
+  for (int n = 0; n < count; ++n) registers |= 1u << kArguments[n];
+  return registers;
+}
+
+std::uint32_t caller_saved() {
+  std::uint32_t registers = 0;
+  for (const int r : kCallerSaved) registers |= 1u << r;
+  return registers;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> slot_behind(const Image& image, const Decoder& decoder, std::uint64_t address) {
+  for (int i = 0; i < 2; ++i) {
+    const std::optional<Instruction> there = decoder.at(image, address);
+    if (!there) return std::nullopt;
+    if (there->kind() == X86_INS_JMP) return there->slot();
+    if (there->is_in(CS_GRP_JUMP) || there->is_in(CS_GRP_CALL) || there->next() - address != 4) return std::nullopt;
+    address = there->next();  // past an endbr64
+  }
+  return std::nullopt;
+}
+
+RegisterUse RegisterUses::of(std::uint64_t entry, int depth) {
+  if (const auto known = known_.find(entry); known != known_.end()) return known->second;
+  if (depth > kDeepest) return {};
+  known_[entry] = {};  // where it calls itself
+  return known_[entry] = find(entry, depth);
+}
+
+/// A jump to another function counts as a call.
+RegisterUse RegisterUses::of_call(const Instruction& call, int depth, std::string_view& name) {
+  std::optional<std::uint64_t> slot = call.slot();
+  if (const auto target = call.target()) {
+    slot = slot_behind(image_, decoder_, *target);
+    if (!slot) return of(*target, depth + 1);
+  }
+  if (slot) name = image_.imported(*slot);
+  return {first_arguments(arguments_of(name)), ~caller_saved()};
+}
+
+RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
+  RegisterUse use{0, 0};
+  std::map<std::uint64_t, std::uint32_t> kept_at;  // registers that still hold what they held at the entry
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> open{{entry, ~0u}};
+  for (int count = 0; !open.empty(); ++count) {
+    const auto [address, kept] = open.back();
+    open.pop_back();
+    std::uint32_t& known = kept_at[address];
+    if ((kept & ~known) == 0) continue;
+    known |= kept;
+    const std::optional<Instruction> i = decoder_.at(image_, address);
+    if (!i || count > kMostInstructions) return {};
+    use.reads |= i->reads() & kept;
+    const bool is_call = i->is_in(CS_GRP_CALL), is_jump = i->is_in(CS_GRP_JUMP);
+    const std::optional<std::uint64_t> target = i->target();
+    if (is_call || (i->kind() == X86_INS_JMP && (!target || slot_behind(image_, decoder_, *target)))) {
+      std::string_view name;
+      const RegisterUse theirs = of_call(*i, depth, name);
+      use.reads |= kept & theirs.reads;
+      if (is_call && returns(name)) open.emplace_back(i->next(), kept & theirs.keeps);
+      if (!is_call && !i->slot() && !target) return {};  // through a table
+      if (!is_call) use.keeps |= kept & theirs.keeps;
+    } else if (i->is_in(CS_GRP_RET)) {
+      use.keeps |= kept;
+    } else if (is_jump) {
+      if (!target) return {};
+      open.emplace_back(*target, kept);
+      if (i->kind() != X86_INS_JMP) open.emplace_back(i->next(), kept);
+    } else if (i->kind() != X86_INS_UD2 && i->kind() != X86_INS_HLT) {
+      open.emplace_back(i->next(), kept & ~i->writes());
+    }
+  }
+  return use;
+}
+
+}  // namespace steelyard::partition

@@ -1,0 +1,328 @@
+/* Regions that another number of threads would break, by ways that are hard to see: through control flow, parts of the division,
+ * addresses of the stack, calling conventions. */
+#include <omp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noipa)) void work(long);
+volatile long worked;
+void work(long i) { worked = i; }
+__attribute__((noipa)) void works(long a, long b, long c);
+void works(long a, long b, long c) { worked = a + b + c; }
+__attribute__((noipa)) long second_before(const long* end);
+long second_before(const long* end) { return end[-2]; }
+__attribute__((noipa)) void at_tagged(uintptr_t address, double* a);
+void at_tagged(uintptr_t address, double* a) { a[*(int*)(address & ~(uintptr_t)1)] = 1; }
+__attribute__((noinline, noclone)) static void lower(long* x) { *x -= 1; }
+struct pair {
+  long first, second;
+};
+__attribute__((noipa)) long first_of(const long* second);
+long first_of(const long* second) {
+  return ((const struct pair*)((const char*)second - offsetof(struct pair, second)))->first;
+}
+long count, sizes[64];
+double total;
+int* shared;
+
+/* What happens depends on the thread. */
+void unsafe_effects_of_threads_with_one_more(int n) {
+#pragma omp parallel
+  if (omp_get_thread_num() < n % omp_get_num_threads()) {
+#pragma omp atomic
+    ++count;
+  }
+}
+void unsafe_value_of_threads_with_one_more(int n, const int* a) {
+#pragma omp parallel
+  {
+    const int x = omp_get_thread_num() < n % omp_get_num_threads() ? a[0] : a[1];
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_value_of_thread_0(const double* a) {
+#pragma omp parallel
+  {
+    const double weight = omp_get_thread_num() == 0 ? 0.0 : a[0];
+#pragma omp atomic
+    total += weight;
+  }
+}
+void unsafe_result_of_thread_0(void) {
+#pragma omp parallel
+  {
+    int x = 5;
+    if (omp_get_thread_num() == 0) x = atoi("7");
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_words_of_thread_0(double* a, int k) {
+#pragma omp parallel
+  {
+    volatile int x[4] = {0, 0, 0, 0};
+    if (omp_get_thread_num() == 0) x[2] = 1;
+#pragma omp atomic
+    count += x[k & 3];
+  }
+}
+void unsafe_all_but_thread_0(const int* flag) {
+#pragma omp parallel
+  {
+    if (omp_get_thread_num() != 0 || *flag) {
+#pragma omp atomic
+      ++count;
+    }
+  }
+}
+void unsafe_loop_of_thread_0(const int* a) {
+#pragma omp parallel
+  {
+    int x = 0;
+    if (omp_get_thread_num() == 0)
+      while (a[x] != 0) ++x;
+#pragma omp atomic
+    count += x;
+  }
+}
+__attribute__((noinline, noclone)) static int is_first(void) { return omp_get_thread_num() == 0 ? 3 : 4; }
+void unsafe_returned_by_thread_0(void) {
+#pragma omp parallel
+  {
+    const int x = is_first();
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_flag_of_one_more(int n) {
+#pragma omp parallel
+  {
+    const int x = omp_get_thread_num() < n % omp_get_num_threads();
+#pragma omp atomic
+    count += x;
+  }
+}
+/* Parts of the division. */
+void unsafe_quotient_in_an_argument(double* a, int n) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (int i = 0; i < n; i++) a[i] *= 2;
+    work(n / omp_get_num_threads());
+  }
+}
+void unsafe_remainder_in_an_argument(double* a, int n) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (int i = 0; i < n; i++) a[i] *= 2;
+    works(1, 2, n % omp_get_num_threads());
+  }
+}
+void unsafe_share_in_an_argument(long n) {
+#pragma omp parallel
+  {
+    const long threads = omp_get_num_threads(), id = omp_get_thread_num();
+    work(n / threads + (id < n % threads));
+  }
+}
+void unsafe_share_in_memory(double* a, int n, int slot) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = n / threads, before = n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    const int first = share * id + before;
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+    sizes[slot] = share;
+  }
+}
+void unsafe_share_as_an_address(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    const int share = n / threads + (id < n % threads);
+    a[share] = 1;
+  }
+}
+void unsafe_short_share(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num(), share = n / threads, rest = n % threads;
+    const int first = id < rest ? (share + 1) * id : share * id + rest;
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+  }
+}
+void unsafe_long_share(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num(), share = n / threads, rest = n % threads;
+    const int first = id < rest ? (share + 1) * id : share * id + rest;
+    for (int i = first; i < first + share + 1; ++i) a[i] *= 2;
+  }
+}
+void unsafe_middle(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    const int share = n / threads + (id < n % threads), first = share * id + (id < n % threads ? 0 : n % threads);
+    a[first + first + share] = 1;
+  }
+}
+void unsafe_two_divisions(double* a, unsigned n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = (int)(n / (unsigned)threads), before = (int)n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    const int first = share * id + before;
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+  }
+}
+void unsafe_halves(double* a, long n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    long share = n / threads, before = (int)n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    const long first = share * id + before;
+    for (long i = first; i < first + share; ++i) a[i] *= 2;
+  }
+}
+void unsafe_share_of_shares(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = n / threads, before = n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    int part = share / threads, rest = share % threads;
+    if (id < rest) {
+      ++part;
+      rest = 0;
+    }
+    const int first = part * id + rest;
+    for (int i = first; i < first + part; ++i) a[i] *= 2;
+  }
+}
+/* Addresses of the stack. */
+void unsafe_tagged_address(double* a) {
+#pragma omp parallel
+  {
+    int id = omp_get_thread_num();
+    at_tagged((uintptr_t)&id | 1, a);
+  }
+}
+void unsafe_end_of_an_array(double* a) {
+#pragma omp parallel
+  {
+    long local[4] = {0, 1, omp_get_thread_num(), 3};
+    a[second_before(local + 4)] = 1;
+  }
+}
+void unsafe_container(double* a) {
+#pragma omp parallel
+  {
+    struct pair both = {omp_get_thread_num(), 1};
+    a[first_of(&both.second)] = 1;
+  }
+}
+void unsafe_copied_bytes(int slot) {
+#pragma omp parallel
+  {
+    int id[8] = {0, 1, omp_get_thread_num(), 3, 4, 5, 6, 7};
+    memcpy(shared + slot, id, sizeof id);
+  }
+}
+void unsafe_changed_by_a_callee(double* a, long n) {
+#pragma omp parallel
+  {
+    const long threads = omp_get_num_threads(), id = omp_get_thread_num();
+    long share = n / threads, before = n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    lower(&share);
+    const long first = share * id + before;
+    for (long i = first; i < first + share; ++i) a[i] *= 2;
+  }
+}
+void unsafe_published_address(void) {
+#pragma omp parallel
+  {
+    int local = 0;
+    shared = &local;
+#pragma omp barrier
+    *(volatile int*)&local = omp_get_thread_num();
+#pragma omp barrier
+  }
+}
+/* Calling conventions. */
+void unsafe_nested_function(double* a) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num();
+    __attribute__((noinline)) void store(void) { a[id] = 1; }
+    store();
+  }
+}
+__attribute__((noinline, noclone)) static void leaves_registers_alone(void) { worked = 1; }
+__attribute__((noinline, noclone)) static void stores_both(long i, long id) { sizes[id] = i; }
+void unsafe_kept_over_a_call(long n) {
+#pragma omp parallel
+  {
+    const long id = omp_get_thread_num();
+    leaves_registers_alone();
+    stores_both(n, id);
+  }
+}
+__attribute__((noipa)) void stores_eighth(long, long, long, long, long, long, long, long);
+void stores_eighth(long a, long b, long c, long d, long e, long f, long g, long h) {
+  sizes[h] = a + b + c + d + e + f + g;
+}
+void unsafe_argument_on_the_stack(void) {
+#pragma omp parallel
+  stores_eighth(1, 2, 3, 4, 5, 6, 7, omp_get_thread_num());
+}
+__attribute__((noinline, noclone)) static void passes_on(long a, long b, long c, long d, long e, long f, long g, long h) {
+  stores_eighth(h, g, f, e, d, c, b, a + omp_get_thread_num());
+}
+void unsafe_tail_call(void) {
+#pragma omp parallel
+  passes_on(1, 2, 3, 4, 5, 6, 7, 8);
+}
+struct large {
+  long x[64];
+};
+__attribute__((noipa)) void takes_large(struct large);
+void takes_large(struct large l) { sizes[l.x[63]] = 1; }
+void unsafe_large_argument(void) {
+#pragma omp parallel
+  {
+    struct large l = {{1, 2, 3}};
+    l.x[63] = omp_get_thread_num();
+    takes_large(l);
+  }
+}
+__attribute__((noipa)) void log(long);
+void log(long id) { sizes[id] = 1; }
+void unsafe_own_function_of_a_known_name(void) {
+#pragma omp parallel
+  log(omp_get_thread_num());
+}
+int main(void) { return 0; }
