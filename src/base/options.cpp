@@ -87,10 +87,10 @@ std::vector<Option> make_table() {
       "changes them (threadprivate data is then lost or new where a count changes), keep keeps those of any program");
   when.choice(
       "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "keep", "resize"},
-      "regions whose threads query their ID or their number: keep keeps their thread count as it is without Steelyard; auto "
-      "changes it where the code after each query is recognised as that of gcc's static loops (some code that divides by "
-      "hand is taken for it); resize changes it in any case (an array that the program sizes by a thread count and indexes "
-      "by thread IDs then overflows)");
+      "regions whose threads query their ID or their number: auto changes their thread count if each query is proved to be "
+      "that of a static loop that gcc divides among threads, or of master; keep keeps their thread count as it is without "
+      "Steelyard; resize changes it in any case (an array that the program sizes by a thread count and indexes by thread IDs "
+      "then overflows)");
   when.on_off("smt", &Options::smt,
               "let ranks grow to as many threads as the node has hardware threads instead of cores; a rank that starts "
               "with more threads than cores has second hardware threads in any case");

@@ -46,7 +46,7 @@ struct Options {
   Domain domain = Domain::automatic;
   long max_threads = 0;
   ThreadLocal thread_local_data = ThreadLocal::automatic;
-  ThreadNumbers thread_numbers = ThreadNumbers::keep;
+  ThreadNumbers thread_numbers = ThreadNumbers::automatic;
   bool smt = false;
 
   Loops loops = Loops::automatic;

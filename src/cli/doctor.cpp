@@ -107,7 +107,8 @@ void examine_queries(const Binary& binary, Findings& findings) {
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (proved == all && all > 0) {
     findings.note(
-        "thread counts: each of its {} thread queries is recognised as one of gcc's static loops (--thread-numbers=auto)",
+        "thread counts: each of its {} thread queries is proved to be that of a static loop of gcc, so all its regions are "
+        "free",
         all);
     return;
   }
@@ -125,8 +126,8 @@ void examine_queries(const Binary& binary, Findings& findings) {
     names.size() < most_names ? names.push_back(name) : static_cast<void>(++others);
   }
   findings.note(
-      "thread counts: queries thread IDs. {} of {} queries are recognised as those of gcc's static loops (--thread-numbers=auto); "
-      "regions that make another keep their thread count{}{}{}",
+      "thread counts: queries thread IDs. {} of {} queries are proved to be those of gcc's static loops; regions that make "
+      "another keep their thread count{}{}{}",
       proved, all, names.empty() ? "" : ": in ", fmt::join(names, ", "),
       others > 0 ? fmt::format(", and {} other functions", others) : "");
 }
@@ -144,8 +145,8 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
     examine_queries(binary, findings);
   } else if (queries && options.thread_numbers == base::ThreadNumbers::keep) {
     findings.note(
-        "thread counts: queries thread IDs; regions that do so keep their thread count, the others are free. gcc's "
-        "schedule(static) loops query them, too");
+        "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread count "
+        "(--thread-numbers=keep), the others are free");
   } else if (queries) {
     findings.note(
         "thread counts: queries thread IDs, and --thread-numbers=resize lets teams grow all the same: an array that the "

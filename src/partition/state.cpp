@@ -119,7 +119,8 @@ void State::resolve(std::uint64_t iterations, bool more) {
 void State::after_call(bool is_imported, std::uint32_t keeps) {
   for (const int r : kCallerSaved) {
     const bool is_lost = is_imported || (keeps >> r & 1) == 0;
-    registers[r] = is_lost ? Value::of_kind(Value::Kind::lost, 0) : blurred(as_read(registers[r]));
+    if (is_lost) registers[r] = Value::of_kind(Value::Kind::lost, 0);
+    if (registers[r].kind != Value::Kind::lost) registers[r] = blurred(as_read(registers[r]));
   }
   if (is_imported) vectors = {}, written_vectors = 0;
   if (escaped) blur_words();

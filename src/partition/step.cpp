@@ -439,22 +439,21 @@ void Transition::pass_arguments(State& state) {
   const Callee& callee = around_.callee;
   check_effect(state);
   const auto pass = [&](const Value& value, bool surely) {
-    if (value.kind == Value::Kind::lost) return;
     if (surely || !value.is_remnant()) use(state, value, kArgument);
   };
-  if (callee.is_imported) {
-    const bool known = is_known(callee.name), has_length = takes_length(callee.name);
-    for (int n = 0; n < arguments_of(callee.name); ++n) {
-      const Value& value = state.registers[kArguments[n]];
-      if (value.kind == Value::Kind::lost) break;  // the next ones are no arguments either
-      if (!(has_length && n == 2 && value.is_size())) pass(value, known);
-    }
-    if (known) return;
-  } else {
-    for (const int r : {kRdi, kRsi, kRdx, kRcx, 8, 9, 10}) {
-      if ((callee.registers.reads >> r & 1) != 0) pass(state.registers[r], callee.registers.reads != ~0u);
-    }
+  const bool known = callee.is_imported && is_known(callee.name);
+  const int most = callee.is_imported ? arguments_of(callee.name) : kMostArguments;
+  for (int n = 0; n < most; ++n) {
+    const Value& value = state.registers[kArguments[n]];
+    if (value.kind == Value::Kind::lost) break;  // the next ones are no arguments either
+    if (!callee.is_imported && (callee.registers.reads >> kArguments[n] & 1) == 0) continue;
+    const bool is_length = n == 2 && takes_length(callee.name) && value.is_size();
+    if (!is_length) pass(value, known || (!callee.is_imported && callee.registers.reads != ~0u));
   }
+  if (known) return;
+  constexpr int static_chain = 10;  // of a nested function
+  if (!callee.is_imported && (callee.registers.reads >> static_chain & 1) != 0)
+    pass(state.registers[static_chain], true);
   if (!state.passes_on_stack) return;
   for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
 }

@@ -42,15 +42,15 @@ def test_a_free_program_gets_more(constrained):
     assert sum(result.threads_at_end) <= CORES
 
 
-# gcc's code of a static loop asks for thread IDs. That they are the compiler's own is recognised where it is decoded.
+# gcc's code of a static loop asks for thread IDs. That is proved to be the compiler's own.
 def test_a_static_loop_gets_more(constrained):
-    result, teams, _, strays = constrained("static", "--thread-numbers=auto")
+    result, teams, _, strays = constrained("static")
     assert result.moves() and teams[0] > 2 and strays == 0, result.verdict
     assert "query thread IDs" not in result.verdict, result.verdict
 
 
-def test_a_static_loop_keeps_its_count_by_default(constrained, request):
-    result, teams, _, _ = constrained("static")
+def test_a_static_loop_keeps_its_count_if_told_to(constrained, request):
+    result, teams, _, _ = constrained("static", "--thread-numbers=keep")
     keeps = request.node.callspec.params["constrained"] == "gcc"
     assert (teams == [2] * 4) == keeps and bool(result.moves()) != keeps, result.verdict
 
