@@ -452,8 +452,9 @@ void Transition::pass_arguments(State& state) {
   }
   if (known) return;
   constexpr int static_chain = 10;  // of a nested function
-  if (!callee.is_imported && (callee.registers.reads >> static_chain & 1) != 0)
-    pass(state.registers[static_chain], true);
+  const Value& chain = state.registers[static_chain];
+  const bool has_chain = !callee.is_imported && (callee.registers.reads >> static_chain & 1) != 0;
+  if (has_chain && chain.kind != Value::Kind::lost) pass(chain, true);
   if (!state.passes_on_stack) return;
   for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
 }
