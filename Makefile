@@ -9,9 +9,10 @@ CONFORMANCE_SOURCES ?=
 CONFORMANCE_FLAGS ?=
 FUZZ_SECONDS ?= 3600
 FUZZ_FLAGS ?=
+APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test fuzz demo bench bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup configure build test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
@@ -41,6 +42,9 @@ demo: build  ## Run an unbalanced program without and with Steelyard, and show w
 	@tools/demo.sh build
 
 bench: bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report  ## Run every benchmark beside its target
+
+bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS_FLAGS="--sources=DIR --dlb=LIBRARY"
+	@$(PYTHON) bench/apps.py --build build $(APPS_FLAGS)
 
 bench-cores: build  ## Benchmarks of `cores`: writes build/bench/cores.json
 	@$(PYTHON) bench/cores.py --build build

@@ -1,0 +1,80 @@
+"""What bench/apps.py makes of applications: built from a folder, run, read, compared. The application here is a script."""
+
+import argparse
+import tempfile
+import unittest
+from pathlib import Path
+
+import apps
+from application import Application, Input
+from apps import Cell, Row, Sample
+from harness import Failed, Progress
+
+SCRIPT = r"#!/bin/sh\necho Time: 2.5 ms\necho Energy = 4.125"
+
+
+def application(**more):
+    words = dict(name="script", source="https://example.org/script", commit="", program="program", timer=r"Time: ([\d.]+)",
+                 second=1000, result=r"Energy = ([\d.]+)", inputs=(Input("unbalanced", "", balanced=False),),
+                 build=f"printf '{SCRIPT}' > program; chmod +x program")
+    return Application(**(words | more))
+
+
+class Applications(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "script").mkdir()
+
+    def program(self, **more):
+        found = application(**more)
+        return found.built(found.sources(self.folder, self.folder), "openmpi", "gcc", self.folder / "cache")
+
+    def test_a_source_is_taken_from_the_folder_that_is_named(self):
+        self.assertTrue(self.program().exists())
+        self.assertFalse((self.folder / "script" / "program").exists(), "it is built in a copy")
+
+    def test_a_source_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(Failed, "https://example.org/other"):
+            application(name="other", source="https://example.org/other").sources(self.folder, self.folder)
+
+    def test_a_build_that_fails_says_why(self):
+        with self.assertRaisesRegex(Failed, "no such compiler"):
+            self.program(build="echo no such compiler; false")
+
+    def test_its_own_time_and_its_result_are_read(self):
+        self.assertEqual(application().read("Time: 2.5 ms\nEnergy = 4.125"), (0.0025, (4.125,)))
+        with self.assertRaisesRegex(Failed, "has no result"):
+            application().read("Time: 2.5 ms")
+
+    def test_a_result_may_differ_by_its_tolerance_only(self):
+        self.assertFalse(application().agrees((1.0,), (1.0000001,)))
+        self.assertTrue(application(tolerance=1e-6).agrees((1.0,), (1.0000001,)))
+        self.assertFalse(application(tolerance=1e-6).agrees((1.0,), (1.0, 1.0)))
+
+    def test_a_wrong_result_is_an_error(self):
+        results = iter([(1.0,), (2.0,), (2.0,)])
+        cell = Cell(application(), application().inputs[0], 1, 1, "openmpi", "gcc")
+        options = argparse.Namespace(build=self.folder, sources=self.folder, rounds=1, dlb=None)
+        progress = Progress({"cell": 1.0})
+        progress.start("cell")
+        run, apps.run = apps.run, lambda *words: Sample(1, 1, next(results))
+        self.addCleanup(setattr, apps, "run", run)
+        with self.assertRaisesRegex(Failed, "the result is"):
+            apps.measured(cell, options, progress)
+
+
+class Tables(unittest.TestCase):
+    def test_ratios_are_of_one_round(self):
+        cell = Cell(application(), application().inputs[0], 2, 1, "openmpi", "gcc")
+        row = Row(cell, {"native": [Sample(2, 1, ()), Sample(4, 2, ())], "steelyard": [Sample(1, 1, ()), Sample(2, 1, ())]})
+        self.assertEqual(row.ratios("steelyard", "job"), [0.5, 0.5])
+        text = apps.table([row, Row(cell, error="cannot be built\nmore")])
+        self.assertIn("0.50 [0.50-0.50]  0.75 [0.62-0.88]", text)
+        self.assertIn("cannot be built", text)
+        self.assertRegex(text, r"geometric mean, unbalanced +0\.500 +0\.750")
+
+
+if __name__ == "__main__":
+    unittest.main()
