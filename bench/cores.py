@@ -92,10 +92,11 @@ def dlb_case(session: Session, flavour: str, command: list[str], variables: dict
         return []
     if not session.dlb[flavour].exists():
         raise Failed(f"--dlb: {session.dlb[flavour]} is not there: build DLB with MPI support and name its libdlb_mpi.so")
-    launch = mpirun(flavour, 2, ["env", f"LD_PRELOAD={session.dlb[flavour]}", *command])
-    launch[1:1] = ["--bind-to", "core"]
-    return [Case("DLB LeWI", launch, variables | {"DLB_ARGS": "--lewi", "OMP_WAIT_POLICY": "passive",
-                                                  "OMPI_MCA_mpi_yield_when_idle": "1"})]
+    # LLVM's runtime first: DLB must find it when it starts, or falls back to a policy without OMPT.
+    launch = mpirun(flavour, 2, ["env", f"LD_PRELOAD=libomp.so.5:{session.dlb[flavour]}", *command])
+    launch[1:1] = ["--bind-to", "core", "--map-by", "slot:PE=1"]
+    return [Case("DLB LeWI", launch, variables | {"DLB_ARGS": "--lewi --ompt --lewi-affinity=mask --quiet",
+                                                  "OMP_WAIT_POLICY": "passive", "OMPI_MCA_mpi_yield_when_idle": "1"})]
 
 
 def lending(flavour: str, regions: int) -> Callable[[Session], list[Figure]]:

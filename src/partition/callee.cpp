@@ -90,24 +90,19 @@ int arguments_of(std::string_view name) {
   return real || takes_vectors_only(name) ? 0 : kMostArguments;
 }
 
+bool throws(std::string_view name) {
+  return name == "__cxa_throw" || name == "__cxa_rethrow" || name == "_Unwind_Resume" ||
+         (name.starts_with("_ZSt") && name.find("__throw_") != std::string_view::npos);
+}
+
 bool returns(std::string_view name) {
-  static constexpr std::string_view last[] = {"abort",
-                                              "exit",
-                                              "_exit",
-                                              "_Exit",
-                                              "quick_exit",
-                                              "__assert_fail",
-                                              "__stack_chk_fail",
-                                              "_ZSt9terminatev",
-                                              "__cxa_throw",
-                                              "__cxa_rethrow",
-                                              "_Unwind_Resume"};
+  static constexpr std::string_view last[] = {
+      "abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__stack_chk_fail", "_ZSt9terminatev"};
   static constexpr std::string_view last_of_fortran[] = {"_gfortran_stop", "_gfortran_error_stop",
                                                          "_gfortran_runtime_error", "_gfortran_os_error"};
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   if (std::find(std::begin(last), std::end(last), name) != std::end(last)) return false;
-  if (name.starts_with("_ZSt") && name.find("__throw_") != std::string_view::npos) return false;
-  return std::none_of(std::begin(last_of_fortran), std::end(last_of_fortran), begins);
+  return !throws(name) && std::none_of(std::begin(last_of_fortran), std::end(last_of_fortran), begins);
 }
 
 bool takes_length(std::string_view name) { return name == "memset" || name == "memcpy" || name == "memmove"; }

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kMostInstructions = 10'000;
 constexpr std::size_t kMostVisits = 40'000;
-constexpr std::uint64_t kExit = 0;  // of a function; no instruction has this address
+constexpr std::size_t kWordsOfAVisit = 16;  // joining as many words takes about as long as an instruction
+constexpr std::uint64_t kExit = 0;          // of a function; no instruction has this address
 
 /// The instructions that can be reached from a function's entry, and where ways meet.
 class Course {
@@ -165,6 +166,8 @@ class Course {
     for (const Function::Landing& landing : function.landings) {
       if (i.next() > landing.from && i.next() <= landing.to) step.pad = landing.pad;
     }
+    step.around.lands = step.pad.has_value();
+    step.around.callee.is_pointer = !slot && !i.target();
     if (step.pad) meets_.insert(*step.pad);
     // A call that never returns may be a function's last instruction.
     if (i.next() < function.end && returns(step.around.callee.name)) step.to.push_back(i.next());
@@ -199,7 +202,7 @@ class Interpretation {
     while (!open_.empty()) {
       const std::uint64_t from = *open_.begin();
       open_.erase(open_.begin());
-      visits += walk(from, nullptr);
+      visits += walk(from, nullptr) * (1 + states_.at(from).words.size() / kWordsOfAVisit);
       if (visits > kMostVisits) break;
     }
     Findings findings;
@@ -208,6 +211,7 @@ class Interpretation {
       return findings;
     }
     for (const auto& [from, state] : states_) walk(from, &findings);
+    if (repeated_ != 0) findings.add(repeated_, "repeats code depending on the thread", entry);
     return findings;
   }
 
@@ -224,11 +228,24 @@ class Interpretation {
     std::map<std::uint64_t, State>& ways = ways_[address];
     ways[from] = std::move(state);
     State all = ways.begin()->second;
-    for (auto way = std::next(ways.begin()); way != ways.end(); ++way) all = joined(all, way->second);
+    for (auto way = std::next(ways.begin()); way != ways.end(); ++way) {
+      note_controls(all, way->second);
+      all = joined(all, way->second);
+    }
     const auto [known, is_new] = states_.try_emplace(address, all);
     if (!is_new && all == known->second) return;
     known->second = std::move(all);
     open_.insert(address);
+  }
+
+  /// A way that runs back to before the jump that it comes from: how often the code between is executed depends on the thread, and
+  /// what it makes anew is not what other threads have made there.
+  void note_controls(const State& a, const State& b) {
+    for (const auto& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+      for (const auto& [jump, control] : one->controls) {
+        if (!other->controls.contains(jump)) repeated_ |= control.sources;
+      }
+    }
   }
 
   /// From a place where ways meet to the next ones. With `findings`, only looks.
@@ -268,6 +285,7 @@ class Interpretation {
   std::map<std::uint64_t, State> states_;  // what holds there
   std::map<std::uint64_t, std::map<std::uint64_t, State>> ends_;  // of each jump: what holds at the ends of its ways
   std::set<std::uint64_t> open_;
+  std::uint64_t repeated_ = 0;  // queries by which code is repeated
 };
 
 }  // namespace

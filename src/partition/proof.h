@@ -29,9 +29,11 @@ struct Proof {
 /// 1. such a value reaches an address, memory outside of the function's own stack, an argument, a return, a branch, or an
 ///    instruction that is not known, but as the index of an iteration that is computed by that division;
 /// 2. the share does anything but decide how often a loop runs, or be a length in memset() and the like;
-/// 3. a branch between threads (is this thread 0, has it one iteration more) leaves another value, or lets any thread but
-///    thread 0 store or call something, before its ways have met;
+/// 3. a branch between threads (is this thread 0, has it one iteration more) leaves another value in a register or in the stack, lets
+///    any thread but thread 0 store or call something before its ways have met, or repeats code;
 /// 4. a word of the stack holds such a value while an address of the stack is known outside of the function.
+/// A division that the program writes by hand to the letter of gcc's cannot be told from it, nor `if (omp_get_thread_num() == 0)`
+/// from `master`.
 /// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without unwind
 /// tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
 ///

@@ -6,6 +6,7 @@ namespace steelyard::partition {
 
 namespace {
 
+constexpr std::uint64_t kAllVectors = (std::uint64_t{1} << kVectorRegisters) - 1;
 constexpr int kMostNames = 128;  // for which an identity has room
 
 // Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of them it is.
@@ -39,6 +40,7 @@ State State::at_entry(bool one_argument) {
   state.registers.fill(Value::any());
   if (one_argument) {
     for (const int r : {kRsi, kRdx, kRcx, 8, 9}) state.registers[r] = Value::of_kind(Value::Kind::lost, 0);
+    state.lost_vectors = kAllVectors;
   }
   state.registers[kRsp] = Value::in_frame(0, 0);
   return state;
@@ -116,13 +118,20 @@ void State::resolve(std::uint64_t iterations, bool more) {
   if (more) one_more.insert(iterations);
 }
 
-void State::after_call(bool is_imported, std::uint32_t keeps) {
+void State::after_call(const Callee& callee) {
   for (const int r : kCallerSaved) {
-    const bool is_lost = is_imported || (keeps >> r & 1) == 0;
-    if (is_lost) registers[r] = Value::of_kind(Value::Kind::lost, 0);
-    if (registers[r].kind != Value::Kind::lost) registers[r] = blurred(as_read(registers[r]));
+    Value& value = registers[r];
+    const bool is_tainted = !as_read(value).is_free();
+    // gcc knows which registers a function of the same file leaves alone (-fipa-ra). Behind a pointer may be one that keeps all
+    // of them (of a TLS descriptor).
+    const bool is_lost =
+        callee.is_imported ? !callee.is_pointer || !is_tainted : (callee.registers.keeps >> r & 1) == 0;
+    if (is_lost)
+      value = Value::of_kind(Value::Kind::lost, 0);
+    else if (value.kind != Value::Kind::lost && !value.is_remnant())
+      value = blurred(as_read(value));
   }
-  if (is_imported) vectors = {}, written_vectors = 0;
+  if (callee.is_imported && !callee.is_pointer) vectors = {}, written_vectors = 0, lost_vectors = kAllVectors;
   if (escaped) blur_words();
   flags = {};
   passes_on_stack = false;
@@ -165,9 +174,10 @@ const State::Word* word_at(const Words& words, const State::Place& place) {
 
 State::Flags join_flags(const State::Flags& a, const State::Flags& b, std::uint64_t by) {
   if (by == 0 && a == b) return a;
-  if (by == 0 && !a.matter && !b.matter) return {};
+  const bool of_size = a.of_size || b.of_size;
+  if (by == 0 && !a.matter && !b.matter) return {.of_size = of_size};
   const Value mixed = Value::mix(a.left.sources | a.right.sources | b.left.sources | b.right.sources | by);
-  return {true, false, mixed, mixed};
+  return {.matter = true, .of_size = of_size, .left = mixed, .right = mixed};
 }
 
 State join(const State& a, const State& b, std::uint64_t by) {
@@ -187,8 +197,11 @@ State join(const State& a, const State& b, std::uint64_t by) {
     }
   }
   both.written_vectors = a.written_vectors | b.written_vectors;
-  for (int v = 0; v < kVectorRegisters; ++v)
-    both.vectors[v] = a.vectors[v] | b.vectors[v] | ((both.written_vectors >> v & 1) != 0 ? by : 0);
+  both.lost_vectors = a.lost_vectors | b.lost_vectors;
+  for (int v = 0; v < kVectorRegisters; ++v) {
+    const bool differs = (both.written_vectors >> v & 1) != 0 && (both.lost_vectors >> v & 1) == 0;
+    both.vectors[v] = a.vectors[v] | b.vectors[v] | (differs ? by : 0);
+  }
   std::set_intersection(a.one_more.begin(), a.one_more.end(), b.one_more.begin(), b.one_more.end(),
                         std::inserter(both.one_more, both.one_more.end()));
   both.flags = join_flags(a.flags, b.flags, by);
@@ -203,7 +216,9 @@ State joined(const State& a, const State& b) {
   std::uint64_t by = 0;
   for (const auto& [jump, control] : a.controls) {
     const auto theirs = b.controls.find(jump);
-    if (theirs != b.controls.end() && theirs->second.way != control.way) by |= control.sources | theirs->second.sources;
+    if (theirs == b.controls.end()) continue;
+    const bool is_same_way = theirs->second.way == control.way && control.way != Control::Way::both;
+    if (!is_same_way) by |= control.sources | theirs->second.sources;
   }
   return join(a, b, by);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "partition/callee.h"
 #include "partition/instruction.h"
 #include "partition/value.h"
 
@@ -37,15 +38,17 @@ struct State {
   struct Flags {
     bool matter = false;
     bool carries = false;  ///< a comparison: left < right is also in the carry flag
-    Value left, right;
+    bool of_size = false;  ///< it was with a share: what is chosen by it may only bound a loop
+    Value left{}, right{};
     friend bool operator==(const Flags&, const Flags&) = default;
   };
 
   std::array<Value, kRegisters> registers{};
   std::map<Place, Word> words;                            ///< those that hold something that is not public
   std::array<std::uint64_t, kVectorRegisters> vectors{};  ///< the queries that they depend on
-  std::uint64_t written_vectors = 0;                      ///< since the first of `controls`, a bit each
-  std::set<std::uint64_t> one_more;           ///< divisions of which this thread is known to have one iteration more
+  std::uint64_t lost_vectors = 0;     ///< overwritten by a call, a bit each: nothing reads them (Value::Kind::lost)
+  std::uint64_t written_vectors = 0;  ///< since the first of `controls`, a bit each
+  std::set<std::uint64_t> one_more;   ///< divisions of which this thread is known to have one iteration more
   std::map<std::uint64_t, Control> controls;  ///< those whose ways have not met yet, by the address of the jump
   Flags flags;
   bool passes_on_stack = false;  ///< a word was put where the next call would find its first argument on the stack
@@ -67,9 +70,7 @@ struct State {
   void forget(std::uint64_t made);
   /// It is known now whether this thread has one iteration more.
   void resolve(std::uint64_t iterations, bool more);
-  /// `is_imported`: the function keeps to the calling convention. Otherwise it `keeps` these registers, a bit each, and its caller may
-  /// know that (gcc's -fipa-ra).
-  void after_call(bool is_imported, std::uint32_t keeps);
+  void after_call(const Callee& callee);
   /// Names all that is known before the ways of a conditional jump part.
   void name_values(std::uint64_t jump);
 };

@@ -52,8 +52,9 @@ Meaning meaning_of(const State& state, Relation relation) {
   const State::Flags& flags = state.flags;
   if (!flags.matter) return Meaning::no_matter;
   if (flags.left.is_just(Value::id) && flags.right.is_zero()) {
-    if (relation == Relation::equal || relation == Relation::not_greater) return Meaning::thread_0;
-    if (relation == Relation::not_equal || relation == Relation::greater) return Meaning::not_thread_0;
+    if (relation == Relation::equal || (flags.carries && relation == Relation::not_greater)) return Meaning::thread_0;
+    if (relation == Relation::not_equal || (flags.carries && relation == Relation::greater))
+      return Meaning::not_thread_0;
   }
   if (!flags.carries) return Meaning::depends;
   if (flags.left.is_just(Value::id) && flags.right.is_just(Value::remainder)) {
@@ -87,6 +88,10 @@ bool is_second_byte(x86_reg name) {
 // xmm0, xmm1, and those that are a stack.
 constexpr std::uint64_t kReturnedVectors = 3 | std::uint64_t{1} << (kVectorRegisters - 1);
 
+constexpr std::uint64_t kAllQueries = ~std::uint64_t{0};
+// Registers of arguments that are no general ones: xmm0 - xmm7.
+constexpr std::uint64_t kArgumentVectors = 0xff;
+
 constexpr const char* kAddress = "computes an address from what depends on the team";
 constexpr const char* kStore = "stores what depends on the team";
 constexpr const char* kArgument = "passes on what depends on the team";
@@ -119,6 +124,12 @@ void Transition::check_effect(const State& state) {
   for (const auto& [jump, control] : state.controls) {
     if (control.way != Control::Way::thread_0) complain(kSomeThreads, control.sources);
   }
+}
+
+/// A store of some threads somewhere in the function's own part of the stack, which then differs between threads.
+void Transition::check_hidden_store(const State& state, const Value& address) {
+  if (!address.is_frame() && !state.escaped) return;
+  for (const auto& [jump, control] : state.controls) complain(kSomeThreads, control.sources);
 }
 
 /// Named after this instruction if nothing more exact is known.
@@ -184,8 +195,7 @@ void Transition::write(State& state, int index, const Value& value) {
   if (is_local && state.store(address, operand.size, value)) return;
   use(state, value, kStore);
   check_effect(state);
-  // Somewhere in its own part of the stack, which the threads then differ in.
-  if (address.is_frame() && !state.controls.empty()) complain(kSomeThreads, state.controls.begin()->second.sources);
+  check_hidden_store(state, address);
 }
 
 /// Of its lower half.
@@ -196,7 +206,18 @@ Value Transition::extended(Value value, std::uint64_t how) const {
 
 void Transition::set_flags(State& state, const Value& result) {
   state.flags = {};
-  if (!result.is_bound()) state.flags = {true, false, result, Value::number(0)};
+  state.flags.of_size = result.is_size();
+  if (!result.is_bound()) state.flags = {.matter = true, .left = result, .right = Value::number(0)};
+}
+
+/// Some of them may be as they were.
+void Transition::blur_flags(State& state, const Value& result) {
+  const State::Flags before = state.flags;
+  set_flags(state, result);
+  state.flags.of_size = state.flags.of_size || before.of_size;
+  if (!before.matter) return;
+  const Value mixed = Value::mix(sources_of(before) | result.sources);
+  state.flags = {.matter = true, .left = mixed, .right = mixed};
 }
 
 bool Transition::copy(State& state) {
@@ -257,6 +278,11 @@ bool Transition::is_arithmetic(State& state) {
     set_flags(state, result);
     return true;
   };
+  const auto compute_and_blur = [&](const Value& result) {
+    write(state, 0, made(result));
+    blur_flags(state, result);
+    return true;
+  };
   // Bit by bit.
   const auto bits_of = [](const Value& a, const Value& b) {
     const Value result = function_of(a, b);
@@ -269,15 +295,15 @@ bool Transition::is_arithmetic(State& state) {
   switch (i_.kind()) {
     case X86_INS_ADD: return compute(first + second);
     case X86_INS_SUB: return compute(same ? Value::number(0) : first - second);
-    case X86_INS_INC: return compute(first + Value::number(1));
-    case X86_INS_DEC: return compute(first - Value::number(1));
+    case X86_INS_INC: return compute_and_blur(first + Value::number(1));  // the carry stays
+    case X86_INS_DEC: return compute_and_blur(first - Value::number(1));
     case X86_INS_NEG: return compute(Value::number(0) - first);
     case X86_INS_XOR: return compute(same ? Value::number(0) : bits_of(first, second));
     case X86_INS_SHL:
     case X86_INS_SAL: {
       const bool constant = i_.operands() == 2 && i_.operand(1).type == X86_OP_IMM && i_.operand(1).imm < 31;
-      return compute(constant ? first * Value::number(std::int64_t{1} << i_.operand(1).imm)
-                              : function_of(first, i_.operands() == 2 ? second : state.registers[kRcx]));
+      if (constant) return compute(first * Value::number(std::int64_t{1} << i_.operand(1).imm));
+      return compute_and_blur(function_of(first, i_.operands() == 2 ? second : state.registers[kRcx]));
     }
     case X86_INS_AND:
       if (second.is_zero()) return compute(second);
@@ -288,11 +314,13 @@ bool Transition::is_arithmetic(State& state) {
       if (second == Value::number(-1)) return compute(second);
       return compute(bits_of(first, second));
     case X86_INS_NOT:
+    case X86_INS_BSWAP: return write(state, 0, made(function_of(first, Value{}))), true;
     case X86_INS_SHR:
     case X86_INS_SAR:
     case X86_INS_ROL:
     case X86_INS_ROR:
-    case X86_INS_BSWAP: return compute(function_of(first, i_.operands() > 1 ? second : state.registers[kRcx]));
+      // By 0 bits it leaves the flags alone; a rotation, most of them.
+      return compute_and_blur(function_of(first, i_.operands() > 1 ? second : state.registers[kRcx]));
     case X86_INS_ADC:
     case X86_INS_SBB: {
       const bool adds = i_.kind() == X86_INS_ADC;
@@ -322,6 +350,7 @@ void Transition::divide(State& state) {
     const Value result = function_of(function_of(by, dividend), upper);
     set(state, kRax, made(result));
     state.set(kRdx, result);
+    if (!divides) set_flags(state, result);
     return;
   }
   constexpr std::int64_t most = (std::int64_t{1} << 54) - 1;
@@ -351,7 +380,8 @@ bool Transition::is_comparison(State& state) {
     right = Value::number(0);
   }
   const bool matter = !left.is_bound() || !right.is_bound();
-  state.flags = matter ? State::Flags{true, true, left, right} : State::Flags{};
+  state.flags = {.of_size = left.is_size() || right.is_size()};
+  if (matter) state.flags = {.matter = true, .carries = true, .left = left, .right = right};
   return true;
 }
 
@@ -389,6 +419,8 @@ void Transition::select(State& state) {
   Value value = Value::mix(sources | otherwise.sources | chosen.sources);
   if (meaning == Meaning::no_matter) {
     value = joined(otherwise, chosen);
+    if (state.flags.of_size && !are_same(otherwise, chosen))
+      value = function_of(value, Value::of_kind(Value::Kind::size, kAllQueries));
   } else if (meaning == Meaning::one_more || meaning == Meaning::not_one_more) {
     const bool more = meaning == Meaning::one_more;
     const Value with = more ? chosen : otherwise, without = more ? otherwise : chosen;
@@ -438,6 +470,10 @@ bool Transition::is_stack(State& state) {
 void Transition::pass_arguments(State& state) {
   const Callee& callee = around_.callee;
   check_effect(state);
+  use_vectors_of(state, kArgumentVectors, kArgument);
+  if (throws(callee.name) && !around_.lands && !around_.returns_nothing) {
+    for (const auto& [jump, control] : state.controls) complain(kReturn, control.sources);
+  }
   const auto pass = [&](const Value& value, bool surely) {
     if (surely || !value.is_remnant()) use(state, value, kArgument);
   };
@@ -466,11 +502,12 @@ void Transition::call(State& state) {
   if (state.escaped && !is_harmless) {
     for (const auto& [jump, control] : state.controls) complain(kSomeThreads, control.sources);
   }
-  state.after_call(around_.callee.is_imported, around_.callee.registers.keeps);
+  state.after_call(around_.callee);
   // What it returns.
   if (as_read(state.registers[kRax]).is_free()) set(state, kRax, Value::any(i_.address()));
   if (as_read(state.registers[kRdx]).is_free() && !is_known(around_.callee.name)) set(state, kRdx, Value::any());
-  if (!state.controls.empty()) state.written_vectors |= kReturnedVectors;
+  if (!is_harmless) state.lost_vectors &= ~kReturnedVectors;
+  if (!is_harmless && !state.controls.empty()) state.written_vectors |= kReturnedVectors;
   const std::uint64_t query = std::uint64_t{1} << std::clamp(around_.callee.query, 0, 63);
   if (around_.callee.name == "omp_get_thread_num") state.registers[kRax] = Value::term(Value::id, query);
   if (around_.callee.name == "omp_get_num_threads") state.registers[kRax] = Value::term(Value::count, query);
@@ -478,6 +515,7 @@ void Transition::call(State& state) {
 
 void Transition::return_values(State& state) {
   if (around_.returns_nothing) return;
+  use_vectors_of(state, kReturnedVectors, kReturn);
   for (const int r : {kRax, kRdx}) {
     const Value& value = state.registers[r];
     if (value.kind != Value::Kind::lost && !value.is_remnant()) use(state, value, kReturn);
@@ -492,7 +530,8 @@ void Transition::use_vectors(State& state) {
   const bool is_older = name[0] == 'f';  // its registers are a stack
   const auto vector_at = [&](int n) { return i_.operand(n).type == X86_OP_REG ? vector_of(i_.operand(n).reg) : -1; };
   const int target = is_older ? kVectorRegisters - 1 : i_.operands() > 0 ? vector_at(0) : -1;
-  const bool writes = target >= 0 && name.find("comi") == std::string_view::npos && !name.ends_with("test");
+  const bool writes =
+      target >= 0 && name.find("comi") == std::string_view::npos && name.find("test") == std::string_view::npos;
   const bool reads_target = !writes || !overwrites_vector();
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
@@ -500,20 +539,36 @@ void Transition::use_vectors(State& state) {
   }
   if (writes) {
     state.vectors[target] = sources;
+    state.lost_vectors &= ~(std::uint64_t{1} << target);
     if (!state.controls.empty()) state.written_vectors |= std::uint64_t{1} << target;
   }
   if (sources != 0 && (!writes || is_older)) complain(kUnknown, sources);
 }
 
-/// True where the instruction reads nothing of its first operand.
+void Transition::use_vectors_of(const State& state, std::uint64_t which, const char* reason) {
+  for (int v = 0; v < kVectorRegisters; ++v) {
+    if (((which & ~state.lost_vectors) >> v & 1) != 0 && state.vectors[v] != 0) complain(reason, state.vectors[v]);
+  }
+}
+
+/// True where the instruction surely reads nothing of its first operand.
 bool Transition::overwrites_vector() const {
-  const std::string_view name = i_.name();
-  if (i_.operands() == 2 && i_.names_one_register_twice() && name.find("xor") != std::string_view::npos) return true;
-  if (i_.operands() == 2 && name.starts_with("mov"))
-    return i_.operand(1).type == X86_OP_MEM ||
-           (name != "movss" && name != "movsd" && name != "movhlps" && name != "movlhps");
-  // With three operands, the first is only written; but for a product that is added to it.
-  return i_.operands() == 3 && name[0] == 'v' && !name.starts_with("vfm") && !name.starts_with("vfn");
+  static constexpr std::string_view whole[] = {"movaps", "movapd", "movups", "movupd", "movdqa", "movdqu", "movq",
+                                               "movd",   "movss",  "movsd",  "addsd",  "addpd",  "addss",  "addps",
+                                               "subsd",  "subpd",  "mulsd",  "mulpd",  "mulss",  "mulps",  "divsd",
+                                               "divpd",  "xorps",  "xorpd",  "pxor",   "andps",  "andpd"};
+  for (int n = 0; n < i_.operands(); ++n) {
+    const bool is_register = i_.operand(n).type == X86_OP_REG;
+    if (is_register && i_.operand(n).reg >= X86_REG_K0 && i_.operand(n).reg <= X86_REG_K7) return false;  // a mask
+  }
+  std::string_view name = i_.name();
+  const bool has_target = name[0] == 'v' && i_.operands() == 3;
+  if (name[0] == 'v') name.remove_prefix(1);
+  if (std::find(std::begin(whole), std::end(whole), name) == std::end(whole)) return false;
+  if (name.find("xor") != std::string_view::npos && i_.operands() == 2 && i_.names_one_register_twice()) return true;
+  if (!name.starts_with("mov")) return has_target;
+  const bool is_scalar = name == "movss" || name == "movsd";  // between registers, it leaves the rest
+  return i_.operands() == 2 && (!is_scalar || i_.operand(1).type == X86_OP_MEM);
 }
 
 // It writes its first operand, and reads the others.
@@ -548,7 +603,7 @@ void Transition::unknown(State& state) {
       use(state, state.load(address, operand.size, 0), kUnknown);
       if (n > 0) continue;
       check_effect(state);
-      state.store(address, operand.size, Value::any());
+      if (!state.store(address, operand.size, Value::any())) check_hidden_store(state, address);
     } else if (operand.type == X86_OP_REG && number_of(operand.reg) >= 0) {
       use(state, state.registers[number_of(operand.reg)], kUnknown);
       state.registers[number_of(operand.reg)] = Value::any();
@@ -560,7 +615,32 @@ void Transition::unknown(State& state) {
     if (!is_length || !state.registers[reg].is_bound()) use(state, state.registers[reg], kUnknown);
     state.registers[reg] = Value::any();
   });
-  state.flags = {};
+  if (name == "syscall" || name.starts_with("int")) {
+    for (Value& value : state.registers) use(state, Value(value), kArgument);
+  }
+  const bool has_vectors = name[0] == 'f' || [&] {
+    for (int n = 0; n < i_.operands(); ++n) {
+      if (i_.operand(n).type == X86_OP_REG && vector_of(i_.operand(n).reg) >= 0) return true;
+    }
+    return false;
+  }();
+  use_flags(state, has_vectors);
+}
+
+/// By an instruction that is not known. What it writes depends on nothing that depends on the team.
+void Transition::use_flags(State& state, bool is_vector) {
+  static constexpr std::string_view readers[] = {"fcmov", "rcl", "rcr", "adcx", "adox", "pushf", "lahf", "cmc"};
+  const std::string_view name = i_.name();
+  const auto starts = [&](std::string_view word) { return name.starts_with(word); };
+  if (state.flags.matter && std::any_of(std::begin(readers), std::end(readers), starts))
+    complain(kUnknown, sources_of(state.flags));
+  const bool compares = name.find("comi") != std::string_view::npos || name.ends_with("test") || starts("ptest") ||
+                        starts("vptest") || starts("vtest") || name.find("cmpestr") != std::string_view::npos ||
+                        name.find("cmpistr") != std::string_view::npos;
+  if (is_vector && compares)
+    state.flags = {};
+  else if (!is_vector)
+    blur_flags(state, Value::any());
 }
 
 void Transition::apply(State& state, State* jumped) {

@@ -22,7 +22,8 @@ struct Findings {
 struct Surroundings {
   Callee callee;
   bool leaves = false;           ///< it jumps to another function for good
-  bool returns_nothing = false;  ///< the function returns no value
+  bool returns_nothing = false;  ///< the function returns no value, and lets no exception out
+  bool lands = false;            ///< of a call: an exception goes on in this function
   std::uint64_t meeting = 0;     ///< of a conditional jump: where both ways meet; 0: nowhere
 };
 
@@ -40,6 +41,8 @@ class Transition {
   void complain(const char* reason, std::uint64_t sources);
   void use(State& state, const Value& value, const char* reason);
   void check_effect(const State& state);
+  void check_hidden_store(const State& state, const Value& address);
+  void use_vectors_of(const State& state, std::uint64_t which, const char* reason);
   Value address_of(const State& state, const x86_op_mem& place);
   Value read(const State& state, int operand);
   Value read_memory(const State& state, const cs_x86_op& operand);
@@ -68,6 +71,8 @@ class Transition {
   bool overwrites_vector() const;
   void unknown(State& state);
   void set_flags(State& state, const Value& result);
+  void blur_flags(State& state, const Value& result);
+  void use_flags(State& state, bool is_vector);
 
   const Instruction& i_;
   const Surroundings& around_;

@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 void may_throw(double);
@@ -38,6 +39,36 @@ void unsafe_reference(double* a) {
     const int id = omp_get_thread_num();
     const auto set = [&id](double* to) __attribute__((noinline)) { to[id] = 1; };
     set(a);
+  }
+}
+__attribute__((noipa)) std::string text_of(int length);
+std::string text_of(int length) { return std::string(static_cast<std::size_t>(length), 'a'); }
+long letters;
+void unsafe_text(int length) {
+#pragma omp parallel
+  {
+    std::string text = text_of(length);
+    if (omp_get_thread_num() == 0) text[0] = 'x';
+#pragma omp atomic
+    letters += text[0];
+  }
+}
+__attribute__((noipa)) static void unsafe_throw_of_thread_0() {
+  letters = 1;
+  if (omp_get_thread_num() == 0) throw 1;
+  letters = 2;
+}
+void catches() {
+#pragma omp parallel
+  {
+    long x = 5;
+    try {
+      unsafe_throw_of_thread_0();
+    } catch (int) {
+      x = 7;
+    }
+#pragma omp atomic
+    letters += x;
   }
 }
 }

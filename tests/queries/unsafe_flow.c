@@ -1,5 +1,6 @@
 /* Regions that another number of threads would break, by ways that are hard to see: through control flow, parts of the division,
  * addresses of the stack, calling conventions. */
+#include <complex.h>
 #include <omp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ long first_of(const long* second) {
   return ((const struct pair*)((const char*)second - offsetof(struct pair, second)))->first;
 }
 long count, sizes[64];
-double total;
+double total, pow(double, double);
 int* shared;
 
 /* What happens depends on the thread. */
@@ -101,6 +102,133 @@ void unsafe_flag_of_one_more(int n) {
 #pragma omp parallel
   {
     const int x = omp_get_thread_num() < n % omp_get_num_threads();
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_both_ways(const int* a) {
+#pragma omp parallel
+  {
+    int x = a[9];
+    if ((omp_get_thread_num() == 0 && a[1] > 3) || a[2] > 5) x = a[7];
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_both_ways_with_one_more(int n, const int* a) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num(), threads = omp_get_num_threads();
+    long x = 0;
+    if ((id < n % threads && a[0]) || a[1]) x = a[3];
+#pragma omp atomic
+    count += x;
+  }
+}
+__attribute__((noipa)) int next(void);
+int next(void) {
+  static int value;
+  return ++value;
+}
+void unsafe_repeated_by_thread_0(void) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num();
+    int x;
+    do x = next();
+    while (id == 0 && x < 9);
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_left_by_others(const int* a) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num();
+    int i = 0, x = 0;
+    do {
+      x = a[i++];
+      if (id != 0) break;
+    } while (x);
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_real_argument(const double* a) {
+#pragma omp parallel
+  {
+    const double weight = omp_get_thread_num() == 0 ? a[0] : a[1], power = pow(weight, a[3]);
+#pragma omp atomic
+    total += power;
+  }
+}
+__attribute__((noipa)) void add(double x);
+void add(double x) { total += x; }
+void unsafe_real_argument_of_a_local_function(const double* a) {
+#pragma omp parallel
+  {
+    double x = a[2];
+    if (omp_get_thread_num() == 0) x = a[1] * a[3];
+    add(x);
+    worked = 2;
+  }
+}
+__attribute__((noinline, noclone)) static double weight_of(const double* a) {
+  double x = a[0];
+  if (omp_get_thread_num() == 0) x = a[1] * x;
+  worked = 3;
+  return x;
+}
+void unsafe_real_result(const double* a) {
+#pragma omp parallel
+  add(weight_of(a));
+}
+void unsafe_half_of_a_vector(double complex* restrict q, const double* restrict p) {
+#pragma omp parallel
+  {
+    double x = p[1];
+    if (omp_get_thread_num() == 0) x = p[0];
+    q[0] = x + I * p[9];
+  }
+}
+/* Conditions that are used late. */
+__attribute__((noipa)) void mixed_arguments(double a, double b, long c, double d, double e);
+void mixed_arguments(double a, double b, long c, double d, double e) { total += a + b + (double)c + d + e; }
+void unsafe_late_move(const double* a, long p, long q) {
+#pragma omp parallel
+  mixed_arguments(0.0, a[1], omp_get_thread_num() >= 3 ? p : q, 0.0, 2.5);
+}
+void unsafe_late_flag(const double* a) {
+#pragma omp parallel
+  mixed_arguments(a[0], a[1], omp_get_thread_num() == 3, 1.5, 2.5);
+}
+void unsafe_late_carry(const unsigned long* a, unsigned long n) {
+#pragma omp parallel
+  mixed_arguments(0.0, 1.0, (long)(a[1] + ((unsigned long)omp_get_thread_num() < n)), 2.0, 3.0);
+}
+void unsafe_complement(long* a) {
+#pragma omp parallel
+  {
+    long x = a[1];
+    if (omp_get_num_threads() > 4) x = ~x;
+#pragma omp atomic
+    count += x;
+  }
+}
+long double extended_total;
+void unsafe_extended_precision(const long double* a) {
+#pragma omp parallel
+  {
+    const long double weight = omp_get_thread_num() == 0 ? 1.0L : 0.0L;
+#pragma omp critical
+    extended_total += weight * a[0];
+  }
+}
+void unsafe_overflow(unsigned long k) {
+#pragma omp parallel
+  {
+    unsigned long product;
+    const long x = __builtin_mul_overflow((unsigned long)omp_get_thread_num() + 1, k, &product) ? 5 : 3;
 #pragma omp atomic
     count += x;
   }
@@ -219,6 +347,19 @@ void unsafe_share_of_shares(double* a, int n) {
     for (int i = first; i < first + part; ++i) a[i] *= 2;
   }
 }
+void unsafe_is_large(int n, int* out) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = n / threads, before = n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    const int first = share * id + before, is_large = share > 1000;
+    for (int i = first; i < first + share; ++i) out[i] = is_large;
+  }
+}
 /* Addresses of the stack. */
 void unsafe_tagged_address(double* a) {
 #pragma omp parallel
@@ -272,7 +413,27 @@ void unsafe_published_address(void) {
 #pragma omp barrier
   }
 }
+__attribute__((noipa)) long* same(long* p);
+long* same(long* p) { return p; }
+void unsafe_written_by_thread_0_through_a_pointer(void) {
+#pragma omp parallel
+  {
+    long x = 5;
+    long* p = same(&x);
+    if (omp_get_thread_num() == 0) *p = 7;
+#pragma omp atomic
+    count += x;
+  }
+}
 /* Calling conventions. */
+void unsafe_system_call(void) {
+#pragma omp parallel
+  {
+    long result = 1000;
+    const long id = omp_get_thread_num();
+    __asm__ volatile("syscall" : "+a"(result) : "D"(id) : "rcx", "r11", "memory");
+  }
+}
 void unsafe_nested_function(double* a) {
 #pragma omp parallel
   {
@@ -299,7 +460,8 @@ void unsafe_argument_on_the_stack(void) {
 #pragma omp parallel
   stores_eighth(1, 2, 3, 4, 5, 6, 7, omp_get_thread_num());
 }
-__attribute__((noinline, noclone)) static void passes_on(long a, long b, long c, long d, long e, long f, long g, long h) {
+__attribute__((noinline, noclone)) static void passes_on(long a, long b, long c, long d, long e, long f, long g,
+                                                         long h) {
   stores_eighth(h, g, f, e, d, c, b, a + omp_get_thread_num());
 }
 void unsafe_tail_call(void) {
