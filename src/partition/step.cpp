@@ -2,84 +2,11 @@
 
 #include <algorithm>
 
+#include "partition/condition.h"
+
 namespace steelyard::partition {
 
 namespace {
-
-/// What a condition code says of the last comparison, or of the last result and 0.
-enum class Relation { less, not_less, greater, not_greater, equal, not_equal, unknown };
-
-Relation relation_of(x86_insn kind) {
-  switch (kind) {
-    case X86_INS_JL:
-    case X86_INS_JB:
-    case X86_INS_CMOVL:
-    case X86_INS_CMOVB:
-    case X86_INS_SETL:
-    case X86_INS_SETB: return Relation::less;
-    case X86_INS_JGE:
-    case X86_INS_JAE:
-    case X86_INS_CMOVGE:
-    case X86_INS_CMOVAE:
-    case X86_INS_SETGE:
-    case X86_INS_SETAE: return Relation::not_less;
-    case X86_INS_JG:
-    case X86_INS_JA:
-    case X86_INS_CMOVG:
-    case X86_INS_CMOVA:
-    case X86_INS_SETG:
-    case X86_INS_SETA: return Relation::greater;
-    case X86_INS_JLE:
-    case X86_INS_JBE:
-    case X86_INS_CMOVLE:
-    case X86_INS_CMOVBE:
-    case X86_INS_SETLE:
-    case X86_INS_SETBE: return Relation::not_greater;
-    case X86_INS_JE:
-    case X86_INS_CMOVE:
-    case X86_INS_SETE: return Relation::equal;
-    case X86_INS_JNE:
-    case X86_INS_CMOVNE:
-    case X86_INS_SETNE: return Relation::not_equal;
-    default: return Relation::unknown;
-  }
-}
-
-/// What it means for a thread that a condition holds.
-enum class Meaning { no_matter, thread_0, not_thread_0, one_more, not_one_more, depends };
-
-Meaning meaning_of(const State& state, Relation relation) {
-  const State::Flags& flags = state.flags;
-  if (!flags.matter) return Meaning::no_matter;
-  if (flags.left.is_just(Value::id) && flags.right.is_zero()) {
-    if (relation == Relation::equal || (flags.carries && relation == Relation::not_greater)) return Meaning::thread_0;
-    if (relation == Relation::not_equal || (flags.carries && relation == Relation::greater))
-      return Meaning::not_thread_0;
-  }
-  if (!flags.carries) return Meaning::depends;
-  if (flags.left.is_just(Value::id) && flags.right.is_just(Value::remainder)) {
-    if (relation == Relation::less) return Meaning::one_more;
-    if (relation == Relation::not_less) return Meaning::not_one_more;
-  }
-  if (flags.left.is_just(Value::remainder) && flags.right.is_just(Value::id)) {
-    if (relation == Relation::greater) return Meaning::one_more;
-    if (relation == Relation::not_greater) return Meaning::not_one_more;
-  }
-  return Meaning::depends;
-}
-
-std::uint64_t sources_of(const State::Flags& flags) {
-  return flags.matter ? flags.left.sources | flags.right.sources : 0;
-}
-
-std::uint64_t division_of(const State::Flags& flags) {
-  return flags.left.iterations != 0 ? flags.left.iterations : flags.right.iterations;
-}
-
-/// 1 in a thread with one iteration more, else 0.
-Value one_if_more(std::uint64_t sources, std::uint64_t iterations) {
-  return Value::term(Value::share, sources, iterations) - Value::term(Value::quotient, sources, iterations);
-}
 
 bool is_second_byte(x86_reg name) {
   return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
@@ -98,7 +25,6 @@ constexpr const char* kArgument = "passes on what depends on the team";
 constexpr const char* kBranch = "branches by what depends on the team";
 constexpr const char* kReturn = "returns what depends on the team";
 constexpr const char* kUnknown = "is an instruction that is not known, on what depends on the team";
-
 constexpr const char* kSomeThreads = "has code that is executed depending on the thread";
 
 }  // namespace
