@@ -544,12 +544,9 @@ void Transition::unknown(State& state) {
   if (name == "syscall" || name.starts_with("int")) {
     for (Value& value : state.registers) use(state, Value(value), kArgument);
   }
-  const bool has_vectors = name[0] == 'f' || [&] {
-    for (int n = 0; n < i_.operands(); ++n) {
-      if (i_.operand(n).type == X86_OP_REG && vector_of(i_.operand(n).reg) >= 0) return true;
-    }
-    return false;
-  }();
+  bool has_vectors = name[0] == 'f';
+  for (int n = 0; n < i_.operands(); ++n)
+    has_vectors = has_vectors || (i_.operand(n).type == X86_OP_REG && vector_of(i_.operand(n).reg) >= 0);
   use_flags(state, has_vectors);
 }
 
