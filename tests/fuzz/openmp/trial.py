@@ -13,7 +13,7 @@ from .settings import Setting
 NATIVE_SECONDS = 10  # of native runs, which must be right before a difference is reported
 ALONE = 3  # a hang is confirmed with this many times the timeout
 # Aborts of libomp by itself: 3 of 10 native runs of recursive regions that need more threads than there are cores, bound.
-OWN_ABORTS = ("Assertion failure at kmp_affinity.cpp",)
+OWN_ABORTS = ("Assertion failure at kmp_affinity.cpp", "victim_tid < task_team->tt.tt_nproc")
 
 
 @dataclass(frozen=True)
