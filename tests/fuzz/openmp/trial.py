@@ -12,7 +12,8 @@ from .settings import Setting
 
 NATIVE_SECONDS = 10  # of native runs, which must be right before a difference is reported
 ALONE = 3  # a hang is confirmed with this many times the timeout
-# Aborts of libomp by itself: 3 of 10 native runs of recursive regions that need more threads than there are cores, bound.
+# Aborts of libomp by itself: 3 of 10 native runs of recursive regions that need more threads than there are cores, bound; 1 of 400
+# native runs of tasks in teams of changing size.
 OWN_ABORTS = ("Assertion failure at kmp_affinity.cpp", "victim_tid < task_team->tt.tt_nproc")
 
 
