@@ -96,8 +96,26 @@ bool throws(std::string_view name) {
 }
 
 bool returns(std::string_view name) {
-  static constexpr std::string_view last[] = {
-      "abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__stack_chk_fail", "_ZSt9terminatev"};
+  static constexpr std::string_view last[] = {"abort",
+                                              "exit",
+                                              "_exit",
+                                              "_Exit",
+                                              "quick_exit",
+                                              "__assert_fail",
+                                              "__stack_chk_fail",
+                                              "_ZSt9terminatev",
+                                              "err",
+                                              "errx",
+                                              "verr",
+                                              "verrx",
+                                              "longjmp",
+                                              "siglongjmp",
+                                              "_longjmp",
+                                              "__longjmp_chk",
+                                              "pthread_exit",
+                                              "__cxa_throw_bad_array_new_length",
+                                              "__cxa_bad_cast",
+                                              "__cxa_bad_typeid"};
   static constexpr std::string_view last_of_fortran[] = {"_gfortran_stop", "_gfortran_error_stop",
                                                          "_gfortran_runtime_error", "_gfortran_os_error"};
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };

@@ -170,7 +170,9 @@ class Course {
     step.around.callee.is_pointer = !slot && !i.target();
     if (step.pad) meets_.insert(*step.pad);
     // A call that never returns may be a function's last instruction.
-    if (i.next() < function.end && returns(step.around.callee.name)) step.to.push_back(i.next());
+    const Callee& callee = step.around.callee;
+    const bool comes_back = callee.is_imported ? returns(callee.name) : callee.registers.returns;
+    if (i.next() < function.end && comes_back) step.to.push_back(i.next());
     return true;
   }
 

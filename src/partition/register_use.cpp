@@ -52,11 +52,11 @@ RegisterUse RegisterUses::of_call(const Instruction& call, int depth, std::strin
     if (!slot) return of(*target, depth + 1);
   }
   if (slot) name = image_.imported(*slot);
-  return {first_arguments(arguments_of(name)), ~caller_saved()};
+  return {first_arguments(arguments_of(name)), ~caller_saved(), returns(name)};
 }
 
 RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
-  RegisterUse use{0, 0};
+  RegisterUse use{0, 0, false};
   std::map<std::uint64_t, std::uint32_t> kept_at;  // registers that still hold what they held at the entry
   std::vector<std::pair<std::uint64_t, std::uint32_t>> open{{entry, ~0u}};
   for (int count = 0; !open.empty(); ++count) {
@@ -74,11 +74,13 @@ RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
       std::string_view name;
       const RegisterUse theirs = of_call(*i, depth, name);
       use.reads |= kept & theirs.reads;
-      if (is_call && returns(name)) open.emplace_back(i->next(), kept & theirs.keeps);
+      if (is_call && theirs.returns) open.emplace_back(i->next(), kept & theirs.keeps);
       if (!is_call && !i->slot() && !target) return {};  // through a table
       if (!is_call) use.keeps |= kept & theirs.keeps;
+      if (!is_call) use.returns = use.returns || theirs.returns;
     } else if (i->is_in(CS_GRP_RET)) {
       use.keeps |= kept;
+      use.returns = true;
     } else if (is_jump) {
       if (!target) return {};
       open.emplace_back(*target, kept);

@@ -13,6 +13,7 @@ namespace steelyard::partition {
 struct RegisterUse {
   std::uint32_t reads = ~0u;  ///< it may read what these hold at its entry
   std::uint32_t keeps = ~0u;  ///< these may hold the same when it returns
+  bool returns = true;        ///< false: it never does
 };
 
 /// The word through which this code jumps at once: a stub of the procedure linkage table. Nothing if it is no stub.

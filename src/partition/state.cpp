@@ -63,15 +63,20 @@ Value State::load(const Value& address, int size, std::uint64_t identity) const 
   if (!address.is_frame()) return Value::any(identity);
   const bool anywhere = address.origin == Value::kSomewhere;
   const Place place{address.origin, address.constant, address.span};
-  Value result = Value::any(identity);
+  const Word* whole = nullptr;
+  int met = 0;
+  std::uint64_t sources = 0;
+  bool has_address = false;
   for (const auto& [other, word] : words) {
     if (!anywhere && !overlap(place, size, other, word.size)) continue;
-    const bool whole = !anywhere && place == other && (size == word.size || (size >= 4 && size < word.size));
-    if (whole) return word.value;
-    if (!word.value.is_free()) return Value::mix(word.value.sources);
-    if (word.value.is_frame()) result = Value::somewhere();
+    ++met;
+    if (!anywhere && place == other && (size == word.size || (size >= 4 && size < word.size))) whole = &word;
+    if (!word.value.is_free()) sources |= word.value.sources;
+    has_address = has_address || word.value.is_frame();
   }
-  return result;
+  if (whole != nullptr && met == 1) return whole->value;
+  if (sources != 0) return Value::mix(sources);
+  return has_address ? Value::somewhere() : Value::any(identity);
 }
 
 bool State::store(const Value& address, int size, const Value& value) {
@@ -82,13 +87,22 @@ bool State::store(const Value& address, int size, const Value& value) {
     return false;
   }
   const Place place{address.origin, address.constant, address.span};
+  Word rest{0, {}};  // of a longer word that begins here
   for (auto word = words.begin(); word != words.end();) {
     const auto& [other, was] = *word;
     const bool meets = overlap(place, size, other, was.size);
     const bool covered = meets && other.origin == place.origin && other.offset >= place.offset &&
                          other.offset + was.size <= place.offset + size;
-    if (meets && !covered) word->second.value = was.value.is_free() ? Value::any() : Value::mix(was.value.sources);
+    if (meets && !covered) {
+      const bool free = was.value.is_free() && value.is_free();
+      word->second.value = free ? Value::any() : Value::mix(was.value.sources | value.sources);
+      if (other == place) rest = {was.size - size, word->second.value};
+    }
     word = covered ? words.erase(word) : std::next(word);
+  }
+  if (rest.size > 0) {
+    words.erase(place);
+    words[{place.origin, place.offset + size, place.span}] = rest;
   }
   if (!value.is_public() || !controls.empty()) words[place] = {size, value};
   const Value& top = registers[kRsp];
@@ -197,7 +211,7 @@ State join(const State& a, const State& b, std::uint64_t by) {
     }
   }
   both.written_vectors = a.written_vectors | b.written_vectors;
-  both.lost_vectors = a.lost_vectors | b.lost_vectors;
+  both.lost_vectors = a.lost_vectors & b.lost_vectors;
   for (int v = 0; v < kVectorRegisters; ++v) {
     const bool differs = (both.written_vectors >> v & 1) != 0 && (both.lost_vectors >> v & 1) == 0;
     both.vectors[v] = a.vectors[v] | b.vectors[v] | (differs ? by : 0);

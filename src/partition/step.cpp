@@ -54,7 +54,11 @@ void Transition::check_effect(const State& state) {
 
 /// A store of some threads somewhere in the function's own part of the stack, which then differs between threads.
 void Transition::check_hidden_store(const State& state, const Value& address) {
-  if (!address.is_frame() && !state.escaped) return;
+  if (address.is_frame() || state.escaped) check_own_store(state);
+}
+
+/// A store of some threads in what each thread has for itself.
+void Transition::check_own_store(const State& state) {
   for (const auto& [jump, control] : state.controls) complain(kSomeThreads, control.sources);
 }
 
@@ -121,7 +125,10 @@ void Transition::write(State& state, int index, const Value& value) {
   if (is_local && state.store(address, operand.size, value)) return;
   use(state, value, kStore);
   check_effect(state);
-  check_hidden_store(state, address);
+  if (is_local)
+    check_hidden_store(state, address);
+  else
+    check_own_store(state);
 }
 
 /// Of its lower half.
@@ -407,7 +414,8 @@ void Transition::pass_arguments(State& state) {
   const int most = callee.is_imported ? arguments_of(callee.name) : kMostArguments;
   for (int n = 0; n < most; ++n) {
     const Value& value = state.registers[kArguments[n]];
-    if (value.kind == Value::Kind::lost) break;  // the next ones are no arguments either
+    const bool is_lost = value.kind == Value::Kind::lost && value.sources == 0;
+    if (is_lost) break;  // the next ones are no arguments either
     if (!callee.is_imported && (callee.registers.reads >> kArguments[n] & 1) == 0) continue;
     const bool is_length = n == 2 && takes_length(callee.name) && value.is_size();
     if (!is_length) pass(value, known || (!callee.is_imported && callee.registers.reads != ~0u));
@@ -416,7 +424,7 @@ void Transition::pass_arguments(State& state) {
   constexpr int static_chain = 10;  // of a nested function
   const Value& chain = state.registers[static_chain];
   const bool has_chain = !callee.is_imported && (callee.registers.reads >> static_chain & 1) != 0;
-  if (has_chain && chain.kind != Value::Kind::lost) pass(chain, true);
+  if (has_chain) pass(chain, true);
   if (!state.passes_on_stack) return;
   for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
 }
@@ -444,7 +452,7 @@ void Transition::return_values(State& state) {
   use_vectors_of(state, kReturnedVectors, kReturn);
   for (const int r : {kRax, kRdx}) {
     const Value& value = state.registers[r];
-    if (value.kind != Value::Kind::lost && !value.is_remnant()) use(state, value, kReturn);
+    if (!value.is_remnant()) use(state, value, kReturn);
   }
   // What it returns may be another value on the other way.
   for (const auto& [jump, control] : state.controls) complain(kReturn, control.sources);
@@ -462,6 +470,10 @@ void Transition::use_vectors(State& state) {
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
     if (const int vector = vector_at(n); vector >= 0) sources |= state.vectors[vector];
+  }
+  for (int n = 0; n < i_.operands(); ++n) {  // addresses that are gathered
+    const int index = i_.operand(n).type == X86_OP_MEM ? vector_of(i_.operand(n).mem.index) : -1;
+    if (index >= 0 && state.vectors[index] != 0) complain(kAddress, state.vectors[index]);
   }
   if (writes) {
     state.vectors[target] = sources;

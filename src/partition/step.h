@@ -41,6 +41,7 @@ class Transition {
   void complain(const char* reason, std::uint64_t sources);
   void use(State& state, const Value& value, const char* reason);
   void check_effect(const State& state);
+  void check_own_store(const State& state);
   void check_hidden_store(const State& state, const Value& address);
   void use_vectors_of(const State& state, std::uint64_t which, const char* reason);
   Value address_of(const State& state, const x86_op_mem& place);

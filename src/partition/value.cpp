@@ -228,7 +228,8 @@ Value either_share(const Value& more, const Value& not_more) {
 
 Value joined(const Value& a, const Value& b) {
   if (a.kind == Kind::lost || b.kind == Kind::lost) {
-    // The code that follows is the same for both, so it does not read what one of them has lost.
+    // The code that follows is the same for both, so it does not read what one of them has lost; unless that way does not exist,
+    // since the function that was called never returns.
     return Value::of_kind(Kind::lost, (a.kind == Kind::lost ? a.sources : 0) | (b.kind == Kind::lost ? b.sources : 0));
   }
   const std::uint64_t sources = a.sources | b.sources;
@@ -251,6 +252,7 @@ Value joined(const Value& a, const Value& b) {
 }
 
 Value chosen(const Value& a, const Value& b, std::uint64_t by) {
+  if (a.kind == Kind::lost && b.kind == Kind::lost) return joined(a, b);
   if (a.kind == Kind::lost || b.kind == Kind::lost) return Value::of_kind(Kind::lost, a.sources | b.sources | by);
   return are_same(a, b) && a.is_certain() ? joined(a, b) : Value::mix(a.sources | b.sources | by);
 }

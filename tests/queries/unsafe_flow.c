@@ -233,6 +233,35 @@ void unsafe_overflow(unsigned long k) {
     count += x;
   }
 }
+__attribute__((noreturn)) void errx(int, const char*, ...);
+void unsafe_behind_an_error(int* a, int n, const int* kind) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num();
+    for (int i = 0; i < n; i++) switch (kind[i]) {
+        case 0: break;
+        case 1: a[id]++; break;
+        case 2: a[id] += 2; break;
+        default: errx(1, "unknown");
+      }
+  }
+}
+__attribute__((noinline, noclone, noreturn)) static void end(const char* why) {
+  worked = why[0];
+  abort();
+}
+void unsafe_behind_an_end(int* a, int n, int* kind, int limit) {
+#pragma omp parallel
+  {
+    const int id = omp_get_thread_num();
+    for (int i = 0; i < n; i++) {
+      const int x = kind[i] / limit;
+      if (__builtin_expect(x < 0, 0)) a[id]++;
+      if (x > 7) end("limit");
+      kind[i] = x;
+    }
+  }
+}
 /* Parts of the division. */
 void unsafe_quotient_in_an_argument(double* a, int n) {
 #pragma omp parallel
@@ -358,6 +387,30 @@ void unsafe_is_large(int n, int* out) {
     }
     const int first = share * id + before, is_large = share > 1000;
     for (int i = first; i < first + share; ++i) out[i] = is_large;
+  }
+}
+typedef union {
+  uint64_t whole;
+  uint32_t halves[2];
+} key_of_two;
+__attribute__((noipa)) double random_of(key_of_two key);
+double random_of(key_of_two key) { return (double)(key.whole * 6364136223846793005u); }
+void unsafe_upper_half(double* a, int n) {
+#pragma omp parallel for
+  for (long i = 0; i < n; i++) {
+    key_of_two key;
+    key.whole = (uint64_t)i;
+    key.halves[1] = (uint32_t)omp_get_thread_num();
+    a[i] = random_of(key);
+  }
+}
+void unsafe_lower_half(double* a, int n) {
+#pragma omp parallel for
+  for (long i = 0; i < n; i++) {
+    key_of_two key;
+    key.whole = (uint64_t)omp_get_thread_num() << 32;
+    key.halves[0] = (uint32_t)i;
+    a[i] = key.halves[1];
   }
 }
 /* Addresses of the stack. */
