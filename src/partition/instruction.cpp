@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <string_view>
 
 namespace steelyard::partition {
 
@@ -96,13 +98,23 @@ std::uint32_t Instruction::writes() const {
   return number < 0 || (kind() == X86_INS_IMUL && operands() == 1) ? 0 : 1u << number;
 }
 
-bool Instruction::writes_memory() const {
-  if (decoded_->detail->x86.prefix[0] != 0) return true;  // lock, rep
-  if (kind() == X86_INS_CMP || kind() == X86_INS_TEST || kind() == X86_INS_NOP || kind() == X86_INS_LEA ||
-      kind() == X86_INS_PUSH)
-    return false;
-  if (is_in(CS_GRP_JUMP) || operands() == 0 || operand(0).type != X86_OP_MEM) return false;
-  return operand(0).mem.base != X86_REG_RSP || operand(0).mem.index != X86_REG_INVALID;
+bool Instruction::overwrites_vector() const {
+  static constexpr std::string_view whole[] = {"movaps", "movapd", "movups", "movupd", "movdqa", "movdqu", "movq",
+                                               "movd",   "movss",  "movsd",  "addsd",  "addpd",  "addss",  "addps",
+                                               "subsd",  "subpd",  "mulsd",  "mulpd",  "mulss",  "mulps",  "divsd",
+                                               "divpd",  "xorps",  "xorpd",  "pxor",   "andps",  "andpd"};
+  for (int n = 0; n < operands(); ++n) {
+    const bool is_register = operand(n).type == X86_OP_REG;
+    if (is_register && operand(n).reg >= X86_REG_K0 && operand(n).reg <= X86_REG_K7) return false;  // a mask
+  }
+  std::string_view name = this->name();
+  const bool has_target = name[0] == 'v' && operands() == 3;
+  if (name[0] == 'v') name.remove_prefix(1);
+  if (std::find(std::begin(whole), std::end(whole), name) == std::end(whole)) return false;
+  if (name.find("xor") != std::string_view::npos && operands() == 2 && names_one_register_twice()) return true;
+  if (!name.starts_with("mov")) return has_target;
+  const bool is_scalar = name == "movss" || name == "movsd";  // between registers, it leaves the rest
+  return operands() == 2 && (!is_scalar || operand(1).type == X86_OP_MEM);
 }
 
 std::optional<std::uint64_t> Instruction::target() const {

@@ -38,8 +38,8 @@ class Instruction {
   /// General registers that it may read, and those that it surely overwrites, a bit each.
   std::uint32_t reads() const;
   std::uint32_t writes() const;
-  /// False where it surely writes to no memory but the stack below or at rsp.
-  bool writes_memory() const;
+  /// True if its first operand is a vector register of which it surely reads nothing.
+  bool overwrites_vector() const;
   /// Where a direct jump or call goes to.
   std::optional<std::uint64_t> target() const;
   /// The word that an indirect jump or call reads its target from, where that has an address of its own.

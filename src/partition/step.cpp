@@ -466,7 +466,7 @@ void Transition::use_vectors(State& state) {
   const int target = is_older ? kVectorRegisters - 1 : i_.operands() > 0 ? vector_at(0) : -1;
   const bool writes =
       target >= 0 && name.find("comi") == std::string_view::npos && name.find("test") == std::string_view::npos;
-  const bool reads_target = !writes || !overwrites_vector();
+  const bool reads_target = !writes || !i_.overwrites_vector();
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
     if (const int vector = vector_at(n); vector >= 0) sources |= state.vectors[vector];
@@ -487,26 +487,6 @@ void Transition::use_vectors_of(const State& state, std::uint64_t which, const c
   for (int v = 0; v < kVectorRegisters; ++v) {
     if (((which & ~state.lost_vectors) >> v & 1) != 0 && state.vectors[v] != 0) complain(reason, state.vectors[v]);
   }
-}
-
-/// True where the instruction surely reads nothing of its first operand.
-bool Transition::overwrites_vector() const {
-  static constexpr std::string_view whole[] = {"movaps", "movapd", "movups", "movupd", "movdqa", "movdqu", "movq",
-                                               "movd",   "movss",  "movsd",  "addsd",  "addpd",  "addss",  "addps",
-                                               "subsd",  "subpd",  "mulsd",  "mulpd",  "mulss",  "mulps",  "divsd",
-                                               "divpd",  "xorps",  "xorpd",  "pxor",   "andps",  "andpd"};
-  for (int n = 0; n < i_.operands(); ++n) {
-    const bool is_register = i_.operand(n).type == X86_OP_REG;
-    if (is_register && i_.operand(n).reg >= X86_REG_K0 && i_.operand(n).reg <= X86_REG_K7) return false;  // a mask
-  }
-  std::string_view name = i_.name();
-  const bool has_target = name[0] == 'v' && i_.operands() == 3;
-  if (name[0] == 'v') name.remove_prefix(1);
-  if (std::find(std::begin(whole), std::end(whole), name) == std::end(whole)) return false;
-  if (name.find("xor") != std::string_view::npos && i_.operands() == 2 && i_.names_one_register_twice()) return true;
-  if (!name.starts_with("mov")) return has_target;
-  const bool is_scalar = name == "movss" || name == "movsd";  // between registers, it leaves the rest
-  return i_.operands() == 2 && (!is_scalar || i_.operand(1).type == X86_OP_MEM);
 }
 
 // It writes its first operand, and reads the others.

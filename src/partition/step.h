@@ -69,7 +69,6 @@ class Transition {
   void pass_arguments(State& state);
   void return_values(State& state);
   void use_vectors(State& state);
-  bool overwrites_vector() const;
   void unknown(State& state);
   void set_flags(State& state, const Value& result);
   void blur_flags(State& state, const Value& result);
