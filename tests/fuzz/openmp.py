@@ -6,12 +6,19 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
-from openmp import compilers
+from openmp import compilers, execution
 from openmp.campaign import Campaign, Options
 from openmp.construct import FAMILIES
+
+
+def interrupted(number: int, frame: object) -> None:
+    """Its threads wait for programs, so that it would not end by itself."""
+    execution.end_all()
+    os._exit(128 + number)
 
 
 def main(arguments: list[str]) -> int:
@@ -55,4 +62,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupted)
     sys.exit(main(sys.argv[1:]))

@@ -94,6 +94,18 @@ def environment(variables: dict[str, str]) -> dict[str, str]:
     return kept | variables
 
 
+_running: set[int] = set()  # process groups of programs
+
+
+def end_all() -> None:
+    """Ends every program that is running, in whichever thread it was started."""
+    for group in list(_running):
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def execute(command: list[str], variables: dict[str, str], directory: Path, timeout: float) -> Outcome:
     """One run. Blocks until it has ended or `timeout` seconds are over."""
     begun = time.monotonic()
@@ -107,12 +119,14 @@ def execute(command: list[str], variables: dict[str, str], directory: Path, time
             env=environment(variables),
             start_new_session=True,
         )
+        _running.add(process.pid)
         status: int | None
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
             status = None
         _kill_group(process)
+        _running.discard(process.pid)
         seconds = time.monotonic() - begun
         return Outcome(status, _text(out), _text(err), seconds)
 
