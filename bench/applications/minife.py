@@ -14,7 +14,7 @@ APPLICATION = Application(
             Input("balanced", "-nx 64 -ny 64 -nz 64", balanced=True)),
     output="miniFE*.yaml",
     timer=r"Total CG Time: ([\d.eE+-]+)",
-    # The last one is rounding alone: 3e-15 or 4e-15, as OMP_NUM_THREADS says.
-    result=r"Iteration = 100 +Residual = ([\d.eE+-]+)",
-    tolerance=1e-4,
+    # Later ones depend on the order of sums: at iteration 60, OMP_NUM_THREADS=1, 2 and 3 give 0.0038, 0.012 and 0.0031.
+    result=r"Iteration = 20 +Residual = ([\d.eE+-]+)",
+    tolerance=1e-3,
 )

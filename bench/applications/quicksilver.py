@@ -78,7 +78,6 @@ Simulation:
 
 
 UNBALANCED = simulation(brick("empty", 100) + brick("full", 35) + material("empty", 1e9) + material("full", 1e10))
-BALANCED = simulation(brick("full", 100) + material("full", 1e10))
 
 APPLICATION = Application(
     name="quicksilver",
@@ -87,8 +86,8 @@ APPLICATION = Application(
     folder="src",
     build="make CXX={cxx} CXXFLAGS='-std=c++11 -O2 -fopenmp' CPPFLAGS='-DHAVE_MPI -DHAVE_OPENMP -fopenmp' LDFLAGS=-fopenmp",
     program="qs",
-    inputs=(Input("unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=False, text=UNBALANCED),
-            Input("balanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=True, text=BALANCED)),
+    # Even a box of one material is not balanced: of 2 ranks, one has three times the kernel time of the other.
+    inputs=(Input("unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=False, text=UNBALANCED),),
     timer=r"(?m)^main +\d+ +[\d.eE+-]+ +[\d.eE+-]+ +([\d.eE+-]+)",
     second=1e6,
     # The last cycle's tallies: integers.
