@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "partition/image.h"
+#include "partition/independence.h"
 #include "partition/proof.h"
 
 namespace steelyard::partition {
@@ -77,17 +78,29 @@ int look_at(dl_phdr_info* loaded, std::size_t, void* data) {
   return 0;
 }
 
+/// While g_proving is locked. Null where the address is in no loaded object.
+const Image* image_around(std::uint64_t address) {
+  Search search{address, nullptr};
+  dl_iterate_phdr(look_at, &search);
+  return search.found;
+}
+
 }  // namespace
+
+bool is_independent(const void* body) {
+  const auto address = reinterpret_cast<std::uint64_t>(body);
+  const std::scoped_lock lock(g_proving);
+  const Image* const image = address != 0 ? image_around(address) : nullptr;
+  return image != nullptr && why_not_independent(*image, address - image->shift()).empty();
+}
 
 bool is_proved(const void* return_address, const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(return_address);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const std::scoped_lock lock(g_proving);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
-  Search search{address, nullptr};
-  dl_iterate_phdr(look_at, &search);
-  if (search.found != nullptr) {
-    const Image& image = *search.found;
+  if (const Image* const found = image_around(address)) {
+    const Image& image = *found;
     const std::uint64_t shift = image.shift();
     // The call itself lies before its return address, which may be another function's begin.
     const Proof proof = prove(image, address - shift - 1, reinterpret_cast<std::uint64_t>(body) - shift);

@@ -7,6 +7,9 @@ namespace steelyard::partition {
 /// answer in a table. From any thread.
 /// @param body the function that the present region runs, which returns nothing; null where that is not known
 bool is_proved(const void* return_address, const void* body);
+/// Whether the threads of a team may run this region's body one after the other in one thread (see independence.h). Decodes it and
+/// what it calls, which may take 10 ms. From any thread.
+bool is_independent(const void* body);
 /// After a library was unloaded: another one may lie in its place. From any thread.
 void forget_all();
 

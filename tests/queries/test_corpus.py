@@ -27,11 +27,15 @@ def found(suffix: str) -> list[str]:
     return [compiler for compiler in COMPILERS[suffix] if shutil.which(compiler)]
 
 
-def queries(source: Path, compiler: str, options: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
-    """Of each query: the name of its function, whether it is proved, and why not."""
+def compiled(source: Path, compiler: str, options: str, folder: Path) -> Path:
     program = folder / f"{source.stem}{source.suffix}.out"
     subprocess.run([compiler, *options.split(), "-fopenmp", "-w", str(source), "-lm", "-o", str(program)], check=True)
-    listed = subprocess.run([str(LIST), str(program)], check=True, capture_output=True, text=True).stdout
+    return program
+
+
+def queries(source: Path, compiler: str, options: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
+    """Of each query: the name of its function, whether it is proved, and why not."""
+    listed = subprocess.run([str(LIST), str(compiled(source, compiler, options, folder))], check=True, capture_output=True, text=True).stdout
     for line in listed.splitlines():
         name, proved, reason = line.split("\t")
         yield name, proved == "1", reason
@@ -65,6 +69,20 @@ def test_safe_queries_are_proved(tmp_path: Path) -> None:
     print("\n".join(missed))
     print(f"{count} safe queries, {count - len(missed)} proved")
     assert count > 100 and len(missed) <= (1 - LEAST_SHARE) * count
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("compiler", found(".c"))
+def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, options: str, tmp_path: Path) -> None:
+    listed = subprocess.run([str(LIST), "--bodies", str(compiled(HERE / "waiting.c", compiler, options, tmp_path))], check=True,
+                            capture_output=True, text=True).stdout
+    reason_of = dict(line.split("\t") for line in listed.splitlines())
+    waits = {name: reason for name, reason in reason_of.items() if name.startswith("waits")}
+    goes_on = {name: reason for name, reason in reason_of.items() if name.startswith("goes_on")}
+    assert len(waits) >= 15 and len(goes_on) == 6
+    assert not [name for name, reason in waits.items() if not reason]
+    # Not all of them have queries that are proved, with each set of options.
+    assert len([name for name, reason in goes_on.items() if reason]) <= 1 or "native" in options, goes_on
 
 
 def test_a_damaged_program_is_read_without_a_crash(tmp_path: Path) -> None:

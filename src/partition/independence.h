@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "partition/image.h"
+
+namespace steelyard::partition {
+
+/// Why the threads of a team may not run a region's body one after the other in one thread, as the virtual threads of
+/// loops/virtual_team.h do: what an instruction does, e.g. "calls GOMP_barrier()". Empty where they may.
+///
+/// They may if none of them can wait for another, and none can tell in which thread it runs: neither the body nor what it calls
+/// 1. calls anything but functions of its own image, and functions of other objects that are known to wait for nobody;
+/// 2. calls or jumps through a pointer;
+/// 3. touches thread-local data;
+/// 4. has a thread query that is not proved (proof.h);
+/// and it has at least one that is.
+/// All instructions of each function are looked at, whether they can be reached or not.
+///
+/// @param body where the body begins
+std::string why_not_independent(const Image& image, std::uint64_t body);
+
+}  // namespace steelyard::partition
