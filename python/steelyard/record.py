@@ -20,7 +20,7 @@ from .words import duration, plural
 PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
-_COUNTS = ("regions", "mpi_calls")  # in totals_ns, and not times
+_COUNTS = ("regions", "virtual_regions", "mpi_calls")  # in totals_ns, and not times
 _NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")  # members of a rank that have tables of their own
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
@@ -65,12 +65,13 @@ class Run:
         cpu (s on a core, of all threads) and preempted (times that one had to leave it to another; both 0 where they are not
         known), and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time; region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; came_late is the part of
-        borrowed on cores that came while a region ran; quiesced is the part of mpi asleep in phases; regions and mpi_calls are counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
+        borrowed on cores that came while a region ran; quiesced is the part of mpi asleep in phases; regions,
+        virtual_regions (those with virtual threads) and mpi_calls are counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
         totals = _properties("totals")
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
         rows = [
-            {"cpu": 0.0, "preempted": 0, "came_late": 0.0, "quiesced": 0.0}
+            {"cpu": 0.0, "preempted": 0, "came_late": 0.0, "quiesced": 0.0, "virtual_regions": 0}
             | {k: v for k, v in rank.items() if k in columns}
             | {k: v if k in _COUNTS else v * 1e-9 for k, v in rank["totals_ns"].items()}
             for rank in self.record["ranks"]

@@ -111,6 +111,10 @@ std::vector<Option> make_table() {
       "loops-reweigh", &Options::loops_reweigh,
       "divide plain static loops that clang has compiled by what each thread needed for its part: threads then "
       "have other iterations than without Steelyard, the same in all loops of a region with equally many");
+  loops.integer(
+      "virtual-threads", &Options::virtual_threads, 0, 64, "threads",
+      "divide plain static loops that gcc has compiled into so many chunks for each thread, one for each of its "
+      "virtual threads, which threads that are done early take from others; 0: only in regions to which lent cores come");
   loops.text(
       "learn", &Options::learn, "PATH",
       "a file in which what is learnt of loops is kept from run to run; of several ranks each has its own, PATH.RANK");

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "intercept/clause.h"
+#include "loops/virtual_team.h"
 #include "runtime/openmp.h"
 #include "runtime/worksharing.h"
 
@@ -40,12 +41,15 @@ class alignas(64) Region {
   void end_part(int thread);
 
  private:
+  void run_virtual_threads(int thread);
+
   [[maybe_unused]] void* const first_word_;  // the first member, see above
   const Body body_;
   void* const data_;
   runtime::Region* region_ = nullptr;
   runtime::ThreadCells cells_;
   unsigned int count_;
+  loops::VirtualTeam* virtual_team_ = nullptr;  // null: each thread runs the body once
 };
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.

@@ -46,6 +46,9 @@ bool has_entry_points_of_clang(const void* address) {
   return library != nullptr && dlsym(library, "__kmpc_fork_call") != nullptr;
 }
 
+/// Of the present measured region, of which there is one at a time.
+loops::VirtualTeam g_virtual_team;
+
 enum class Runtime { unknown, gnu, llvm };
 std::atomic<Runtime> g_runtime = Runtime::unknown;
 
@@ -84,6 +87,10 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, vo
   // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has not where
   // the outer region has the program's own count.
   if (runtime::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
+  if (terms.virtual_threads > 0) {
+    virtual_team_ = &g_virtual_team;
+    g_virtual_team.begin(terms.virtual_threads, count_ > 0 ? static_cast<int>(count_) : requested);
+  }
   region_ = runtime::region_made(cells_);
 }
 
@@ -107,8 +114,19 @@ void Region::end_part(int thread) {
 void Region::run(void* region) {
   Region& mine = *static_cast<Region*>(region);
   const int thread = mine.begin_part();
-  mine.body_(mine.data_);
+  if (mine.virtual_team_ == nullptr)
+    mine.body_(mine.data_);
+  else
+    mine.run_virtual_threads(thread);
   mine.end_part(thread);
+}
+
+void Region::run_virtual_threads(int thread) {
+  while (const std::optional<int> number = virtual_team_->next(thread)) {
+    runtime::t_virtual = {*number, virtual_team_->size()};
+    body_(data_);
+  }
+  runtime::t_virtual = {};
 }
 
 namespace {

@@ -41,6 +41,8 @@ class Activity {
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
   void region_end(std::int64_t now, int team, LateCores late = {});
+  /// The region that is about to end had virtual threads.
+  void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
 
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.

@@ -9,11 +9,25 @@ struct Site {
   std::uint64_t address = 0;
   std::uint32_t executions = 0;
   bool asks = false;  ///< a region whose threads asked for their number, or for how many they are
-  float mean_ns = 0;  ///< recent length of the region, or of the wait
+  /// Static loops of a region that are proved to be divided rightly among any number of threads.
+  enum class Division : std::uint8_t {
+    none,         ///< not seen so far
+    seen,         ///< its threads divide one
+    independent,  ///< and can run one after the other in one thread
+    whole         ///< and have a thread each: they wait for each other, or it is cheaper
+  };
+  Division division = Division::none;
+  std::uint8_t judged = 0;  ///< executions with virtual threads, for a while
+  float mean_ns = 0;        ///< recent length of the region, or of the wait
+  float own_ns = 0;         ///< of the region on the process's own cores
+  float divided_ns = 0;     ///< the same with virtual threads, if they had those cores alone
   void add(std::int64_t ns) {
-    const float length = static_cast<float>(ns);
-    mean_ns = executions == 0 ? length : mean_ns + (length - mean_ns) / 8;
+    blend(mean_ns, ns);
     ++executions;
+  }
+  static void blend(float& mean, std::int64_t ns) {
+    const float length = static_cast<float>(ns);
+    mean = mean == 0 ? length : mean + (length - mean) / 8;
   }
 };
 

@@ -24,6 +24,7 @@ struct Totals {
   std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions
+  std::int64_t virtual_regions = 0;    ///< of regions: with more virtual threads than threads
   std::int64_t mpi_calls = 0;          ///< blocking MPI calls
 
   /// Wall time not in MPI: what the others may be waiting for.
@@ -57,6 +58,7 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"came_late", &Totals::came_late, true},
     {"quiesced", &Totals::quiesced, true},
     {"regions", &Totals::regions},
+    {"virtual_regions", &Totals::virtual_regions, true},
     {"mpi_calls", &Totals::mpi_calls},
 };
 static_assert(sizeof(Totals) == sizeof(std::int64_t) * std::size(kTotalsFields), "a member is missing in the table");

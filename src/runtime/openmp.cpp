@@ -9,13 +9,14 @@
 #include "node/topology.h"
 #include "partition/known_queries.h"
 #include "runtime/state.h"
+#include "runtime/virtual_threads.h"
 
 namespace steelyard::runtime {
 
 namespace {
 
 // A region shorter than this gains nothing by one more thread that must be woken and bound.
-constexpr float kWorthBorrowing = 100e3F;
+constexpr float kWorthBorrowing = 200e3F;
 
 // A rank that is still asleep this long after my own MPI call ended was not waiting for that call.
 constexpr std::int64_t kTimeToWake = 200'000;
@@ -110,6 +111,7 @@ std::string openmp_version() {
   if (g_gnu.load() == nullptr) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
 }
+constinit thread_local VirtualThread t_virtual;
 std::int64_t event_ns() { return t_clock.now(); }
 bool in_region() { return t_cell != nullptr; }
 
@@ -145,6 +147,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   RegionTerms terms;
   observe::Site& site = state->regions.at(request.site | 1);
   state->asked_threads = 0;
+  state->virtual_threads = 0;
   state->by_clause = by_clause;
   if (state->foreign_regions.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
@@ -152,7 +155,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     const bool keeps = keeps_count(site);
     const cores::Terms lending{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
                                .until = now + static_cast<std::int64_t>(site.mean_ns)};
-    const bool may_borrow = !keeps && !by_clause && site.mean_ns > kWorthBorrowing;
+    const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++state->regions_since_call} << 48);
     const int held = state->cores->threads_for_region({key, now, may_borrow, lending});
@@ -163,8 +166,14 @@ RegionTerms region_begin(const RegionRequest& request) {
         set_threads(state->asked_threads);
       else if (state->asked_threads != g_limits.program)
         terms.threads = state->asked_threads;
+      state->early = state->cores->begins_early();
+      if (by_argument && held > state->cores->owned())
+        state->virtual_threads = virtual_threads(site, held, request.body);
     }
   }
+  if (by_argument && !by_clause && !base::options().observe && base::options().virtual_threads > 0)
+    state->virtual_threads = virtual_threads(site, std::max(request.requested, state->asked_threads), request.body);
+  terms.virtual_threads = state->virtual_threads;
   state->region = &site;
   state->body = request.body;
   state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
@@ -179,15 +188,26 @@ void region_end() {
   const std::int64_t now = event_ns();
   const observe::LateCores late =
       state->cores != nullptr ? state->cores->after_region(now, state->team, state->activity) : observe::LateCores{};
+  std::int64_t busy = 0;
+  for (int thread = 0; state->virtual_threads > 0 && thread < std::min(state->team, state->activity.cells()); ++thread)
+    busy += state->activity.busy(thread, now);
+  if (state->virtual_threads > state->team) state->activity.had_virtual_threads();
   state->activity.region_end(now, state->team, late);
   const std::int64_t wall = state->activity.last_region_wall();
   observe::Site& site = *state->region;
   state->region = nullptr;
   site.add(wall);
+  // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
+  const bool grown = state->cores != nullptr && state->team > state->cores->owned();
+  if (!grown) observe::Site::blend(site.own_ns, wall);
+  if (grown && state->virtual_threads > 0 && !state->early) learn_virtual_threads(site, busy, state->cores->owned());
   if (state->asked.load(std::memory_order_relaxed)) {
     state->asked.store(false, std::memory_order_relaxed);
     site.asks = true;
   }
+  if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
+    site.division = observe::Site::Division::seen;
+  state->divided.store(false, std::memory_order_relaxed);
   if (state->cores != nullptr) note_fixed(*state, site, wall);
   if (state->leader) state->region_period.tick(site.address);
   publish_tick(*state, observe::TickSource::region, now);
@@ -244,7 +264,10 @@ int told_max_threads(int real) {
 void team_asked(const void* caller) {
   if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
   const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
-  if (looks && partition::is_proved(caller, g_state->body)) return;
+  if (looks && partition::is_proved(caller, g_state->body)) {
+    if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);
+    return;
+  }
   g_state->asked.store(true, std::memory_order_relaxed);
 }
 

@@ -43,6 +43,8 @@ struct ThreadCells {
 struct RegionTerms {
   ThreadCells cells;  ///< none before start(), in nested regions, and in those of other threads than the primary
   int threads = 0;    ///< by_argument: threads to run it with; 0: as many as the program asks for
+  /// by_argument: as many virtual threads run the body, some of them by the same thread one after the other; 0: none
+  int virtual_threads = 0;
 };
 /// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and sets the
 /// thread count of a region that does not rely on its own.
@@ -51,6 +53,12 @@ RegionTerms region_begin(const RegionRequest& request);
 void region_end();
 /// True in the measured region if Steelyard has given it one thread, and the program would have several.
 bool in_region_reduced_to_one();
+
+/// Which virtual thread of the measured region this thread runs. `size` 0: none.
+struct VirtualThread {
+  int number = 0, size = 0;
+};
+extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("initial-exec")));
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
 void thread_begin(const ThreadCells& cells, int thread, int team);

@@ -256,6 +256,11 @@ std::vector<std::string> remarks(const State& state) {
         "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
         "for their numbers are left alone");
   }
+  if (base::options().virtual_threads > 1 && !base::options().observe && state.activity.totals().virtual_regions == 0) {
+    list.emplace_back(
+        "--virtual-threads found no region that can have them: they are for plain static loops of gcc whose threads wait for "
+        "nobody, and for regions that run at least twice");
+  }
   if (state.cores != nullptr && state.cores->paused_borrowing()) {
     list.emplace_back(
         "stopped borrowing cores at times: other programs, or the ranks that own these cores, kept them busy and held up "

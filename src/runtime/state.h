@@ -99,7 +99,10 @@ struct State {
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
+  int virtual_threads = 0;
+  bool early = false;                        // some of its threads began without a core
   std::atomic<bool> asked{false};            // by a thread of it, for its number or for how many they are
+  std::atomic<bool> divided{false};          // by a thread of it, whose query is proved to be that of a static loop
   std::int64_t fixed_wall = 0;               // ns in regions whose thread count the program fixed by a clause
   std::int64_t asking_wall = 0;              // ns in regions that keep the program's count because they ask for it
   std::atomic<bool> foreign_regions{false};  // some were begun by other threads than the primary

@@ -28,9 +28,10 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
 
 
 @needs_two_cores
-def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi):
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi, program):
     # The light rank is done in the middle of the only region of the heavy one.
-    result = mpi.run(2, "unbalanced.clang", "--steps=30", "--work=20", "--loads=3,1", "--regions=1", OMP_NUM_THREADS="1")
+    result = mpi.run(2, program, "--steps=30", "--work=20", "--loads=3,1", "--regions=1", OMP_NUM_THREADS="1")
     check_weighed(result)
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.verdict

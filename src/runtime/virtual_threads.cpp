@@ -1,0 +1,37 @@
+#include "runtime/virtual_threads.h"
+
+#include <algorithm>
+
+#include "base/options.h"
+#include "partition/known_queries.h"
+
+namespace steelyard::runtime {
+
+namespace {
+// A chunk is to last this long (ns): some hundred times what it costs to begin one.
+constexpr float kWorthVirtualThread = 20e3F;
+constexpr int kVirtualThreads = 16;  // of each thread, at most
+// A region that computes longer by this, after as many executions, does not bear them.
+constexpr float kTooLong = 1.25F;
+constexpr int kJudged = 4;
+}  // namespace
+
+int virtual_threads(observe::Site& site, int threads, const void* body) {
+  using Division = observe::Site::Division;
+  if (base::options().loops == base::Loops::off) return 0;
+  if (site.division == Division::seen)
+    site.division = partition::is_independent(body) ? Division::independent : Division::whole;
+  if (site.division != Division::independent) return 0;
+  if (const long forced = base::options().virtual_threads; forced > 0) return static_cast<int>(forced) * threads;
+  const auto worth = static_cast<int>(site.own_ns * static_cast<float>(threads) / kWorthVirtualThread);
+  return std::clamp(worth, threads, kVirtualThreads * threads);
+}
+
+void learn_virtual_threads(observe::Site& site, std::int64_t busy, int cores) {
+  observe::Site::blend(site.divided_ns, busy / std::max(1, cores));
+  site.judged = static_cast<std::uint8_t>(std::min(site.judged + 1, kJudged));
+  if (site.judged >= kJudged && site.divided_ns > kTooLong * site.own_ns)
+    site.division = observe::Site::Division::whole;
+}
+
+}  // namespace steelyard::runtime
