@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE / "applications")]
 from application import Application, Input  # noqa: E402
 from harness import TREE, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
 
-NAMES = ("minife", "quicksilver", "lulesh")
+NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap")
 NATIVE = "native"
 LIMIT = 600  # s, of one job
 FOREIGN = 0.2  # cores kept busy by other programs, from which on a round is taken again
@@ -83,10 +83,11 @@ def methods(options: argparse.Namespace, cell: Cell) -> dict[str, tuple[list[str
 
 
 def run(cell: Cell, program: Path, words: list[str], variables: dict[str, str]) -> Sample:
+    shape = {"ranks": cell.ranks, "threads": cell.threads}
     with tempfile.TemporaryDirectory(prefix="bench-apps-") as folder:
         if cell.input.text:
-            Path(folder, "input").write_text(cell.input.text)
-        arguments = shlex.split(cell.input.arguments.format(file="input", ranks=cell.ranks))
+            Path(folder, "input").write_text(cell.input.text.format(**shape))
+        arguments = shlex.split(cell.input.arguments.format(file="input", **shape))
         kept = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_|LD_PRELOAD", key)}
         begin = time.monotonic()
         job = subprocess.Popen([*launch(cell), *words, str(program), *arguments], cwd=folder, text=True, errors="replace",
@@ -126,8 +127,8 @@ def measured(cell: Cell, options: argparse.Namespace, progress: Progress) -> Row
             row.disturbed += 1
             continue
         for method, sample in found.items():
-            if not cell.application.agrees(sample.result, found[NATIVE].result):
-                raise Failed(f"{method}: the result is {sample.result}, natively {found[NATIVE].result}")
+            if difference := cell.application.difference(sample.result, found[NATIVE].result):
+                raise Failed(f"{method}: another result: {difference}")
             row.samples[method].append(sample)
         taken += 1
         progress.round(taken, options.rounds, time.monotonic() - begin)

@@ -49,9 +49,9 @@ class Applications(unittest.TestCase):
             application().read("Time: 2.5 ms")
 
     def test_a_result_may_differ_by_its_tolerance_only(self):
-        self.assertFalse(application().agrees((1.0,), (1.0000001,)))
-        self.assertTrue(application(tolerance=1e-6).agrees((1.0,), (1.0000001,)))
-        self.assertFalse(application(tolerance=1e-6).agrees((1.0,), (1.0, 1.0)))
+        self.assertEqual("number 1 of 1 is 1, natively 1.0000001", application().difference((1.0,), (1.0000001,)))
+        self.assertEqual("", application(tolerance=1e-6).difference((1.0,), (1.0000001,)))
+        self.assertEqual("there are 1 numbers, natively 2", application(tolerance=1e-6).difference((1.0,), (1.0, 1.0)))
 
     def test_a_wrong_result_is_an_error(self):
         results = iter([(1.0,), (2.0,), (2.0,)])
@@ -61,7 +61,7 @@ class Applications(unittest.TestCase):
         progress.start("cell")
         run, apps.run = apps.run, lambda *words: Sample(1, 1, next(results))
         self.addCleanup(setattr, apps, "run", run)
-        with self.assertRaisesRegex(Failed, "the result is"):
+        with self.assertRaisesRegex(Failed, "another result: number 1 of 1"):
             apps.measured(cell, options, progress)
 
 

@@ -19,7 +19,7 @@ COMPILERS = {"gcc": {"cxx": "g++", "cc": "gcc", "fc": "gfortran"}, "clang": {"cx
 
 @dataclass(frozen=True)
 class Input:
-    """`arguments` may name `{file}`: a file with the text `text`, and {ranks}."""
+    """`arguments` may name {file}: a file with the text `text`. Both may name {ranks} and {threads}."""
 
     name: str
     arguments: str
@@ -44,6 +44,7 @@ class Application:
     output: str = ""  # files in the working folder that belong to the output, as a pattern of the shell
     compilers: tuple[str, ...] = ("gcc", "clang")
     flags: dict[str, str] = field(default_factory=dict)  # by compiler, for {flags}
+    files: dict[str, str] = field(default_factory=dict)  # text by name, of files that are put beside its source
 
     def sources(self, named: Path | None, cache: Path) -> Path:
         """The folder with its source: DIR/name of those that the user names, or cloned."""
@@ -72,6 +73,8 @@ class Application:
         if copy.exists():
             shutil.rmtree(copy)
         shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".git", "*.o", Path(self.program).name))
+        for name, text in self.files.items():
+            (copy / name).write_text(text)
         kinds = COMPILERS[compiler]
         words = {"cxx": f"mpicxx.{flavour}", "cc": f"mpicc.{flavour}", "fc": f"mpif90.{flavour}", "flags": self.flags.get(compiler, "")}
         # Each MPI's compiler wrapper has variables of its own for the compiler behind it.
@@ -92,7 +95,11 @@ class Application:
         numbers = [float(word) for found in result for word in ([found] if isinstance(found, str) else found)]
         return float(seconds[-1]) / self.second, tuple(numbers)
 
-    def agrees(self, result: tuple[float, ...], native: tuple[float, ...]) -> bool:
+    def difference(self, result: tuple[float, ...], native: tuple[float, ...]) -> str:
+        """The first one between two results; empty where they agree."""
         if len(result) != len(native):
-            return False
-        return all(abs(a - b) <= self.tolerance * max(abs(a), abs(b)) for a, b in zip(result, native))
+            return f"there are {len(result)} numbers, natively {len(native)}"
+        for place, (a, b) in enumerate(zip(result, native), 1):
+            if abs(a - b) > self.tolerance * max(abs(a), abs(b)):
+                return f"number {place} of {len(result)} is {a:.12g}, natively {b:.12g}"
+        return ""

@@ -10,11 +10,11 @@ APPLICATION = Application(
     # Makefile.gnu.openmp builds without MPI, and says nothing.
     build="make -f Makefile CXX={cxx} CC={cc} CFLAGS='-O2 -fopenmp'",
     program="miniFE.x",
-    inputs=(Input("unbalanced", "-nx 64 -ny 64 -nz 64 -load_imbalance 60", balanced=False),
-            Input("balanced", "-nx 64 -ny 64 -nz 64", balanced=True)),
+    inputs=(Input("unbalanced", "-nx 90 -ny 90 -nz 90 -load_imbalance 60", balanced=False),
+            Input("balanced", "-nx 90 -ny 90 -nz 90", balanced=True)),
     output="miniFE*.yaml",
     timer=r"Total CG Time: ([\d.eE+-]+)",
-    # Later ones depend on the order of sums: at iteration 60, OMP_NUM_THREADS=1, 2 and 3 give 0.0038, 0.012 and 0.0031.
-    result=r"Iteration = 20 +Residual = ([\d.eE+-]+)",
-    tolerance=1e-3,
+    # Sums in another order give other residuals: here 0.01735, 0.01722 and 0.01722 with OMP_NUM_THREADS=1, 2 and 3.
+    result=r"Iteration = 40 +Residual = ([\d.eE+-]+)",
+    tolerance=0.1,
 )

@@ -62,7 +62,7 @@ Simulation:
    nParticles: 100000
    batchSize: 0
    nBatches: 10
-   nSteps: 10
+   nSteps: 40
    nx: 8
    ny: 8
    nz: 8
@@ -91,5 +91,5 @@ APPLICATION = Application(
     timer=r"(?m)^main +\d+ +[\d.eE+-]+ +[\d.eE+-]+ +([\d.eE+-]+)",
     second=1e6,
     # The last cycle's tallies: integers.
-    result=r"(?m)^ +9 +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)",
+    result=r"(?m)^ +39 +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)",
 )
