@@ -1,9 +1,12 @@
 #include "intercept/mpi/bootstrap.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "base/options.h"
+#include "node/identity.h"
 
 namespace steelyard::intercept {
 
@@ -12,13 +15,40 @@ namespace {
 constexpr int kGather = 1;  // tags
 constexpr int kNever = 2;
 
+// A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for a whole
+// time slice: at start and end that would be seconds.
+void complete(MPI_Request request) {
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) sched_yield();
+}
+
+/// True if all ranks surely run on one node. Collective.
+bool is_one_node(MPI_Comm world) {
+  std::int32_t range[2] = {node::identity(), -node::identity()};
+  MPI_Request request;
+  PMPI_Iallreduce(MPI_IN_PLACE, range, 2, MPI_INT32_T, MPI_MIN, world, &request);
+  complete(request);
+  return range[0] == -range[1];
+}
+
 }  // namespace
 
 MpiBootstrap::MpiBootstrap() {
-  PMPI_Comm_dup(MPI_COMM_WORLD, &world_);
+  MPI_Request request;
+  PMPI_Comm_idup(MPI_COMM_WORLD, &world_, &request);
+  complete(request);
   PMPI_Comm_set_errhandler(world_, MPI_ERRORS_ARE_FATAL);  // the program's own handler is not to be called for us
   PMPI_Comm_rank(world_, &rank_);
   PMPI_Comm_size(world_, &size_);
+  if (base::options().node_ranks == 0 && is_one_node(world_)) {
+    node_ = world_;
+    node_rank_ = rank_;
+    node_size_ = size_;
+  } else {
+    find_nodes();
+  }
+}
+
+void MpiBootstrap::find_nodes() {
   PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
   PMPI_Comm_rank(node_, &node_rank_);
   if (const long ranks = base::options().node_ranks; ranks > 0) {
@@ -44,7 +74,7 @@ MpiBootstrap::MpiBootstrap() {
 }
 
 MpiBootstrap::~MpiBootstrap() {
-  PMPI_Comm_free(&node_);
+  if (node_ != world_) PMPI_Comm_free(&node_);
   PMPI_Comm_free(&world_);
 }
 
@@ -60,18 +90,26 @@ void MpiBootstrap::broadcast_in_node(void* bytes, std::size_t size) {
   char* from = static_cast<char*>(bytes);
   for (std::size_t left = size; left > 0;) {
     const std::size_t part = std::min(left, kMost);
-    PMPI_Bcast(from, static_cast<int>(part), MPI_BYTE, 0, node_);
+    MPI_Request request;
+    PMPI_Ibcast(from, static_cast<int>(part), MPI_BYTE, 0, node_, &request);
+    complete(request);
     from += part;
     left -= part;
   }
 }
 
-void MpiBootstrap::barrier_in_node() { PMPI_Barrier(node_); }
+void MpiBootstrap::barrier_in_node() {
+  MPI_Request request;
+  PMPI_Ibarrier(node_, &request);
+  complete(request);
+}
 
 // One message a rank rather than MPI_Gatherv, whose displacements are ints: thousands of ranks may send gigabytes.
 std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   if (rank_ != 0) {
-    PMPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, kGather, world_);
+    MPI_Request request;
+    PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, kGather, world_, &request);
+    complete(request);
     return {};
   }
   std::vector<std::string> all(static_cast<std::size_t>(size_));
@@ -79,18 +117,22 @@ std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   for (int source = 1; source < size_; ++source) {
     MPI_Status status;
     int count = 0;
-    PMPI_Probe(source, kGather, world_, &status);
+    for (int here = 0; PMPI_Iprobe(source, kGather, world_, &here, &status), here == 0;) sched_yield();
     PMPI_Get_count(&status, MPI_BYTE, &count);
     std::string& part = all[static_cast<std::size_t>(source)];
     part.resize(static_cast<std::size_t>(count));
-    PMPI_Recv(part.data(), count, MPI_BYTE, source, kGather, world_, MPI_STATUS_IGNORE);
+    MPI_Request request;
+    PMPI_Irecv(part.data(), count, MPI_BYTE, source, kGather, world_, &request);
+    complete(request);
   }
   return all;
 }
 
 bool MpiBootstrap::all_agree(bool mine) {
   int all = mine ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, world_);
+  MPI_Request request;
+  PMPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, world_, &request);
+  complete(request);
   return all != 0;
 }
 
