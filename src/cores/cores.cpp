@@ -207,11 +207,11 @@ void Cores::give_to_early_threads(std::int64_t now) {
 void Cores::come_back() {
   if (!lends()) return;
   holding_->come_back();
-  if (!bind_ && !topology_.emulated) go_home();
 }
 
 // Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for long.
 void Cores::go_home() {
+  if (!holding_ || !problem_.empty() || bind_ || topology_.emulated) return;
   const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);
   if (here == topology_.pus.end()) return;
   bool in_use = false;

@@ -70,6 +70,8 @@ class Cores {
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);
   void come_back();
+  /// After a wait, before it polls: the system may have woken it up on the core of a rank that computes, or polls.
+  void go_home();
   /// Another process is about to wake up: its cores are no longer to be borrowed.
   void recall(int process) { table_.recall(process); }
   /// Why no core can be moved or lent here; empty where it can.
@@ -103,7 +105,6 @@ class Cores {
   void give_to_early_threads(std::int64_t now);
   std::vector<int> held_cpus() const;
   bool seated() const;
-  void go_home();
   int came_early(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;

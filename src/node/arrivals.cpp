@@ -1,5 +1,7 @@
 #include "node/arrivals.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -102,6 +104,8 @@ void Arrivals::wake(const Group& group) {
   if (slot.sleepers.load() == 0) return;
   slot.wakings.fetch_add(1);
   wake_all(slot.wakings);
+  // One of them may have been put behind this process, which is about to poll for it.
+  sched_yield();
 }
 
 std::int64_t Arrivals::when(const Group& group, int member) const {

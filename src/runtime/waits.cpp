@@ -140,9 +140,11 @@ void BlockingCall::fall_asleep(std::int64_t now) {
 void BlockingCall::come_back() {
   asleep_ = false;
   State& state = *g_state;
-  if (!state.lends) return;
-  state.activity.lent((now_ns() - asleep_since_) * state.cores->owned());
-  state.cores->come_back();
+  if (state.lends) {
+    state.activity.lent((now_ns() - asleep_since_) * state.cores->owned());
+    state.cores->come_back();
+  }
+  if (state.cores != nullptr) state.cores->go_home();
 }
 
 bool BlockingCall::pause() {
@@ -268,6 +270,7 @@ void BlockingCall::await_arrivals() {
                           [&] { return missing() < 0; });
     state.bootstrap->progress();
   }
+  if (asleep_) come_back();
 }
 
 }  // namespace steelyard::runtime
