@@ -25,8 +25,9 @@ void attach();
 class alignas(64) Region {
  public:
   /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.
+  /// `runs_body`: its threads run the body by run(), all of them; so they may be virtual.
   /// `first_word`: what the runtime is to find at the begin of the data, which GOMP_parallel_reductions() reads.
-  Region(std::uint64_t site, Body body, void* data, unsigned int count, void* first_word = nullptr);
+  Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, void* first_word = nullptr);
   ~Region();
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
@@ -49,14 +50,14 @@ class alignas(64) Region {
   runtime::Region* region_ = nullptr;
   runtime::ThreadCells cells_;
   unsigned int count_;
-  loops::VirtualTeam* virtual_team_ = nullptr;  // null: each thread runs the body once
+  loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.
 template <class Call>
 void run_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {
   if (is_gnu()) {
-    Region region(site, body, data, count);
+    Region region(site, body, data, count, true);
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {
     set_region_site(site);

@@ -75,13 +75,14 @@ void attach() {
   runtime::attach_gnu_openmp(max_threads);
 }
 
-Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, void* first_word)
+Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, void* first_word)
     : first_word_(first_word), body_(body), data_(data), count_(count) {
   first_region_begins();
   const bool by_clause = count > 0 && !runtime::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
-  const runtime::RegionTerms terms = runtime::region_begin(
-      {site, requested, by_clause, runtime::RegionRequest::Threads::by_argument, reinterpret_cast<void*>(body)});
+  const runtime::RegionTerms terms =
+      runtime::region_begin({site, requested, by_clause, runtime::RegionRequest::Threads::by_argument,
+                             reinterpret_cast<void*>(body), runs_body});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
   // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has not where
@@ -123,7 +124,7 @@ void Region::run(void* region) {
 
 void Region::run_virtual_threads(int thread) {
   while (const std::optional<int> number = virtual_team_->next(thread)) {
-    runtime::t_virtual = {*number, virtual_team_->size()};
+    runtime::t_virtual = {*number, virtual_team_->size(), runtime::t_places.depth};
     body_(data_);
   }
   runtime::t_virtual = {};
@@ -145,7 +146,7 @@ void start_region(std::uint64_t site, Body body, void* data, unsigned int count,
     call(body, data, clause(count));
     return;
   }
-  Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count));
+  Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count, false));
   call(Region::run, static_cast<void*>(&region), region.count());
   region.begin_part();
 }
@@ -170,7 +171,7 @@ STEELYARD_EXPORT unsigned int GOMP_parallel_reductions(Body body, void* data, un
     set_region_site(STEELYARD_SITE);
     return real(body, data, clause(count), flags);
   }
-  Region region(STEELYARD_SITE, body, data, count, *static_cast<void**>(data));
+  Region region(STEELYARD_SITE, body, data, count, true, *static_cast<void**>(data));
   return real(Region::run, &region, region.count(), flags);
 }
 

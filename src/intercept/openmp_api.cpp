@@ -40,14 +40,14 @@ int get_max_threads() {
 
 int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
-  if (runtime::t_virtual.size != 0) return runtime::t_virtual.size;
+  if (const runtime::VirtualThread* const mine = runtime::virtual_thread(caller)) return mine->size;
   runtime::team_asked(caller);
   return behind("omp_get_num_threads", real)();
 }
 
 int get_thread_num(const void* caller) {
   static int (*real)() = nullptr;
-  if (runtime::t_virtual.size != 0) return runtime::t_virtual.number;
+  if (const runtime::VirtualThread* const mine = runtime::virtual_thread(caller)) return mine->number;
   runtime::team_asked(caller);
   return behind("omp_get_thread_num", real)();
 }

@@ -7,6 +7,7 @@
 STEELYARD_EXPORT int dlclose(void* library) {
   static int (*real)(void*) = nullptr;
   if (real == nullptr) real = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
+  steelyard::partition::forget_all();
   const int status = real != nullptr ? real(library) : -1;
   steelyard::partition::forget_all();
   return status;

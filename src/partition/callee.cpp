@@ -104,10 +104,6 @@ bool returns(std::string_view name) {
                                               "__assert_fail",
                                               "__stack_chk_fail",
                                               "_ZSt9terminatev",
-                                              "err",
-                                              "errx",
-                                              "verr",
-                                              "verrx",
                                               "longjmp",
                                               "siglongjmp",
                                               "_longjmp",
@@ -122,6 +118,8 @@ bool returns(std::string_view name) {
   if (std::find(std::begin(last), std::end(last), name) != std::end(last)) return false;
   return !throws(name) && std::none_of(std::begin(last_of_fortran), std::end(last_of_fortran), begins);
 }
+
+bool may_return(std::string_view name) { return name == "err" || name == "errx" || name == "verr" || name == "verrx"; }
 
 bool takes_length(std::string_view name) { return name == "memset" || name == "memcpy" || name == "memmove"; }
 

@@ -25,6 +25,8 @@ inline bool is_known(std::string_view name) { return arguments_of(name) < kMostA
 bool throws(std::string_view name);
 /// False for functions of these libraries that never come back.
 bool returns(std::string_view name);
+/// True for functions that never come back in the C library, but whose names a program may give to functions of its own.
+bool may_return(std::string_view name);
 /// True where the third argument is a length in bytes, as of memset().
 bool takes_length(std::string_view name);
 

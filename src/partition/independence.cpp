@@ -13,32 +13,45 @@
 #include "partition/instruction.h"
 #include "partition/proof.h"
 #include "partition/register_use.h"
+#include "partition/waiting_loop.h"
 
 namespace steelyard::partition {
 
 namespace {
 
-// A limit of time: about 10 ms.
+// A limit of time.
 constexpr int kMostInstructions = 10'000;
 constexpr std::int64_t kStackProtector = 0x28;  // the word of thread-local data that gcc's own checks of the stack read
 
 bool is_query(std::string_view name) { return name == "omp_get_thread_num" || name == "omp_get_num_threads"; }
 
-/// Of another object.
+/// True for an instruction that tells one thread from another, or has an effect on all that its thread computes from then on.
+bool is_of_the_thread(x86_insn kind) {
+  static constexpr x86_insn kinds[] = {
+      X86_INS_SYSCALL,  X86_INS_SYSENTER, X86_INS_INT,      X86_INS_RDFSBASE, X86_INS_RDGSBASE,  X86_INS_WRFSBASE,
+      X86_INS_WRGSBASE, X86_INS_RDTSCP,   X86_INS_LDMXCSR,  X86_INS_VLDMXCSR, X86_INS_FLDCW,     X86_INS_FLDENV,
+      X86_INS_FRSTOR,   X86_INS_XRSTOR,   X86_INS_XRSTOR64, X86_INS_FXRSTOR,  X86_INS_FXRSTOR64, X86_INS_CPUID};
+  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
+}
+
+/// Of another object: a function that gcc itself knows, and so needs not be looked at.
 bool waits_for_nobody(std::string_view name) {
   static constexpr std::string_view of_openmp[] = {"GOMP_critical_start",      "GOMP_critical_end",
                                                    "GOMP_critical_name_start", "GOMP_critical_name_end",
                                                    "GOMP_atomic_start",        "GOMP_atomic_end"};
   static constexpr std::string_view others[] = {
-      "memcmp", "memchr", "strlen",  "strcmp",   "strncmp", "strcpy",    "strncpy",  "calloc",    "realloc",
-      "printf", "putc",   "fprintf", "snprintf", "sprintf", "fputs",     "fwrite",   "fputc",     "sincos",
-      "rint",   "lrint",  "lround",  "llround",  "ldexp",   "frexp",     "modf",     "nearbyint", "copysign",
-      "tgamma", "lgamma", "fdim",    "fma",      "sincosf", "__powidf2", "__muldc3", "__divdc3"};
+      "MPI_Abort", "memcmp", "memchr", "strlen",  "strcmp",   "strncmp", "strcpy",    "strncpy",  "calloc",
+      "realloc",   "printf", "putc",   "fprintf", "snprintf", "sprintf", "fputs",     "fwrite",   "fputc",
+      "sincos",    "rint",   "lrint",  "lround",  "llround",  "ldexp",   "frexp",     "modf",     "nearbyint",
+      "copysign",  "tgamma", "lgamma", "fdim",    "fma",      "sincosf", "__powidf2", "__muldc3", "__divdc3"};
   static constexpr std::string_view of_fortran[] = {"_gfortran_internal_", "_gfortran_compare_string",
                                                     "_gfortran_string_",   "_gfortran_pow_",
                                                     "_gfortran_runtime_",  "_gfortran_matmul_"};
   const auto is = [&](std::string_view known) { return known == name; };
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+  if (begins("omp_")) return name == "omp_get_wtime" || name == "omp_get_max_threads";
+  // What is thrown is destroyed through a pointer.
+  if (name == "__cxa_throw") return false;
   if (begins("GOMP_")) return std::any_of(std::begin(of_openmp), std::end(of_openmp), is);
   return is_known(name) || !returns(name) || std::any_of(std::begin(others), std::end(others), is) ||
          std::any_of(std::begin(of_fortran), std::end(of_fortran), begins);
@@ -54,13 +67,15 @@ class Search {
       const Function function = image_.function_at(open_.back());
       open_.pop_back();
       if (!function.is_known) return "calls a function that the unwind tables do not show";
-      for (std::uint64_t at = function.begin; at < function.end;) {
+      std::vector<Instruction> instructions;
+      for (std::uint64_t at = function.begin; at < function.end; at = instructions.back().next()) {
         const std::optional<Instruction> i = decoder_.at(image_, at);
         if (!i) return "has an instruction that cannot be decoded";
         if (++count_ > kMostInstructions) return "is too long";
         if (std::string reason = look_at(*i, function); !reason.empty()) return reason;
-        at = i->next();
+        instructions.push_back(*i);
       }
+      if (has_waiting_loop(instructions)) return "may wait in a loop";
     }
     return divides_ ? "" : "has no static loop";
   }
@@ -75,6 +90,7 @@ class Search {
                              operand.mem.disp != kStackProtector;
       if (local && elsewhere) return "has thread-local data";
     }
+    if (is_of_the_thread(i.kind())) return "looks at the thread, or changes how it computes";
     const bool is_call = i.is_in(CS_GRP_CALL);
     if (!is_call && !i.is_in(CS_GRP_JUMP)) return "";
     std::optional<std::uint64_t> slot = i.slot();
@@ -91,9 +107,9 @@ class Search {
   std::string look_at(std::string_view callee, const Function& function) {
     if (callee.empty()) return "calls through a pointer";
     if (!is_query(callee)) return waits_for_nobody(callee) ? "" : fmt::format("calls {}()", callee);
+    divides_ = divides_ || callee == "omp_get_num_threads";
     if (!proved_.insert(function.begin).second) return "";
     const Proof proof = prove(image_, function.begin, body_);
-    divides_ = true;
     const bool all = std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& q) { return q.proved; });
     return all && !proof.queries.empty() ? "" : "has a thread query that is not proved";
   }

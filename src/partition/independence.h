@@ -12,9 +12,10 @@ namespace steelyard::partition {
 /// They may if none of them can wait for another, and none can tell in which thread it runs: neither the body nor what it calls
 /// 1. calls anything but functions of its own image, and functions of other objects that are known to wait for nobody;
 /// 2. calls or jumps through a pointer;
-/// 3. touches thread-local data;
-/// 4. has a thread query that is not proved (proof.h);
-/// and it has at least one that is.
+/// 3. touches thread-local data, asks the system which thread it is, or changes how its thread rounds;
+/// 4. has a loop that may wait for another thread (waiting_loop.h);
+/// 5. has a thread query that is not proved (proof.h);
+/// and it asks for the number of threads, by which static loops are divided.
 /// All instructions of each function are looked at, whether they can be reached or not.
 ///
 /// @param body where the body begins

@@ -117,6 +117,12 @@ bool Instruction::overwrites_vector() const {
   return operands() == 2 && (!is_scalar || operand(1).type == X86_OP_MEM);
 }
 
+bool Instruction::sets_flags() const {
+  constexpr std::uint64_t all = X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF |
+                                X86_EFLAGS_MODIFY_OF | X86_EFLAGS_RESET_ZF | X86_EFLAGS_RESET_CF;
+  return (decoded_->detail->x86.eflags & all) != 0;
+}
+
 std::optional<std::uint64_t> Instruction::target() const {
   if (operands() != 1 || operand(0).type != X86_OP_IMM) return std::nullopt;
   return static_cast<std::uint64_t>(operand(0).imm);

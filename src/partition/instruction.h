@@ -40,6 +40,8 @@ class Instruction {
   std::uint32_t writes() const;
   /// True if its first operand is a vector register of which it surely reads nothing.
   bool overwrites_vector() const;
+  /// True if the flags are another instruction's no more.
+  bool sets_flags() const;
   /// Where a direct jump or call goes to.
   std::optional<std::uint64_t> target() const;
   /// The word that an indirect jump or call reads its target from, where that has an address of its own.

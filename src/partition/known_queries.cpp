@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -51,6 +52,7 @@ class Table {
 };
 
 Table g_known;
+std::atomic<std::uint32_t> g_generation{0};
 std::mutex g_proving;
 /// Each of which is read once. Never destroyed: other threads may still ask while the process ends.
 std::map<std::uint64_t, Image>& images() {
@@ -85,6 +87,13 @@ const Image* image_around(std::uint64_t address) {
   return search.found;
 }
 
+/// While g_proving is locked. False where the function at `address` (the image's own) has a query that is not proved.
+bool add_queries_of(const Image& image, std::uint64_t address, const void* body) {
+  const Proof proof = prove(image, address, reinterpret_cast<std::uint64_t>(body) - image.shift());
+  for (const Query& query : proof.queries) g_known.add(query.return_address + image.shift(), query.proved);
+  return std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; });
+}
+
 }  // namespace
 
 bool is_independent(const void* body) {
@@ -99,21 +108,26 @@ bool is_proved(const void* return_address, const void* body) {
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const std::scoped_lock lock(g_proving);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
-  if (const Image* const found = image_around(address)) {
-    const Image& image = *found;
-    const std::uint64_t shift = image.shift();
-    // The call itself lies before its return address, which may be another function's begin.
-    const Proof proof = prove(image, address - shift - 1, reinterpret_cast<std::uint64_t>(body) - shift);
-    for (const Query& query : proof.queries) g_known.add(query.return_address + shift, query.proved);
-  }
+  // The call itself lies before its return address, which may be another function's begin.
+  if (const Image* const image = image_around(address)) add_queries_of(*image, address - image->shift() - 1, body);
   if (!g_known.find(address)) g_known.add(address, false);
   return g_known.find(address).value_or(false);
+}
+
+bool may_ask(const void* body) {
+  const auto address = reinterpret_cast<std::uint64_t>(body);
+  const std::scoped_lock lock(g_proving);
+  const Image* const image = address != 0 ? image_around(address) : nullptr;
+  return image != nullptr && !add_queries_of(*image, address - image->shift(), body);
 }
 
 void forget_all() {
   const std::scoped_lock lock(g_proving);
   images().clear();
   g_known.clear();
+  g_generation.fetch_add(1);
 }
+
+std::uint32_t code_generation() { return g_generation.load(std::memory_order_relaxed); }
 
 }  // namespace steelyard::partition

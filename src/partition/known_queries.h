@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 
 namespace steelyard::partition {
 
@@ -7,10 +8,14 @@ namespace steelyard::partition {
 /// answer in a table. From any thread.
 /// @param body the function that the present region runs, which returns nothing; null where that is not known
 bool is_proved(const void* return_address, const void* body);
+/// Whether the body of a region has a query that is not proved, executed so far or not. From any thread.
+bool may_ask(const void* body);
 /// Whether the threads of a team may run this region's body one after the other in one thread (see independence.h). Decodes it and
 /// what it calls, which may take 10 ms. From any thread.
 bool is_independent(const void* body);
-/// After a library was unloaded: another one may lie in its place. From any thread.
+/// Before and after a library is unloaded: another one may lie in its place. From any thread.
 void forget_all();
+/// Changes whenever what was known of code, by its addresses, is so no more. From any thread.
+std::uint32_t code_generation();
 
 }  // namespace steelyard::partition

@@ -163,6 +163,7 @@ class Course {
     const Function& function = function_of(i.address());
     if (!function.is_known) return reason = "goes on in a function that the unwind tables do not show", false;
     if (step.around.callee.name.find("setjmp") != std::string_view::npos) return reason = "calls setjmp()", false;
+    if (may_return(step.around.callee.name)) return reason = "calls a function that may never return", false;
     for (const Function::Landing& landing : function.landings) {
       if (i.next() > landing.from && i.next() <= landing.to) step.pad = landing.pad;
     }

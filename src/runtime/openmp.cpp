@@ -10,6 +10,7 @@
 #include "partition/known_queries.h"
 #include "runtime/state.h"
 #include "runtime/virtual_threads.h"
+#include "runtime/worksharing.h"
 
 namespace steelyard::runtime {
 
@@ -74,6 +75,11 @@ bool keeps_count(const observe::Site& site) { return !may_resize_any() && (site.
 void meet_late_runtime(State& state) {
   decide_limits(g_gnu.load()());
   state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
+}
+
+// One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to return to.
+std::uint64_t key_of(const RegionRequest& request) {
+  return (request.site ^ reinterpret_cast<std::uint64_t>(request.body) * 0x9e3779b97f4a7c15ULL) | 1;
 }
 
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
@@ -145,7 +151,11 @@ RegionTerms region_begin(const RegionRequest& request) {
   const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
   if (g_limits.natural == 0 && by_argument) meet_late_runtime(*state);
   RegionTerms terms;
-  observe::Site& site = state->regions.at(request.site | 1);
+  if (const std::uint32_t generation = partition::code_generation(); generation != state->code_generation) {
+    state->code_generation = generation;
+    state->regions = {};
+  }
+  observe::Site& site = state->regions.at(key_of(request));
   state->asked_threads = 0;
   state->virtual_threads = 0;
   state->by_clause = by_clause;
@@ -167,11 +177,11 @@ RegionTerms region_begin(const RegionRequest& request) {
       else if (state->asked_threads != g_limits.program)
         terms.threads = state->asked_threads;
       state->early = state->cores->begins_early();
-      if (by_argument && held > state->cores->owned())
+      if (request.may_be_virtual && held > state->cores->owned())
         state->virtual_threads = virtual_threads(site, held, request.body);
     }
   }
-  if (by_argument && !by_clause && !base::options().observe && base::options().virtual_threads > 0)
+  if (request.may_be_virtual && !by_clause && !base::options().observe && base::options().virtual_threads > 0)
     state->virtual_threads = virtual_threads(site, std::max(request.requested, state->asked_threads), request.body);
   terms.virtual_threads = state->virtual_threads;
   state->region = &site;
@@ -205,6 +215,10 @@ void region_end() {
     state->asked.store(false, std::memory_order_relaxed);
     site.asks = true;
   }
+  // What it has not asked yet, it may ask when it has another number of threads.
+  const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
+  if (site.executions == 1 && looks && state->cores != nullptr)
+    site.asks = site.asks || partition::may_ask(state->body);
   if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
   state->divided.store(false, std::memory_order_relaxed);
@@ -259,6 +273,12 @@ void barrier_end() {
 int told_max_threads(int real) {
   if (g_state == nullptr || g_state->cores == nullptr || g_openmp.set_threads == nullptr) return real;
   return t_primary || in_region() ? g_limits.program : real;
+}
+
+const VirtualThread* virtual_thread(const void* caller) {
+  if (t_virtual.size == 0 || t_virtual.depth != t_places.depth || g_state == nullptr) [[likely]]
+    return nullptr;
+  return partition::is_proved(caller, g_state->body) ? &t_virtual : nullptr;
 }
 
 void team_asked(const void* caller) {

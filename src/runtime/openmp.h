@@ -31,7 +31,8 @@ struct RegionRequest {
   int requested = 1;       ///< threads that the program asks for
   bool by_clause = false;  ///< by a num_threads clause
   Threads threads = Threads::by_call;
-  const void* body = nullptr;  ///< the function that its threads run; null where that is not known
+  const void* body = nullptr;   ///< the function that its threads run; null where that is not known
+  bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
 };
 /// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread loads of
 /// memory that the primary thread writes in every region.
@@ -54,11 +55,14 @@ void region_end();
 /// True in the measured region if Steelyard has given it one thread, and the program would have several.
 bool in_region_reduced_to_one();
 
-/// Which virtual thread of the measured region this thread runs. `size` 0: none.
+/// Which virtual thread this thread runs, in the region that it has begun as its `depth`th. `size` 0: none.
 struct VirtualThread {
-  int number = 0, size = 0;
+  int number = 0, size = 0, depth = 0;
 };
 extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("initial-exec")));
+/// The same for a query that returns to `caller`; null where that is to be answered as ever: in a nested region, and from code that
+/// is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
+const VirtualThread* virtual_thread(const void* caller);
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
 void thread_begin(const ThreadCells& cells, int thread, int team);

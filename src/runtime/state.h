@@ -95,7 +95,8 @@ struct State {
 
   // The present region.
   observe::Site* region = nullptr;
-  const void* body = nullptr;  // the function that its threads run, where that is known
+  std::uint32_t code_generation = 0;  // of the regions that are known
+  const void* body = nullptr;         // the function that its threads run, where that is known
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;

@@ -10,7 +10,7 @@ namespace steelyard::runtime {
 namespace {
 // A chunk is to last this long (ns): some hundred times what it costs to begin one.
 constexpr float kWorthVirtualThread = 20e3F;
-constexpr int kVirtualThreads = 16;  // of each thread, at most
+constexpr float kVirtualThreads = 16;  // of each thread, at most
 // A region that computes longer by this, after as many executions, does not bear them.
 constexpr float kTooLong = 1.25F;
 constexpr int kJudged = 4;
@@ -18,13 +18,13 @@ constexpr int kJudged = 4;
 
 int virtual_threads(observe::Site& site, int threads, const void* body) {
   using Division = observe::Site::Division;
-  if (base::options().loops == base::Loops::off) return 0;
+  if (threads < 2 || base::options().loops == base::Loops::off) return 0;
   if (site.division == Division::seen)
     site.division = partition::is_independent(body) ? Division::independent : Division::whole;
   if (site.division != Division::independent) return 0;
   if (const long forced = base::options().virtual_threads; forced > 0) return static_cast<int>(forced) * threads;
-  const auto worth = static_cast<int>(site.own_ns * static_cast<float>(threads) / kWorthVirtualThread);
-  return std::clamp(worth, threads, kVirtualThreads * threads);
+  const float worth = site.own_ns / kWorthVirtualThread;  // of each thread
+  return static_cast<int>(std::clamp(worth, 1.0F, kVirtualThreads) * static_cast<float>(threads));
 }
 
 void learn_virtual_threads(observe::Site& site, std::int64_t busy, int cores) {

@@ -9,7 +9,7 @@
 namespace steelyard::runtime {
 
 /// Before a region with `threads` threads: how many virtual ones it is to have; 0: none. With `--virtual-threads`
-/// as many for each thread, in each region that can have them.
+/// as many for each thread, in each region that can have them. A thread alone has none.
 /// @param body the function that its threads run; null where that is not known
 int virtual_threads(observe::Site& site, int threads, const void* body);
 

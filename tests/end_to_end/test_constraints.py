@@ -90,6 +90,12 @@ def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how, 
     assert "query thread IDs" in result.verdict and "=resize" not in result.verdict, result.verdict
 
 
+@pytest.mark.parametrize("constrained", ["gcc"], indirect=True)
+def test_a_region_that_is_to_ask_keeps_its_count(constrained):
+    result, teams, _, strays = constrained("late")
+    assert teams == [2] * 4 and strays == 0, (teams, strays)
+
+
 def test_a_region_whose_tasks_ask_keeps_its_count(constrained):
     result, _, _, strays = constrained("tasks")
     assert strays == 0 and result.threads_at_end == [2] * 4 and not result.moves(), result.verdict

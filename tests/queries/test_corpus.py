@@ -79,7 +79,7 @@ def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, option
     reason_of = dict(line.split("\t") for line in listed.splitlines())
     waits = {name: reason for name, reason in reason_of.items() if name.startswith("waits")}
     goes_on = {name: reason for name, reason in reason_of.items() if name.startswith("goes_on")}
-    assert len(waits) >= 15 and len(goes_on) == 6
+    assert len(waits) >= 21 and len(goes_on) == 8
     assert not [name for name, reason in waits.items() if not reason]
     # Not all of them have queries that are proved, with each set of options.
     assert len([name for name, reason in goes_on.items() if reason]) <= 1 or "native" in options, goes_on

@@ -163,6 +163,83 @@ void waits_query(double* a, int n) {
   }
 }
 
+/* Waits that are made by hand. */
+void waits_spin(double* a, int n, volatile int* count) {
+#pragma omp parallel
+  {
+#pragma omp for nowait
+    for (int i = 0; i < n; ++i) {
+      a[i] *= 2;
+#pragma omp atomic
+      ++*count;
+    }
+    while (*count < n);
+  }
+}
+void waits_and_counts(double* a, int n, int* count, long* rounds) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    long mine = 0;
+    for (;;) {
+      int now;
+#pragma omp atomic read
+      now = *count;
+      if (now == n - 1 - i) break;
+      ++mine;
+    }
+#pragma omp atomic
+    *rounds += mine;
+    a[i] *= 2;
+  }
+}
+KEPT int is_ready(volatile int* count) { return *count != 0; }
+void waits_for_a_function(double* a, int n, volatile int* count) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    if (i == n - 1) *count = 1;
+    while (!is_ready(count));
+    a[i] *= 2;
+  }
+}
+void waits_neighbour(double* a, int n, volatile int* ready) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    ready[i] = 1;
+    if (i + 1 < n) {
+      while (ready[i + 1] == 0);
+    }
+    a[i] *= 2;
+  }
+}
+void waits_rounding(double* a, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    unsigned state = 0x5f80;
+    __asm__ volatile("ldmxcsr %0" : : "m"(state));
+    a[i] /= 3;
+  }
+}
+void waits_in_parallel(double* a, int n) {
+#pragma omp parallel
+  {
+    if (omp_in_parallel()) {
+#pragma omp for nowait
+      for (int i = 0; i < n; ++i) a[i] *= 2;
+    } else {
+      for (int i = 0; i < n; ++i) a[i] *= 2;
+    }
+  }
+}
+void waits_master(double* a) {
+#pragma omp parallel
+  {
+#pragma omp master
+    a[0] *= 2;
+#pragma omp atomic
+    a[1] += 1;
+  }
+}
+
 void goes_on_plain(double* a, int n) {
 #pragma omp parallel for
   for (int i = 0; i < n; ++i) a[i] *= 2;
@@ -191,6 +268,32 @@ void goes_on_memory(double* a, int n) {
     memset(some, 0, sizeof(double) * (size_t)n);
     a[i] += some[i];
     free(some);
+  }
+}
+/* Loops whose ways out depend on what they change. */
+void goes_on_inner_loops(double* a, const int* next, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    double x = a[i] > 1 ? a[i] : 1;
+    while (x * x > 2) x = (x + 2 / x) / 2 - 1e-9;
+    int last = i;
+    while (next[last] >= 0) last = next[last];
+    int first = 0;
+    while (a[first] < x && first < n) ++first;
+    long tries = 0;
+    while (*(volatile const int*)next == 0 && ++tries < 100);
+    a[i] = x + last + first;
+  }
+}
+void goes_on_most(double* a, double* most, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    double known;
+#pragma omp atomic read
+    known = *most;
+    while (a[i] > known && !__atomic_compare_exchange((long*)most, (long*)&known, (long*)&a[i], 0, 5, 5));
+#pragma omp atomic
+    a[n] += a[i];
   }
 }
 int main(void) { return 0; }

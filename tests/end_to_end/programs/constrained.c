@@ -108,6 +108,20 @@ static void lazy_step(int iterations, bool first) {
   end_region();
 }
 
+static void late_step(int iterations, bool asks) {
+  begin_region();
+#pragma omp parallel
+  {
+    if (asks && omp_get_thread_num() >= size) {
+#pragma omp atomic
+      ++strays;
+    }
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < iterations; ++i) iteration();
+  }
+  end_region();
+}
+
 // The first thread runs none of the tasks itself.
 static void step_of_tasks(int iterations) {
   begin_region();
@@ -183,7 +197,7 @@ int main(int argc, char** argv) {
     size = omp_get_max_threads();
     has_data = true;
   }
-  if (divides) size = omp_get_max_threads();
+  if (divides || strcmp(how, "late") == 0) size = omp_get_max_threads();
   if (strcmp(how, "once") == 0) {
     make_data_once();
     has_data = true;
@@ -202,6 +216,8 @@ int main(int argc, char** argv) {
       step_of(iterations, omp_get_max_threads());
     } else if (strcmp(how, "lazy") == 0) {
       lazy_step(iterations, s == 0);
+    } else if (strcmp(how, "late") == 0) {
+      late_step(iterations, s > steps / 2);
     } else if (strcmp(how, "tasks") == 0) {
       step_of_tasks(iterations);
     } else if (strcmp(how, "static") == 0) {

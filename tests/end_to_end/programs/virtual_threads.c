@@ -123,6 +123,60 @@ __attribute__((noipa)) static void combined(void) {
   CHECK(sum == (long)kIterations * (kIterations - 1) / 2 && last == kIterations - 1 && most == kIterations - 1);
 }
 
+// Nothing is captured: the compiler may end the function by a jump, and the call returns to its caller, from both regions.
+static double left[kIterations], right[kIterations];
+static int wrong_ahead;
+__attribute__((noipa)) static void no_barrier(void) {
+#pragma omp parallel for
+  for (int i = 0; i < kIterations; ++i) left[i] += 1;
+}
+__attribute__((noipa)) static void with_barrier(void) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < kIterations; ++i) left[i] += 1;
+#pragma omp for
+    for (int i = 0; i < kIterations; ++i) {
+      if (left[kIterations - 1 - i] != left[i]) {
+#pragma omp atomic
+        ++wrong_ahead;
+      }
+      right[i] += 1;
+    }
+  }
+}
+__attribute__((noipa)) static void dispatch(void (*region)(void)) {
+  region();
+  __asm__ volatile("");
+}
+__attribute__((noipa)) static void two_at_one_place(void) {
+  for (int n = 0; n < 20; ++n) dispatch(n % 4 == 3 ? with_barrier : no_barrier);
+  CHECK(wrong_ahead == 0);
+  for (int i = 0; i < kIterations; ++i) runs[i] = 1;
+}
+
+// As gcc before 4.9 begins a region.
+void GOMP_parallel_start(void (*)(void*), void*, unsigned);
+void GOMP_parallel_end(void);
+static void old_body(void* data) {
+  const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+  int share = kIterations / threads, before = kIterations % threads;
+  if (id < before) {
+    ++share;
+    before = 0;
+  }
+  const int first = share * id + before;
+  for (int i = first; i < first + share; ++i) {
+#pragma omp atomic
+    ++((int*)data)[i];
+  }
+}
+__attribute__((noipa)) static void old(void) {
+  GOMP_parallel_start(old_body, runs, 0);
+  old_body(runs);
+  GOMP_parallel_end();
+}
+
 // Another thread begins regions of its own meanwhile: they are none of Steelyard's.
 static void* beside(void* argument) {
   long sum = 0;
@@ -138,8 +192,14 @@ int main(void) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } regions[] = {{"plain", plain},   {"two_loops", two_loops}, {"barrier", barrier},
-                 {"clause", clause}, {"by_id", by_id},         {"combined", combined}};
+  } regions[] = {{"plain", plain},
+                 {"two_loops", two_loops},
+                 {"barrier", barrier},
+                 {"clause", clause},
+                 {"by_id", by_id},
+                 {"combined", combined},
+                 {"two_at_one_place", two_at_one_place},
+                 {"old", old}};
   for (size_t n = 0; n < sizeof regions / sizeof *regions; ++n) {
     for (int execution = 0; execution < kExecutions; ++execution) {
       begin();
