@@ -77,6 +77,12 @@ void meet_late_runtime(State& state) {
   state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
 }
 
+// True where what a region asks decides anything: to decode the regions of a program takes tens of ms.
+bool matters(const State& state) {
+  const bool moves = state.cores != nullptr && state.cores->problem().empty();
+  return moves || base::options().virtual_threads > 0;
+}
+
 // One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to return to.
 std::uint64_t key_of(const RegionRequest& request) {
   return (request.site ^ reinterpret_cast<std::uint64_t>(request.body) * 0x9e3779b97f4a7c15ULL) | 1;
@@ -217,8 +223,7 @@ void region_end() {
   }
   // What it has not asked yet, it may ask when it has another number of threads.
   const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
-  if (site.executions == 1 && looks && state->cores != nullptr)
-    site.asks = site.asks || partition::may_ask(state->body);
+  if (site.executions == 1 && looks && matters(*state)) site.asks = site.asks || partition::may_ask(state->body);
   if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
   state->divided.store(false, std::memory_order_relaxed);
@@ -283,6 +288,7 @@ const VirtualThread* virtual_thread(const void* caller) {
 
 void team_asked(const void* caller) {
   if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
+  if (!matters(*g_state)) return;
   const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
   if (looks && partition::is_proved(caller, g_state->body)) {
     if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);
