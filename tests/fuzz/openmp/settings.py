@@ -66,6 +66,7 @@ def random_options(rng: random.Random, family: str, portable: bool, learnt: str)
         runtimes = ["keep"] + (["llvm"] if portable else [])
         result = [options + rng.choice([(), (), (f"--openmp={rng.choice(runtimes)}",)]) if options else options for options in result]
         result += [(f"--openmp={runtime}",) for runtime in runtimes]
+        result.append((f"--virtual-threads={rng.choice([2, 5, 16])}",))
     return result
 
 
