@@ -53,8 +53,7 @@ struct Options {
   long loops_static = 90;
   long loops_chunk = 0;
   bool loops_reweigh = false;
-  long virtual_threads =
-      0;  ///< of each thread, in every region that can have them; 0: in those to which lent cores come
+  long virtual_threads = 0;  ///< of each thread, in every region that can; 0: where lent cores come
   std::string learn;
   std::string replay;
 

@@ -53,8 +53,6 @@ class Cores {
   // --- around regions and waits ---
   /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
   int threads_for_region(const RegionAhead& region);
-  /// The region that is about to begin has early threads.
-  bool begins_early() const { return early_count_ > 0; }
   /// After the region, before `activity` ends it.
   observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
   /// Before a blocking MPI call, by which others may wake up and want their cores.

@@ -60,4 +60,7 @@ class Image {
   std::map<std::uint64_t, std::string_view> imports_;
 };
 
+/// By this name compilers, and programs, ask for a thread's number or for how many there are.
+inline bool is_query(std::string_view name) { return name == "omp_get_thread_num" || name == "omp_get_num_threads"; }
+
 }  // namespace steelyard::partition

@@ -23,8 +23,6 @@ namespace {
 constexpr int kMostInstructions = 10'000;
 constexpr std::int64_t kStackProtector = 0x28;  // the word of thread-local data that gcc's own checks of the stack read
 
-bool is_query(std::string_view name) { return name == "omp_get_thread_num" || name == "omp_get_num_threads"; }
-
 /// True for an instruction that tells one thread from another, or has an effect on all that its thread computes from then on.
 bool is_of_the_thread(x86_insn kind) {
   static constexpr x86_insn kinds[] = {

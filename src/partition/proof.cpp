@@ -156,7 +156,7 @@ class Course {
       step.around.callee.is_imported = false;
       step.around.callee.registers = register_uses_.of(*target);
     }
-    if (step.around.callee.name == "omp_get_thread_num" || step.around.callee.name == "omp_get_num_threads") {
+    if (is_query(step.around.callee.name)) {
       step.around.callee.query = static_cast<int>(queries_.size());
       queries_.push_back(i.next());
     }

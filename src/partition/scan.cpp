@@ -21,8 +21,8 @@ std::int32_t distance_at(const std::uint8_t* bytes) {
 Places slots_of(const Image& image) {
   Places slots;
   for (const auto& [slot, name] : image.imports()) {
-    if (name == "omp_get_thread_num" || name == "omp_get_num_threads") slots[slot] = Callee::query;
-    if (name == "omp_get_thread_num_" || name == "omp_get_num_threads_") slots[slot] = Callee::fortran_query;
+    if (is_query(name)) slots[slot] = Callee::query;
+    if (name.ends_with('_') && is_query(name.substr(0, name.size() - 1))) slots[slot] = Callee::fortran_query;
     if (name.starts_with("GOMP_parallel")) slots[slot] = Callee::region;
   }
   return slots;

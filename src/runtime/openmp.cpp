@@ -182,7 +182,6 @@ RegionTerms region_begin(const RegionRequest& request) {
         set_threads(state->asked_threads);
       else if (state->asked_threads != g_limits.program)
         terms.threads = state->asked_threads;
-      state->early = state->cores->begins_early();
       if (request.may_be_virtual && held > state->cores->owned())
         state->virtual_threads = virtual_threads(site, held, request.body);
     }
@@ -216,7 +215,8 @@ void region_end() {
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
   const bool grown = state->cores != nullptr && state->team > state->cores->owned();
   if (!grown) observe::Site::blend(site.own_ns, wall);
-  if (grown && state->virtual_threads > 0 && !state->early) learn_virtual_threads(site, busy, state->cores->owned());
+  const bool shared = late.with + late.without > 0;  // threads that began without a core have shared those of others
+  if (grown && state->virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, state->cores->owned());
   if (state->asked.load(std::memory_order_relaxed)) {
     state->asked.store(false, std::memory_order_relaxed);
     site.asks = true;

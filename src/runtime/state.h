@@ -83,6 +83,7 @@ struct State {
 
   observe::Activity activity;
   observe::Sites regions;
+  std::uint32_t code_generation = 0;  // in which they were met
   observe::Sites waits;
   std::unique_ptr<observe::Timeline> timeline;
   std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
@@ -95,13 +96,11 @@ struct State {
 
   // The present region.
   observe::Site* region = nullptr;
-  std::uint32_t code_generation = 0;  // of the regions that are known
-  const void* body = nullptr;         // the function that its threads run, where that is known
+  const void* body = nullptr;  // the function that its threads run, where that is known
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
   int virtual_threads = 0;
-  bool early = false;                        // some of its threads began without a core
   std::atomic<bool> asked{false};            // by a thread of it, for its number or for how many they are
   std::atomic<bool> divided{false};          // by a thread of it, whose query is proved to be that of a static loop
   std::int64_t fixed_wall = 0;               // ns in regions whose thread count the program fixed by a clause
