@@ -8,7 +8,14 @@ namespace steelyard::observe {
 struct Site {
   std::uint64_t address = 0;
   std::uint32_t executions = 0;
-  bool asks = false;  ///< a region whose threads asked for their number, or for how many they are
+  /// What the threads of a region ask of their number, or of how many they are.
+  enum class Queries : std::uint8_t {
+    unknown,  ///< nobody has looked
+    watched,  ///< the next execution shows it
+    proved,   ///< nothing, or what is right in a team of any size
+    unproved  ///< something else: the region keeps its count
+  };
+  Queries queries = Queries::unknown;
   /// Static loops of a region that are proved to be divided rightly among any number of threads.
   enum class Division : std::uint8_t {
     none,         ///< not seen so far

@@ -50,6 +50,7 @@ class Course {
       for (const std::uint64_t next : step.to) open.push_back(next);
       if (step.pad) open.push_back(*step.pad);
     }
+    if (queries_.empty()) return true;
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);

@@ -16,6 +16,8 @@ namespace steelyard::runtime {
 
 namespace {
 
+using Queries = observe::Site::Queries;
+
 // A region shorter than this gains nothing by one more thread that must be woken and bound.
 constexpr float kWorthBorrowing = 200e3F;
 
@@ -68,8 +70,10 @@ void decide_limits(int natural) {
 
 bool may_resize_any() { return base::options().thread_numbers == base::ThreadNumbers::resize; }
 
-// A region that asks for thread numbers, or that is met for the first time and might, keeps the program's count.
-bool keeps_count(const observe::Site& site) { return !may_resize_any() && (site.asks || site.executions == 0); }
+// A region that asks for thread numbers, or that might, keeps the program's count.
+bool keeps_count(const observe::Site& site) {
+  return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved);
+}
 
 // The program has loaded it after start().
 void meet_late_runtime(State& state) {
@@ -77,10 +81,13 @@ void meet_late_runtime(State& state) {
   state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
 }
 
-// True where what a region asks decides anything: to decode the regions of a program takes tens of ms.
-bool matters(const State& state) {
-  const bool moves = state.cores != nullptr && state.cores->problem().empty();
-  return moves || base::options().virtual_threads > 0;
+// True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
+bool matters(const State& state, const observe::Site& site) {
+  const base::Options& options = base::options();
+  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_reweigh)) return true;
+  if (state.cores == nullptr || !state.cores->problem().empty()) return false;
+  // Where each process has one core, it only gains those that are lent.
+  return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
 }
 
 // One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to return to.
@@ -95,7 +102,7 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
   if (state.by_clause || overridden) {
     state.fixed_wall += wall;
-  } else if (site.asks && !may_resize_any()) {
+  } else if (site.queries == Queries::unproved && !may_resize_any()) {
     state.asking_wall += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
@@ -191,6 +198,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   terms.virtual_threads = state->virtual_threads;
   state->region = &site;
   state->body = request.body;
+  if (site.queries == Queries::unknown && matters(*state, site)) site.queries = Queries::watched;
   state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
   terms.cells = cells_of(state->activity);
   return terms;
@@ -219,11 +227,13 @@ void region_end() {
   if (grown && state->virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, state->cores->owned());
   if (state->asked.load(std::memory_order_relaxed)) {
     state->asked.store(false, std::memory_order_relaxed);
-    site.asks = true;
+    site.queries = Queries::unproved;
   }
-  // What it has not asked yet, it may ask when it has another number of threads.
-  const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
-  if (site.executions == 1 && looks && matters(*state)) site.asks = site.asks || partition::may_ask(state->body);
+  if (site.queries == Queries::watched) {
+    // What it has not asked yet, it may ask when it has another number of threads.
+    const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
+    site.queries = looks && partition::may_ask(state->body) ? Queries::unproved : Queries::proved;
+  }
   if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
   state->divided.store(false, std::memory_order_relaxed);
@@ -288,7 +298,8 @@ const VirtualThread* virtual_thread(const void* caller) {
 
 void team_asked(const void* caller) {
   if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
-  if (!matters(*g_state)) return;
+  const observe::Site* const site = g_state->region;
+  if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
   const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
   if (looks && partition::is_proved(caller, g_state->body)) {
     if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);

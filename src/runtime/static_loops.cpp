@@ -109,8 +109,8 @@ void reweigh_static_loops() {
   g_on = options.loops_reweigh && !options.observe && options.loops != base::Loops::off;
 }
 
-StaticLoops* static_loops_of(std::uint64_t region, bool asks) {
-  if (!g_on || asks) return nullptr;
+StaticLoops* static_loops_of(std::uint64_t region) {
+  if (!g_on) return nullptr;
   const std::lock_guard lock(shared().mutex);
   return &shared().regions[region];
 }

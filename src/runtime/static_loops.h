@@ -15,9 +15,9 @@ namespace steelyard::runtime {
 void reweigh_static_loops();
 
 /// What is known of the static loops of the region at this address, which this process's primary thread begins; null where
-/// they keep even parts. `asks`: its threads have asked for their numbers, and may divide by them on their own.
+/// they keep even parts. Not for a region whose threads may divide by their numbers on their own.
 struct StaticLoops;
-StaticLoops* static_loops_of(std::uint64_t region, bool asks);
+StaticLoops* static_loops_of(std::uint64_t region);
 /// All threads have left the region.
 void static_loops_end(StaticLoops* loops);
 

@@ -132,10 +132,9 @@ Region* region_made(const ThreadCells& cells) {
   if (region == nullptr) region = new Region;
   region->cells = cells;
   region->run_schedules.reset();
-  // A region that is met for the first time might ask for its thread numbers.
   const observe::Site* const site = measured ? g_state->region : nullptr;
   region->static_loops =
-      site == nullptr ? nullptr : static_loops_of(site->address, site->asks || site->executions == 0);
+      site != nullptr && site->queries == observe::Site::Queries::proved ? static_loops_of(site->address) : nullptr;
   return region;
 }
 
