@@ -1,7 +1,7 @@
 """Applications that were written elsewhere, natively, under DLB and under Steelyard, in alternated rounds on real cores.
 
 Prints each cell's time over the native one: of the whole job, and by the application's own timer, with quartiles. A method whose
-result differs from the native one is an error."""
+result differs from the native one is an error; where it is a peer, the table says that it fails."""
 
 import argparse
 import importlib
@@ -23,8 +23,9 @@ sys.path[:0] = [str(HERE), str(HERE / "applications")]
 from application import Application, Input  # noqa: E402
 from harness import TREE, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
 
-NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap")
+NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cp2k")
 NATIVE = "native"
+PEERS = ("lewi", "mngo")
 LIMIT = 600  # s, of one job
 FOREIGN = 0.2  # cores kept busy by other programs, from which on a round is taken again
 
@@ -55,6 +56,7 @@ class Row:
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     disturbed: int = 0  # rounds that were taken again
     error: str = ""
+    failed: set[str] = field(default_factory=set)  # peers under which the program fails, or has another result
 
     def ratios(self, method: str, kind: str) -> list[float]:
         """Round by round, to the native run of the same round."""
@@ -108,10 +110,16 @@ def run(cell: Cell, program: Path, words: list[str], variables: dict[str, str]) 
         return Sample(took, *cell.application.read(output))
 
 
+def program_of(cell: Cell, options: argparse.Namespace) -> Path:
+    if cell.application.package:
+        return cell.application.installed()
+    cache = options.build / "bench" / "applications"
+    return cell.application.built(cell.application.sources(options.sources, cache / "sources"), cell.flavour, cell.compiler, cache)
+
+
 def measured(cell: Cell, options: argparse.Namespace, progress: Progress) -> Row:
     row = Row(cell)
-    cache = options.build / "bench" / "applications"
-    program = cell.application.built(cell.application.sources(options.sources, cache / "sources"), cell.flavour, cell.compiler, cache)
+    program = program_of(cell, options)
     ways = methods(options, cell)
     row.samples = {method: [] for method in ways}
     begin, taken = time.monotonic(), 0
@@ -122,17 +130,28 @@ def measured(cell: Cell, options: argparse.Namespace, progress: Progress) -> Row
             try:
                 found[method] = run(cell, program, *ways[method])
             except Failed as failure:
-                raise Failed(f"{method}: {failure}") from failure
+                not_ours(row, method, str(failure))
         if others.cores() > FOREIGN and row.disturbed < options.rounds:
             row.disturbed += 1
             continue
         for method, sample in found.items():
             if difference := cell.application.difference(sample.result, found[NATIVE].result):
-                raise Failed(f"{method}: another result: {difference}")
+                not_ours(row, method, f"another result: {difference}")
             row.samples[method].append(sample)
+        for method in row.failed:
+            ways.pop(method, None)
+            row.samples.pop(method, None)
         taken += 1
         progress.round(taken, options.rounds, time.monotonic() - begin)
     return row
+
+
+def not_ours(row: Row, method: str, why: str) -> None:
+    """A peer that fails is shown as failing. Where we fail, or the program by itself, there is nothing to show."""
+    if method not in PEERS:
+        raise Failed(f"{method}: {why}")
+    print(f"bench: {row.cell}: under {method}: {why}", file=sys.stderr, flush=True)
+    row.failed.add(method)
 
 
 def interval(values: list[float]) -> str:
@@ -144,14 +163,14 @@ def interval(values: list[float]) -> str:
 
 def table(rows: list[Row]) -> str:
     """Time over native: of the job, and by the application's own timer."""
-    kinds = [method for method in ("steelyard", "observe", "lewi", "mngo") if any(method in row.samples for row in rows)]
+    kinds = [method for method in ("steelyard", "observe", *PEERS) if any(method in row.samples or method in row.failed for row in rows)]
     lines = [["cell", "native, s", *(f"{method}: {kind}" for method in kinds for kind in ("job", "own"))]]
     for row in rows:
         if row.error:
             lines.append([str(row.cell), "failed", row.error.splitlines()[0]])
             continue
         native = statistics.median(sample.job for sample in row.samples[NATIVE])
-        cells = [interval(row.ratios(method, kind)) if method in row.samples else "" for method in kinds for kind in ("job", "own")]
+        cells = [shown(row, method, kind) for method in kinds for kind in ("job", "own")]
         lines.append([str(row.cell) + (f" ({row.disturbed} rounds taken again)" if row.disturbed else ""), f"{native:.2f}", *cells])
     for balanced in (False, True):
         some = [row for row in rows if row.cell.input.balanced == balanced and not row.error]
@@ -162,6 +181,12 @@ def table(rows: list[Row]) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
 
 
+def shown(row: Row, method: str, kind: str) -> str:
+    if method in row.failed:
+        return "fails"
+    return interval(row.ratios(method, kind)) if method in row.samples else ""
+
+
 def geometric(rows: list[Row], method: str, kind: str) -> str:
     medians = [statistics.median(row.ratios(method, kind)) for row in rows if method in row.samples]
     return f"{statistics.geometric_mean(medians):.3f}" if medians else ""
@@ -170,7 +195,8 @@ def geometric(rows: list[Row], method: str, kind: str) -> str:
 def write(path: Path, rows: list[Row]) -> None:
     def entry(row: Row) -> dict:
         samples = {method: [[s.job, s.own] for s in found] for method, found in row.samples.items()}
-        return {"cell": str(row.cell), "balanced": row.cell.input.balanced, "error": row.error, "job_and_own_seconds": samples}
+        return {"cell": str(row.cell), "balanced": row.cell.input.balanced, "error": row.error,
+                "failed": sorted(row.failed), "job_and_own_seconds": samples}
 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([entry(row) for row in rows], indent=1) + "\n")
@@ -183,7 +209,8 @@ def cells(options: argparse.Namespace) -> list[Cell]:
             raise SystemExit(f"bench: no application is called {name}: there are {', '.join(NAMES)}")
         application = importlib.import_module(name).APPLICATION
         found += [Cell(application, input, ranks, threads, flavour, compiler) for input in application.inputs
-                  for ranks, threads in input.layouts for flavour in options.mpi.split(",")
+                  for ranks, threads in input.layouts
+                  for flavour in application.flavours if flavour in options.mpi.split(",")
                   for compiler in application.compilers if compiler in options.compilers.split(",")]
     return [cell for cell in found if re.search(options.only, str(cell))]
 

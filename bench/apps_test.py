@@ -43,6 +43,10 @@ class Applications(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "no such compiler"):
             self.program(build="echo no such compiler; false")
 
+    def test_a_package_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(Failed, "apt-get install water"):
+            application(source="", package="water", program="no-such-program").installed()
+
     def test_its_own_time_and_its_result_are_read(self):
         self.assertEqual(application().read("Time: 2.5 ms\nEnergy = 4.125"), (0.0025, (4.125,)))
         with self.assertRaisesRegex(Failed, "has no result"):
@@ -63,6 +67,25 @@ class Applications(unittest.TestCase):
         self.addCleanup(setattr, apps, "run", run)
         with self.assertRaisesRegex(Failed, "another result: number 1 of 1"):
             apps.measured(cell, options, progress)
+
+
+    def test_a_peer_that_fails_is_shown_as_failing(self):
+        cell = Cell(application(), application().inputs[0], 1, 1, "openmpi", "gcc")
+        options = argparse.Namespace(build=self.folder, sources=self.folder, rounds=2, dlb=self.folder, libomp="libomp.so.5")
+        progress = Progress({"cell": 1.0})
+        progress.start("cell")
+
+        def fake(cell, program, words, variables):
+            if "--lewi" in variables.get("DLB_ARGS", ""):
+                raise Failed("status 1")
+            return Sample(1, 1, (2.0 if "--mngo" in variables.get("DLB_ARGS", "") else 1.0,))
+
+        run, apps.run = apps.run, fake
+        self.addCleanup(setattr, apps, "run", run)
+        row = apps.measured(cell, options, progress)
+        self.assertEqual(row.failed, {"lewi", "mngo"})
+        self.assertEqual(len(row.samples["steelyard"]), 2)
+        self.assertRegex(apps.table([row]), r"1\.00 \[1\.00-1\.00\] +fails +fails +fails +fails")
 
 
 class Tables(unittest.TestCase):

@@ -1,6 +1,7 @@
 """What is known of an application that was written elsewhere: where it comes from, how it is built and run, how its result is read.
 
-Nothing of an application stands in this repository. Its source comes from a folder that the user names, or from its address."""
+Nothing of an application stands in this repository. Its source comes from a folder that the user names, or from its address; or
+its program is that of a package."""
 
 import os
 import re
@@ -30,18 +31,22 @@ class Input:
 
 @dataclass(frozen=True)
 class Application:
+    """Either `source`, `commit` and `build`, or `package`."""
+
     name: str
-    source: str  # a repository
-    commit: str
-    build: str  # in `folder`, with {cxx}, {cc} and {fc}: compilers of the MPI
     program: str  # in `folder`
     inputs: tuple[Input, ...]
     timer: str  # the program's own: a pattern with one group
     result: str  # numbers that must be the same whichever method runs it: a pattern
+    source: str = ""  # a repository
+    commit: str = ""
+    build: str = ""  # in `folder`, with {cxx}, {cc} and {fc}: compilers of the MPI
+    package: str = ""  # of Debian, whose program is run as it is
     folder: str = "."
     second: float = 1.0  # as the timer counts
     tolerance: float = 0.0  # relative, of the result: what another OMP_NUM_THREADS changes
     output: str = ""  # files in the working folder that belong to the output, as a pattern of the shell
+    flavours: tuple[str, ...] = ("openmpi", "mpich")
     compilers: tuple[str, ...] = ("gcc", "clang")
     flags: dict[str, str] = field(default_factory=dict)  # by compiler, for {flags}
     files: dict[str, str] = field(default_factory=dict)  # text by name, of files that are put beside its source
@@ -63,6 +68,12 @@ class Application:
                              "--sources=DIR")
             subprocess.run(["git", "-C", str(folder), "checkout", "--quiet", self.commit], check=True)
         return folder
+
+    def installed(self) -> Path:
+        """The program of its package."""
+        if found := shutil.which(self.program):
+            return Path(found)
+        raise Failed(f"{self.name}: {self.program} is not installed: apt-get install {self.package}")
 
     def built(self, source: Path, flavour: str, compiler: str, cache: Path) -> Path:
         """The program, built in a copy of its source. A build is done once."""
