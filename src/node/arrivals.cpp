@@ -18,6 +18,9 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
+/// Of two counts, of which one is ahead of the other by less than half of what there are.
+std::int32_t difference(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b); }
+
 }  // namespace
 
 std::size_t Arrivals::footprint(int processes) {
@@ -72,8 +75,9 @@ Arrivals::Group* Arrivals::follow(std::uint64_t members_hash, std::vector<int> m
   const std::uint64_t key = mix(members_hash ^ mix(generation + 1)) | 1;
   const auto [slot, sure] = claim(key, static_cast<int>(members.size()));
   if (slot < 0) return nullptr;
+  const bool whole = members.size() == member_of_rank.size();
   groups_.push_back(
-      std::make_unique<Group>(Group{slot, key, true, 0, std::move(members), std::move(member_of_rank), sure}));
+      std::make_unique<Group>(Group{slot, key, true, 0, std::move(members), std::move(member_of_rank), sure, whole}));
   return groups_.back().get();
 }
 
@@ -81,7 +85,11 @@ void Arrivals::forget(Group* group, const std::function<void(int)>& vacated) {
   if (!lock()) return;
   Slot& slot = slots_[group->slot];
   if (--slot.members_left == 0) {
-    for (const int member : group->members) line(group->slot, member).value.store(0);
+    for (const int member : group->members) {
+      line(group->slot, member).may_end.store(0);
+      line(group->slot, member).value.store(0);
+    }
+    for (auto& answer : slot.answers) answer.store(0);
     if (vacated) vacated(group->slot);
     slot.key = 0;
   }
@@ -89,9 +97,10 @@ void Arrivals::forget(Group* group, const std::function<void(int)>& vacated) {
   std::erase_if(groups_, [&](const auto& followed) { return followed.get() == group; });
 }
 
-void Arrivals::arrive(Group& group, std::int64_t now) {
+void Arrivals::arrive(Group& group, std::int64_t now, bool may_end) {
   ++group.count;
   Count& mine = line(group.slot, me_);
+  if (may_end) mine.may_end.store(group.count, std::memory_order_relaxed);
   mine.when[group.count % kRemembered].store(now, std::memory_order_relaxed);
   mine.value.store(group.count);
 }
@@ -129,7 +138,7 @@ int Arrivals::last(const Group& group) const {
 }
 
 bool Arrivals::here(const Group& group, int member) const {
-  return static_cast<std::int32_t>(line(group.slot, member).value.load(std::memory_order_acquire) - group.count) >= 0;
+  return difference(line(group.slot, member).value.load(std::memory_order_acquire), group.count) >= 0;
 }
 
 int Arrivals::missing(const Group& group) const {
@@ -137,6 +146,26 @@ int Arrivals::missing(const Group& group) const {
     if (!here(group, member)) return member;
   }
   return -1;
+}
+
+bool Arrivals::ends_here(const Group& group) {
+  const auto at_this_barrier = [&](int member) {
+    const Count& theirs = line(group.slot, member);
+    return theirs.value.load() == group.count && theirs.may_end.load(std::memory_order_relaxed) == group.count;
+  };
+  const bool yes = std::ranges::all_of(group.members, at_this_barrier);
+  const std::uint64_t mine = std::uint64_t{group.count} << 1 | (yes ? 1 : 0);
+  auto& answers = slots_[group.slot].answers;
+  const auto count_of = [](std::uint64_t answer) { return static_cast<std::uint32_t>(answer >> 1); };
+  for (;;) {
+    std::uint64_t known[] = {answers[0].load(), answers[1].load()};
+    for (const std::uint64_t answer : known) {
+      if (count_of(answer) == group.count) return (answer & 1) != 0;
+    }
+    const int older = difference(count_of(known[0]), count_of(known[1])) > 0 ? 1 : 0;
+    if (difference(count_of(known[older]), group.count) > 0) return false;
+    if (answers[older].compare_exchange_strong(known[older], mine)) return yes;
+  }
 }
 
 std::uint32_t Arrivals::lie_down(const Group& group) {

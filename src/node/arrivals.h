@@ -30,6 +30,7 @@ class Arrivals {
     std::vector<int> members;         ///< node ranks, this process included
     std::vector<int> member_of_rank;  ///< node rank by communicator rank; -1 for other nodes
     bool sure = false;                ///< every member follows it, or will
+    bool whole = false;               ///< it has no members on other nodes
   };
 
   /// Called by every local member, in an order that is the same at all of them. nullptr where the table is full. Owned
@@ -41,7 +42,17 @@ class Arrivals {
   void forget(Group* group, const std::function<void(int)>& vacated = {});
 
   /// Counts this process in at its next collective of the group. `now` in ns, by a clock that all members share.
-  void arrive(Group& group, std::int64_t now);
+  /// `may_end`: a barrier, and this process asks ends_here() before it goes on.
+  void arrive(Group& group, std::int64_t now, bool may_end = false);
+  /// Whether the present barrier, at which this process arrived with `may_end`, ends here: all members have arrived, so the
+  /// MPI library need not be called for it. The first member that asks decides for all; before all have arrived, it is no.
+  ///
+  /// 1. All members that ask get the same answer: the first that is noted stands.
+  /// 2. Yes is noted only by a member that sees every member at this very barrier, arrived with `may_end`. So each of them
+  ///    will ask.
+  /// 3. Two answers are kept. No member is two barriers ahead of another, so the answer to a barrier is not replaced before
+  ///    all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
+  bool ends_here(const Group& group);
   /// Wakes who sleeps on the group: to be called after each arrive().
   void wake(const Group& group);
   /// Somebody sleeps on the group, or did so just now.
@@ -71,11 +82,13 @@ class Arrivals {
     bool sure;
     std::atomic<std::uint32_t> wakings;  // futex word
     std::atomic<std::uint32_t> sleepers;
+    std::atomic<std::uint64_t> answers[2];  // of ends_here(): a count, and in the lowest bit whether it is yes
   };
 
   // A member's own line: nobody else writes to it, and others read it only while they wait or have waited long.
   struct alignas(64) Count {
     std::atomic<std::uint32_t> value;
+    std::atomic<std::uint32_t> may_end;           // the last barrier that may end here; written before `value`
     std::atomic<std::int64_t> when[kRemembered];  // it arrived, by count
   };
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -154,6 +157,74 @@ TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(early, 0);
+}
+
+TEST(Arrivals, ABarrierEndsHereOnlyOnceAllHaveArrivedAtIt) {
+  Node node(2);
+  const auto groups = node.follow_all(1);
+  const auto arrive = [&](int process, bool may_end) { node.arrivals[process]->arrive(*groups[process], 1, may_end); };
+  const auto ends = [&](int process) { return node.arrivals[process]->ends_here(*groups[process]); };
+  arrive(0, true);
+  EXPECT_FALSE(ends(0));  // too early, and so for the other one
+  arrive(1, true);
+  EXPECT_FALSE(ends(1));
+  arrive(0, true);
+  arrive(1, true);
+  EXPECT_TRUE(ends(1));
+  arrive(1, true);  // goes on, and asks too early at the next one
+  EXPECT_FALSE(ends(1));
+  EXPECT_TRUE(ends(0));
+  arrive(0, true);
+  EXPECT_FALSE(ends(0));
+  arrive(0, true);
+  arrive(1, false);
+  EXPECT_FALSE(ends(0));
+}
+
+TEST(Arrivals, AMissedCollectiveNeverEndsABarrier) {
+  Node node(2);
+  const auto groups = node.follow_all(1);
+  // One process has missed a collective: its counts are those of the other's last but one.
+  node.arrivals[1]->arrive(*groups[1], 1);
+  for (int round = 0; round < 10; ++round) {
+    for (int process = 0; process < 2; ++process) node.arrivals[process]->arrive(*groups[process], 1, true);
+    for (int process = 0; process < 2; ++process) EXPECT_FALSE(node.arrivals[process]->ends_here(*groups[process]));
+  }
+}
+
+// Threads in the place of processes. What does not end here ends in a barrier in the place of the library's: a hang, or a
+// process that goes on before all have arrived, would be a wrong answer.
+TEST(Arrivals, AllGetTheSameAnswerAtEachBarrier) {
+  constexpr int processes = 4, rounds = 600;
+  Node node(processes);
+  const auto groups = node.follow_all(1);
+  std::barrier library(processes);
+  std::vector<std::atomic<int>> reached(rounds);
+  std::vector<std::vector<char>> answers(processes);
+  std::vector<std::thread> threads;
+  for (int p = 0; p < processes; ++p) {
+    threads.emplace_back([&, p] {
+      std::mt19937 dice(static_cast<unsigned>(p)), same(1);
+      node::Arrivals& arrivals = *node.arrivals[p];
+      for (int round = 0; round < rounds; ++round) {
+        for (unsigned others = same() % 3; others > 0; --others) arrivals.arrive(*groups[p], 1);
+        const bool may_end = dice() % 32 != 0;
+        arrivals.arrive(*groups[p], 1, may_end);
+        ++reached[round];
+        for (unsigned looks = dice() % 64; looks > 0 && arrivals.missing(*groups[p]) >= 0; --looks) {
+          std::this_thread::yield();
+        }
+        const bool ends = may_end && arrivals.ends_here(*groups[p]);
+        answers[p].push_back(static_cast<char>(ends));
+        if (!ends) library.arrive_and_wait();
+        EXPECT_EQ(reached[round], processes);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int p = 1; p < processes; ++p) EXPECT_EQ(answers[p], answers[0]);
+  EXPECT_NE(std::ranges::count(answers[0], 1), 0);
+  EXPECT_NE(std::ranges::count(answers[0], 0), 0);
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ bool weighs_this_call();
 /// for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's algorithm,
 /// and with it the bits of every reduction, as they are.
 enum class Dependence {
-  everybody,  ///< barrier, allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
+  everybody,  ///< allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
+  barrier,    ///< everybody, and no data are exchanged
   root,       ///< bcast and scatter, at the others
   nobody      ///< the root of bcast and scatter, the others of reduce and gather; scans
 };
@@ -60,7 +61,7 @@ class BlockingCall {
   std::int64_t ended();
 
  private:
-  friend void arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
+  friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
   void await_arrivals();
   void name_who_was_waited_for();
   int source() const;
@@ -123,9 +124,11 @@ void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at
-/// once where history says that waits here are short. Records who came last.
+/// once where history says that waits here are short. Records which rank came last.
 /// `root`: rank in the communicator, for Dependence::root.
-void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
+/// True where the collective has ended: a barrier whose members are all on this node and have slept for the last one. The
+/// MPI library must then not be called for it, and no member calls it.
+bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
 
 /// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait for
 /// it. From any thread.

@@ -219,19 +219,25 @@ void announce(CommunicatorOnNode* communicator) {
   }
 }
 
-void arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  arrivals.arrive(group, call.begin_);
+  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time slices.
+  const bool may_end =
+      dependence == Dependence::barrier && !call.short_ && group.trusted && group.whole && may_sleep(state);
+  arrivals.arrive(group, call.begin_, may_end);
   if (state.lends) recall_waiting(state, group, dependence, root);
   arrivals.wake(group);
   call.group_ = &group;
-  call.everybody_ = dependence == Dependence::everybody;
-  if (dependence == Dependence::nobody || !group.trusted) return;
+  call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
+  if (dependence == Dependence::nobody || !group.trusted) return false;
   if (dependence == Dependence::root) call.feeder_ = group.member_of_rank[static_cast<std::size_t>(root)];
   // Where waits are short the library's own polling is as good, and the others' cache lines stay with them.
   if (!call.short_ && (call.everybody_ || call.feeder_ >= 0)) call.await_arrivals();
+  if (!may_end || !arrivals.ends_here(group)) return false;
+  state.bootstrap->progress();  // as the library would have done in its barrier
+  return true;
 }
 
 void BlockingCall::await_arrivals() {

@@ -38,7 +38,7 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
   if (communicator != nullptr && !is_valid(b, *communicator)) return timed(site, native);
   if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
     if (asked) note_left(b.comm, communicator);
-    return collective(site, communicator, root_to_all(b.root, b.count, b.type), native);
+    return collective(site, communicator, root_to_all(b.root, b.count, b.type), native, answer);
   }
   return over_board(site, b, *communicator, native, answer);
 }

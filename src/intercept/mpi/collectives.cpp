@@ -6,7 +6,7 @@
 using namespace steelyard::intercept;
 
 #define COLLECTIVE(communicator, flow, native) \
-  return collective(STEELYARD_SITE, communicator, flow, [&] { return native; })
+  return collective(STEELYARD_SITE, communicator, flow, [&] { return native; }, [](int error) { return error; })
 
 extern "C" {
 

@@ -151,6 +151,7 @@ std::string told(Call call) {
   if (notes().arrivals == before) return "-";
   switch (notes().dependence) {
     case Dependence::everybody: return "everybody";
+    case Dependence::barrier: return "barrier";
     case Dependence::root: return "root " + std::to_string(notes().root);
     case Dependence::nobody: return "nobody";
   }
@@ -175,7 +176,7 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
   int* from = a.data();
   int* to = b.data();
 
-  EXPECT_EQ(told([&] { MPI_Barrier(comm); }), "everybody");
+  EXPECT_EQ(told([&] { MPI_Barrier(comm); }), "barrier");
   EXPECT_EQ(told([&] { MPI_Bcast(to, 1, MPI_INT, root, comm); }), at_others);
   EXPECT_EQ(told([&] { MPI_Bcast(to, 0, MPI_INT, root, comm); }), "nobody");
   EXPECT_EQ(told([&] { MPI_Bcast(to, 1, empty, root, comm); }), "nobody");

@@ -131,13 +131,14 @@ void note_left_to_threads(collectives::Operation) {}
 void note_wait(collectives::Operation, bool, std::int64_t) {}
 void note_tree(const std::vector<int>&, const std::vector<int>&) {}
 
-void arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+bool arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
   count(*communicator);
   ++g_notes.arrivals;
   if (g_notes.windows == 0) ++g_notes.sleeps;
   g_notes.dependence = dependence;
   g_notes.root = root;
+  return false;
 }
 
 void announce(CommunicatorOnNode* communicator) {

@@ -25,7 +25,9 @@ inline auto everybody_if(bool some) {
   };
 }
 
-inline auto barrier() { return everybody_if(true); }
+inline auto barrier() {
+  return [](const Communicator&) -> Flow { return {runtime::Dependence::barrier}; };
+}
 /// A rank needs those before it; the runtime has no name for that.
 inline auto scan() { return everybody_if(false); }
 

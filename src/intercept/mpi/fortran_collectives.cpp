@@ -48,12 +48,14 @@ void weigh_scatter(Site site, void* from, F* count, F* type, void* to, F* to_cou
 
 }  // namespace steelyard::intercept
 
-#define WEIGH(name, parameters, arguments, flow)                                                  \
-  namespace steelyard::intercept {                                                                \
-  template <Name binding>                                                                         \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                                     \
-    collective(site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; }); \
-  }                                                                                               \
+#define WEIGH(name, parameters, arguments, flow)                                          \
+  namespace steelyard::intercept {                                                        \
+  template <Name binding>                                                                 \
+  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                             \
+    collective(                                                                           \
+        site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; }, \
+        [&](int error) { set_error(ierror, error); });                                    \
+  }                                                                                       \
   }
 #define COLLECTIVE(name, parameters, arguments, flow) \
   WEIGH(name, parameters, arguments, flow)            \

@@ -34,7 +34,7 @@ auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
   const bool asked = runtime::takes_every_broadcast();
   if (asked && communicator == nullptr) note_left_to_threads(collectives::Operation::scatter, s.comm);
   if (communicator == nullptr || !asked || !takes_over(s, *communicator))
-    return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native);
+    return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native, answer);
   return over_board(site, s, *communicator, native, answer);
 }
 
