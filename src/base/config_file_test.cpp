@@ -25,7 +25,7 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   EXPECT_FALSE(options.lending);
   EXPECT_EQ(options.spin, 50);
   EXPECT_EQ(options.wait, Wait::poll);
-  EXPECT_EQ(options.record, "none");
+  EXPECT_EQ(options.record, "");
   EXPECT_TRUE(override_from_toml("", "steelyard.toml", options));
 }
 
@@ -54,9 +54,9 @@ TEST(ConfigFile, ReadsFilesEmptyOnesToo) {
   std::ofstream(path).close();
   Options options;
   EXPECT_EQ(override_from_file(path, options).sentence(), "");
-  std::ofstream(path) << "timeline = 9\n";
+  std::ofstream(path) << "timeline-samples = 9\n";
   EXPECT_EQ(override_from_file(path, options).sentence(), "");
-  EXPECT_EQ(options.timeline, 9);
+  EXPECT_EQ(options.timeline_samples, 9);
   std::remove(path.c_str());
 }
 

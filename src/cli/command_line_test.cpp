@@ -47,11 +47,12 @@ class ResolveTest : public testing::Test {
 };
 
 TEST_F(ResolveTest, PrefersTheCommandLineThenTheEnvironmentThenTheFile) {
-  const auto file = scratch_.write("s.toml", "spin = 1\ntimeline = 1\nblocktime = 1\ncores = false\n");
-  const Environment environment{{"STEELYARD_SPIN", "2"}, {"STEELYARD_TIMELINE", "2"}, {"STEELYARD_CORES", "on"}};
+  const auto file = scratch_.write("s.toml", "spin = 1\ntimeline-samples = 1\nblocktime = 1\ncores = false\n");
+  const Environment environment{
+      {"STEELYARD_SPIN", "2"}, {"STEELYARD_TIMELINE_SAMPLES", "2"}, {"STEELYARD_CORES", "on"}};
   ASSERT_EQ(resolve({"--config=" + file, "--spin=3"}, environment), "");
   EXPECT_EQ(options_.spin, 3);
-  EXPECT_EQ(options_.timeline, 2);
+  EXPECT_EQ(options_.timeline_samples, 2);
   EXPECT_EQ(options_.blocktime, 1);
   EXPECT_TRUE(options_.cores);
   EXPECT_EQ(options_.balance_every, 0);
@@ -85,8 +86,8 @@ TEST_F(ResolveTest, NamesWhatWasProbablyMeant) {
 
 TEST_F(ResolveTest, NamesTheSourceOfABadValue) {
   EXPECT_EQ(resolve({"--cores=maybe"}), "--cores is 'maybe'; it must be on or off");
-  EXPECT_EQ(resolve({}, {{"STEELYARD_DOMAIN", "socket"}}),
-            "STEELYARD_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
+  EXPECT_EQ(resolve({}, {{"STEELYARD_CORES_DOMAIN", "socket"}}),
+            "STEELYARD_CORES_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
 }
 
 TEST_F(ResolveTest, IgnoresWhatASurroundingRunHasHandedDown) {
@@ -110,7 +111,7 @@ TEST(OptionsManual, IsRoffThatNeedsNoGuessing) {
   const auto manual = options_manual();
   EXPECT_TRUE(manual.starts_with(".TH STEELYARD 1"));
   EXPECT_NE(manual.find(".SH OPTIONS\n"), std::string::npos);
-  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-balance\\-every\\fR=\\fIN\\fR\n"));
+  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-balance\\-every\\fR=\\fIauto|\\:N\\fR\n"));
   std::istringstream lines(manual);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('.')) continue;

@@ -14,7 +14,7 @@ using base::Options;
 
 std::string default_of(const Option& option) {
   const auto text = base::text_of(Options(), option);
-  return text.empty() ? "none" : option.unit.empty() ? text : fmt::format("{} {}", text, option.unit);
+  return option.unit.empty() || text == option.unset ? text : fmt::format("{} {}", text, option.unit);
 }
 
 /// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
@@ -87,7 +87,7 @@ std::string options_page() {
 std::string options_manual() {
   const auto heading = [](std::string_view group) { return fmt::format(".SS {}\n", roff(group)); };
   const auto row = [](const Option& option) {
-    return fmt::format(".TP\n\\fB\\-\\-{}\\fR=\\fI{}\\fR\n{}.\nDefault: {}. Environment: \\fB{}\\fR.\n",
+    return fmt::format(".TP\n\\fB\\-\\-{}\\fR=\\fI{}\\fR\n{}\nDefault: {}. Environment: \\fB{}\\fR.\n",
                        roff(option.name), roff_values(option.value_name()), roff(option.doc), roff(default_of(option)),
                        option.variable());
   };

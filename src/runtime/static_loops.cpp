@@ -106,7 +106,7 @@ std::string described(const loops::StaticParts& parts) {
 
 void reweigh_static_loops() {
   const base::Options& options = base::options();
-  g_on = options.loops_reweigh && !options.observe && options.loops != base::Loops::off;
+  g_on = options.loops_rebalance_static && !options.observe && options.loops != base::Loops::off;
 }
 
 StaticLoops* static_loops_of(std::uint64_t region) {

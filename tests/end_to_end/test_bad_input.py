@@ -51,7 +51,7 @@ def test_record_that_cannot_be_written(mpi, place, cause):
 
 
 def test_no_record_is_wanted(mpi):
-    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--record=none", "--verdict=off"))
+    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--record=none", "--summary=off"))
     assert result.status == 0 and not result.record_file.exists()
     assert len(result.banners) == 1 and not result.verdicts
 
