@@ -26,6 +26,10 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   EXPECT_EQ(options.spin, 50);
   EXPECT_EQ(options.wait, Wait::poll);
   EXPECT_EQ(options.record, "");
+  ASSERT_TRUE(override_from_toml("max-threads = 3\nspin = 7\n", "steelyard.toml", options));
+  ASSERT_TRUE(override_from_toml("max-threads = \"auto\"\nloops-learn = \"none\"\n", "steelyard.toml", options));
+  EXPECT_EQ(options.max_threads, 0);
+  EXPECT_EQ(options.loops_learn, "");
   EXPECT_TRUE(override_from_toml("", "steelyard.toml", options));
 }
 

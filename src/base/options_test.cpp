@@ -93,6 +93,36 @@ TEST(Assign, LeavesTheOldValueWhereItFails) {
   EXPECT_EQ(options.record, "steelyard-run.json");
 }
 
+TEST(Assign, TakesWordsForWhatIsNotSet) {
+  const std::set<std::string_view> automatic{"balance-every", "balance-at",      "max-threads",
+                                             "loops-chunk",   "virtual-threads", "ranks-per-node"};
+  const std::set<std::string_view> none{"loops-learn", "loops-replay", "emulate", "config", "record"};
+  for (const auto& option : option_table()) {
+    EXPECT_EQ(option.unset, automatic.contains(option.name) ? "auto"
+                            : none.contains(option.name)    ? "none"
+                                                            : "")
+        << option.name;
+    if (option.unset.empty()) continue;
+    Options options;
+    ASSERT_TRUE(assign(options, option, automatic.contains(option.name) ? "7" : "file", "x"));
+    EXPECT_NE(text_of(options, option), option.unset);
+    ASSERT_TRUE(assign(options, option, option.unset, "x"));
+    EXPECT_EQ(text_of(options, option), option.unset);
+    EXPECT_THAT(option.value_name(), HasSubstr(std::string(option.unset)));
+    EXPECT_THAT(option.allowed(), HasSubstr(std::string(option.unset)));
+    if (automatic.contains(option.name)) {
+      ASSERT_TRUE(assign(options, option, "0", "x"));
+      EXPECT_EQ(text_of(options, option), "auto") << "0 is accepted, too";
+    } else {
+      const auto* text = std::get_if<std::string Options::*>(&option.member);
+      ASSERT_NE(text, nullptr);
+      EXPECT_EQ(options.*(*text), "") << "no file of this name is written";
+    }
+  }
+  EXPECT_EQ(sentence_of("max-threads", "-1"),
+            "--max-threads is '-1'; it must be auto or an integer from 1 to 4096 (threads)");
+}
+
 TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
   const Environment environment{{"STEELYARD_CORES", "off"},
                                 {"STEELYARD_SPIN", "-3"},
@@ -132,6 +162,8 @@ TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
   sent.balance_at = 40;
   sent.cores_domain = CoresDomain::node;
   sent.record = "/tmp/a b=c.json";
+  sent.max_threads = 9;
+  sent.loops_replay = "none.json";
   sent.command =
       "./app\x1f-n\x1f"
       "4";
