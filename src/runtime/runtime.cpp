@@ -190,7 +190,7 @@ void print_banner(const State& state) {
                                              : "cores on, lending off" + no_lending(state);
   const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
   std::string more = takes_loops() ? ", loops " + told("loops") : "";
-  if (options.loops_rebalance_static) more += ", static loops reweighed";
+  if (options.loops_rebalance_static) more += ", static loops rebalanced";
   const char* const whose = takes_loops() ? "" : " (only loops that call steelyard)";
   if (!options.loops_learn.empty()) more += ", learns in " + options.loops_learn + whose;
   if (!options.loops_replay.empty()) more += ", replays " + options.loops_replay + whose;

@@ -170,6 +170,21 @@ def test_what_is_no_file_of_learn_stays_as_it_is(tmp_path):
     assert "no file that --loops-learn has written" in result.err, result.explain()
 
 
+def test_none_is_no_file(tmp_path):
+    options = ("--loops-learn=none", "--loops-replay=none", "--config=none", "--emulate=none")
+    result = run_without_mpi("iterations.gcc", tmp_path, TWO, options=options)
+    check(result)
+    assert "learns in" not in result.err and "replays" not in result.err, result.explain()
+    assert {result.record["options"][option.split("=")[0][2:]] for option in options} == {"none"}
+    assert not list(tmp_path.glob("none*")) and not list(Path.cwd().glob("none*"))
+
+
+def test_old_variable_without_the_launcher_is_named(tmp_path):
+    program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LEARN=str(tmp_path / "x")), capture_output=True, timeout=60)
+    assert ran.returncode == 0 and "STEELYARD_LEARN is now STEELYARD_LOOPS_LEARN" in ran.stderr, ran.stderr
+
+
 def test_unknown_strategy(openmpi):
     result = openmpi.run(1, "iterations.gcc", options=("--loops=stael",))
     assert result.status == 125
