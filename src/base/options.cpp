@@ -114,8 +114,8 @@ std::vector<Option> make_table() {
       {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
        "adaptive", "off"},
       "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), and "
-      "for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in measurements. off: the OpenMP runtime "
-      "divides the program's loops.");
+      "for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in measurements. "
+      "off: the OpenMP runtime divides the program's loops.");
   loops.integer("loops-static-percent", &Options::loops_static_percent, 0, 100, "%",
                 "The share of a loop's iterations that the strategies hybrid and staggered assign statically.");
   loops.integer_or_auto(
