@@ -119,8 +119,8 @@ STEELYARD_API steelyard_status_t steelyard_loop_inspect(const steelyard_loop_t* 
 
 /*
  * What was learnt of all loops, to a file (JSON) and from it. One file for each process that runs at a time. Loops are found
- * by name, or by their place in the executable: a program that was built anew learns anew. The option `learn` does both, at
- * the first loop and at the end of the process.
+ * by name, or by their place in the executable: a program that was built anew learns anew. The option
+ * `loops-learn` does both, at the first loop and at the end of the process.
  */
 STEELYARD_API steelyard_status_t steelyard_loops_save(const char* path);
 STEELYARD_API steelyard_status_t steelyard_loops_load(const char* path);

@@ -247,7 +247,7 @@ void for_each(First first, Last last, Body&& body, const char* file = __builtin_
 }
 
 /// Combines body(index) for all of [first, last), and `initial` once, as std::reduce does. `combine` is associative and commutative; with floating-point numbers the result depends on who ran what: the option
-/// `replay` repeats that.
+/// `loops-replay` repeats that.
 template <class First, class Last, class Value, class Combine, class Body>
 Value reduce(Loop& loop, First first, Last last, Value initial, Combine combine, Body&& body) {
   return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(initial), combine,

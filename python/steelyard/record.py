@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .check import examine, schema
+from .options import current
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
 from .words import duration, plural
@@ -42,7 +43,7 @@ class Run:
     """
 
     record: dict[str, Any]
-    """The file as it is."""
+    """The file as it is; of an older one, with the options as they are named now."""
 
     def __repr__(self) -> str:
         """In a line: a record may have megabytes."""
@@ -190,6 +191,7 @@ def _read(
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
+    record["options"] = current(record["options"])
     return record, timelines
 
 

@@ -1,9 +1,12 @@
 import json
+import re
+from pathlib import Path
 
 import jsonschema
 import pytest
 
 import steelyard
+from steelyard import options
 
 
 def changed(example, tmp_path, change):
@@ -49,6 +52,22 @@ def test_what_cpp_writes_is_valid(written):
 
 def test_what_cpp_writes_has_all_members(written):
     assert list(steelyard.load(written / "rich.json").record) == list(steelyard.schema()["properties"])
+
+
+def test_older_names_of_options_are_understood(older, tmp_path):
+    before = {"cores": "on", "thread-numbers": "keep", "learn": "", "verdict": "off", "balance-every": "0", "node-ranks": "0", "timeline": "0"}
+    now = {"cores": "on", "thread-ids": "keep", "loops-learn": "none", "summary": "off", "balance-every": "auto", "ranks-per-node": "auto",
+           "timeline-samples": "0"}
+    path = changed(older, tmp_path, lambda record: record.update(options=before))
+    steelyard.validate(path)
+    assert steelyard.load(path).record["options"] == now
+    assert steelyard.load(changed(older, tmp_path, lambda record: record.update(options=now))).record["options"] == now
+
+
+def test_options_have_the_names_that_the_command_has():
+    """The names that records of older versions are read by, and those of the options table."""
+    table = (Path(__file__).parents[2] / "src/base/renamed_options.h").read_text()
+    assert dict(re.findall(r'RenamedOption\{"([a-z-]+)", "([a-z-]+)"\}', table)) == options._RENAMED
 
 
 def test_given_record_is_valid(given_record):

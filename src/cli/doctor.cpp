@@ -141,23 +141,23 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
     findings.note("thread counts: has num_threads clauses; regions with one keep their count");
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
-  if (queries && options.thread_numbers == base::ThreadNumbers::automatic) {
+  if (queries && options.thread_ids == base::ThreadIds::automatic) {
     examine_queries(binary, findings);
-  } else if (queries && options.thread_numbers == base::ThreadNumbers::keep) {
+  } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
         "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread count "
-        "(--thread-numbers=keep), the others are free");
+        "(--thread-ids=keep), the others are free");
   } else if (queries) {
     findings.note(
-        "thread counts: queries thread IDs, and --thread-numbers=resize lets teams grow all the same: an array that the "
+        "thread counts: queries thread IDs, and --thread-ids=resize lets teams grow all the same: an array that the "
         "program sizes by a thread count (omp_get_max_threads) and indexes by thread IDs is then written past its end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");
-  } else if (options.thread_local_data == base::ThreadLocal::resize) {
+  } else if (options.thread_local_data == base::ThreadLocalData::resize) {
     findings.note(
-        "thread-local data: {} bytes, and --thread-local=resize lets thread counts change all the same: threadprivate data "
-        "does then not last from region to region",
+        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change all the same: "
+        "threadprivate data does then not last from region to region",
         binary.thread_local_bytes);
   } else {
     findings.note(
@@ -194,14 +194,16 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         "loops: none with a dynamic, guided, runtime or auto schedule in the executable; schedule(runtime) makes "
         "iterations movable");
   }
-  if (!fixed && options.loops_reweigh) {
+  if (!fixed && options.loops_rebalance_static) {
     findings.note(
-        "loops: --loops-reweigh does nothing here: plain static loops that gcc has compiled ask nobody for their bounds");
+        "loops: --loops-rebalance-static does nothing here: plain static loops that gcc has compiled ask "
+        "nobody for their bounds");
   }
   if (fixed && options.loops != base::Loops::off) {
     findings.ok("loops: has plain static ones, {}",
-                options.loops_reweigh ? "which are fitted to what each thread needed (--loops-reweigh)"
-                                      : "left as they are (--loops-reweigh fits them to what each thread needed)");
+                options.loops_rebalance_static
+                    ? "which are fitted to what each thread needed (--loops-rebalance-static)"
+                    : "left as they are (--loops-rebalance-static fits them to what each thread needed)");
   }
   if (left) {
     findings.note(

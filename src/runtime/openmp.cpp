@@ -57,9 +57,9 @@ void decide_limits(int natural) {
   if (!may_move()) return;
   g_limits.ceiling =
       std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
-  if (options.thread_local_data == base::ThreadLocal::keep) {
-    fix(ThreadLimits::data, "--thread-local=keep keeps the thread count of every rank");
-  } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
+  if (options.thread_local_data == base::ThreadLocalData::keep) {
+    fix(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
+  } else if (options.thread_local_data == base::ThreadLocalData::automatic && options.thread_local_bytes > 0) {
     // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
     fix(ThreadLimits::data,
         fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
@@ -68,9 +68,9 @@ void decide_limits(int natural) {
   }
 }
 
-bool may_resize_any() { return base::options().thread_numbers == base::ThreadNumbers::resize; }
+bool may_resize_any() { return base::options().thread_ids == base::ThreadIds::resize; }
 
-// A region that asks for thread numbers, or that might, keeps the program's count.
+// A region that queries thread IDs, or that might, keeps the program's count.
 bool keeps_count(const observe::Site& site) {
   return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved);
 }
@@ -84,7 +84,7 @@ void meet_late_runtime(State& state) {
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
 bool matters(const State& state, const observe::Site& site) {
   const base::Options& options = base::options();
-  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_reweigh)) return true;
+  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_rebalance_static)) return true;
   if (state.cores == nullptr || !state.cores->problem().empty()) return false;
   // Where each process has one core, it only gains those that are lent.
   return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
@@ -231,7 +231,7 @@ void region_end() {
   }
   if (site.queries == Queries::watched) {
     // What it has not asked yet, it may ask when it has another number of threads.
-    const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
+    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && state->body != nullptr;
     site.queries = looks && partition::may_ask(state->body) ? Queries::unproved : Queries::proved;
   }
   if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
@@ -300,7 +300,7 @@ void team_asked(const void* caller) {
   if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
   const observe::Site* const site = g_state->region;
   if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
-  const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
+  const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
   if (looks && partition::is_proved(caller, g_state->body)) {
     if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);
     return;

@@ -41,12 +41,12 @@ OPTIONS = (
     ["--collectives=on", "--emulate=package:1 core:8 pu:1"],
 )
 BETWEEN_NODES = (
-    ["--collectives=on", "--broadcast-tree=sort", "--broadcast-every=3", "--broadcast-threshold=0"],
-    ["--collectives=on", "--broadcast-tree=swap", "--broadcast-every=2", "--broadcast-threshold=0"],
-    ["--collectives=on", "--broadcast-tree=binomial"],
-    ["--collectives=on", "--broadcast-tree=library"],
+    ["--collectives=on", "--collectives-tree=sort", "--collectives-tree-every=3", "--collectives-tree-threshold=0"],
+    ["--collectives=on", "--collectives-tree=swap", "--collectives-tree-every=2", "--collectives-tree-threshold=0"],
+    ["--collectives=on", "--collectives-tree=binomial"],
+    ["--collectives=on", "--collectives-tree=library"],
     ["--collectives=on"],
-    ["--collectives=auto", "--broadcast-threshold=0"],
+    ["--collectives=auto", "--collectives-tree-threshold=0"],
 )
 RANKS = (1, 2, 2, 2, 2, 3, 3, 3, 4, 5, 8)
 FORTRAN_SHARE = 0.1
@@ -89,7 +89,7 @@ class Program:
         if not native and fuzzer.shim:
             words += ["env", f"LD_PRELOAD={fuzzer.shim}"]
         if not native:
-            words += [str(fuzzer.steelyard), "run", "--record=none", "--verdict=off", *self.options]
+            words += [str(fuzzer.steelyard), "run", "--record=none", "--summary=off", *self.options]
         words += [str(fuzzer.folder / self.binary), str(self.seed), str(self.operations)]
         words += [*self.arguments, "--patience", str(patience)]
         if self.keep:
@@ -140,7 +140,7 @@ class Fuzzer:
         binary = dice.choice(fortran if fortran and dice.random() < FORTRAN_SHARE else c)
         options = list(dice.choice(OPTIONS))
         if ranks > 1 and dice.random() < 0.35:
-            options = [*dice.choice(BETWEEN_NODES), f"--node-ranks={dice.randint(1, ranks)}"]
+            options = [*dice.choice(BETWEEN_NODES), f"--ranks-per-node={dice.randint(1, ranks)}"]
         arguments = []
         operations = self.operations if ranks <= 3 else max(50, self.operations // (2 if ranks <= 5 else 4))
         if not binary.startswith("fuzz_fortran"):

@@ -211,8 +211,8 @@ class Campaign:
         again = (
             f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first {place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
         )
-        learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--replay=")]
-        learn = f"# {learnt[0]} is what a run with --learn={learnt[0]} has written.\n" if learnt else ""
+        learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--loops-replay=")]
+        learn = f"# {learnt[0]} is what a run with --loops-learn={learnt[0]} has written.\n" if learnt else ""
         (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} &&\n{repeat}\n")
 
     def _shrunk(self, program: Program, family: str, difference: Difference, directory: Path) -> tuple[Program, Setting]:
