@@ -118,6 +118,12 @@ class Run:
         return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
+    def kept_regions(self) -> pd.DataFrame:
+        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function (that it is
+        in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were none."""
+        return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
+
+    @functools.cached_property
     def tasks(self) -> pd.DataFrame:
         """One row a rank whose task pools were freed: runs, spawned, executed, stolen_here (tasks taken from ranks of the same
         node) and stolen_far, results_sent and the hops that these took, messages, connections and degree, busy and inside

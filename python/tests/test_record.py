@@ -32,9 +32,9 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 13
+    assert len(found) == 14
     # older records lack it, or the run had none of it
-    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "cpu", "preempted", "came_late", "quiesced", "virtual_regions"}
+    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu", "preempted", "came_late", "quiesced", "virtual_regions"}
     later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
@@ -68,6 +68,11 @@ def test_options_have_the_names_that_the_command_has():
     """The names that records of older versions are read by, and those of the options table."""
     table = (Path(__file__).parents[2] / "src/base/renamed_options.h").read_text()
     assert dict(re.findall(r'RenamedOption\{"([a-z-]+)", "([a-z-]+)"\}', table)) == options._RENAMED
+
+def test_kept_regions(written, example):
+    regions = steelyard.load(written / "rich.json").kept_regions
+    assert list(regions["function"]) == ["smooth", ""] and regions.loc["app+0x2c3d", "time"] == pytest.approx(7.7)
+    assert steelyard.load(example).kept_regions.empty
 
 
 def test_given_record_is_valid(given_record):
@@ -106,7 +111,7 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "loops", "nodes", "trees"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "nodes", "trees"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/counter_clock.h"
+#include "loops/registry.h"
 #include "node/topology.h"
+#include "partition/function_names.h"
 #include "partition/known_queries.h"
 #include "runtime/state.h"
 #include "runtime/virtual_threads.h"
@@ -104,6 +107,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     state.fixed_wall += wall;
   } else if (site.queries == Queries::unproved && !may_resize_any()) {
     state.asking_wall += wall;
+    const auto body = reinterpret_cast<std::uint64_t>(state.body);
+    state.asking[body != 0 ? body : state.call] += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
@@ -111,8 +116,7 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions query thread IDs (omp_get_thread_num), so it may have sized arrays or divided work by the "
-              "thread count that it was told");
+            : "regions that query thread IDs");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
@@ -126,6 +130,20 @@ const std::string& ThreadLimits::fixed_reason() const {
 }
 
 ThreadLimits& limits() { return g_limits; }
+
+std::vector<observe::KeptRegion> kept_regions(const State& state) {
+  const std::string& reason = g_limits.fixed_reason();
+  const bool other_reason = reason != g_limits.reasons[ThreadLimits::regions] || state.fixed_wall > state.asking_wall;
+  if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
+  std::vector<std::uint64_t> places;
+  for (const auto& [place, wall] : state.asking) places.push_back(place);
+  const std::vector<std::string> functions = partition::function_names(places);
+  std::vector<observe::KeptRegion> regions;
+  for (std::size_t n = 0; n < places.size(); ++n)
+    regions.push_back({loops::site_name(places[n]), functions[n], 1, base::seconds(state.asking.at(places[n]))});
+  return regions;
+}
+
 std::string openmp_version() {
   if (g_gnu.load() == nullptr) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
@@ -197,6 +215,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     state->virtual_threads = virtual_threads(site, std::max(request.requested, state->asked_threads), request.body);
   terms.virtual_threads = state->virtual_threads;
   state->region = &site;
+  state->call = request.site;
   state->body = request.body;
   if (site.queries == Queries::unknown && matters(*state, site)) site.queries = Queries::watched;
   state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));

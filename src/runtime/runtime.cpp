@@ -242,7 +242,7 @@ std::vector<std::string> seen_at_work(const State& state) {
   return seen;
 }
 
-std::vector<std::string> remarks(const State& state) {
+std::vector<std::string> remarks(const State& state, bool tells_regions) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
   if (state.sleeps && windows_seen()) {
@@ -273,18 +273,9 @@ std::vector<std::string> remarks(const State& state) {
         "--collectives=called, and the program never called steelyard_bcast(): its broadcasts were left to the MPI "
         "library");
   }
-  if (state.cores != nullptr && !limit.fixed_reason().empty()) {
+  // Regions that query thread IDs are told of by merge(), for all ranks at once.
+  if (state.cores != nullptr && !limit.fixed_reason().empty() && !tells_regions)
     list.push_back(limit.fixed_reason() + ": its threads were left alone");
-  } else if (state.cores != nullptr) {
-    if (state.asking_wall > 0) {
-      list.push_back(fmt::format(
-          "regions that query thread IDs kept the program's {} thread{} ({:.0f} % of the time in regions): the program may "
-          "have sized arrays or divided work by that count",
-          limit.program, limit.program == 1 ? "" : "s",
-          100.0 * static_cast<double>(state.asking_wall) /
-              static_cast<double>(std::max<std::int64_t>(1, state.activity.totals().region_wall))));
-    }
-  }
   return list;
 }
 
@@ -309,7 +300,8 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
   rank.scatters = delivered_of(state, collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
-  part.remarks = remarks(state);
+  part.kept_regions = kept_regions(state);
+  part.remarks = remarks(state, !part.kept_regions.empty());
   part.tasks = state.tasks;
   part.trees = state.trees;
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;

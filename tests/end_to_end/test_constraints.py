@@ -113,7 +113,11 @@ def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
 def test_the_other_regions_of_such_a_program_are_free(constrained):
     result, teams, _, _ = constrained("mixed")
     assert result.moves() and teams[0] > 2
-    assert any("query thread IDs" in remark for remark in result.record["remarks"]), result.record["remarks"]
+    (remark,) = [remark for remark in result.record["remarks"] if "query thread IDs" in remark]
+    assert f"`steelyard doctor {result.record['command'][0]}` names the source lines" in remark
+    (region,) = result.record["kept_regions"]
+    assert region["function"] in ("divided_step", "main") and region["function"] in remark, "clang puts the one in the other"
+    assert region["ranks"] == 4 and 0 < region["time"] < sum(rank["totals_ns"]["region_wall"] for rank in result.record["ranks"]) / 1e9
 
 
 @one_compiler

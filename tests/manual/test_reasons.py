@@ -23,6 +23,7 @@ SOURCES = [
     ("src/observe/verdict.cpp", r"page\.say\(\s*\"(?:weighed|ERROR|WARNING|undone)\","),
     ("src/observe/verdict.cpp", r"return (?=\"what that won)"),
     ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
+    ("src/observe/record.cpp", r"return (?=fmt::format\(\s*\"regions that)"),
     ("src/runtime/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/runtime/runtime.cpp", r"return base::options\(\)\.observe"),
     ("src/runtime/runtime.cpp", r"list\.emplace_back\("),
