@@ -486,7 +486,7 @@ TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
   omp_set_max_active_levels(2);
   steelyard::Loop loop("nested");
   EXPECT_THROW(steelyard::for_each(loop, 0, 4, [&](int) { steelyard::for_each(loop, 0, 4, [](int) {}); }),
-               std::logic_error);
+               steelyard::Error);
   Runs runs(10);
   std::function<void(int)> recurse = [&](int depth) {
     steelyard::for_each(0, 10, [&](int i) {

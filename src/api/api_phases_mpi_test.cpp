@@ -183,7 +183,7 @@ TEST_F(Phases, MistakesAreSentencesAndHarmNobody) {
   says(steelyard_node_count_resources_in(node, STEELYARD_CORE, 9999, STEELYARD_PU, &value), "counted from 0");
   steelyard_process_info_t process;
   says(steelyard_node_get_process(node, ranks, &process), "no process");
-  says(steelyard_binding_push_enclosing(node, STEELYARD_CORE, -5), "threads");
+  says(steelyard_binding_push_enclosing(node, STEELYARD_CORE, -5), "the thread count is -5");
   steelyard_cpuset_t nothing = {};
   says(steelyard_binding_push_cpuset(node, &nothing, 1), "not among those");
   ASSERT_EQ(steelyard_phase_create(node, STEELYARD_L3, 1, &phase), STEELYARD_SUCCESS) << "where there is no L3, too";

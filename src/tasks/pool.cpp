@@ -92,7 +92,7 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
     }
     return base::Status::failure(
         base::Code::peer,
-        "another rank was refused the task pool because of its task types or options: see its message it registers or asks for: see its message");
+        "another rank cannot create the task pool, because of its task types or options: see its message");
   }
   std::unique_ptr<Pool> made(new Pool(std::move(transport), std::move(functions), settings));
   if (base::Status there = Arena::create(*made->transport_, settings.threads, made->arena_); !there) return there;
@@ -139,7 +139,7 @@ base::Status Pool::run(Consumer consumer) {
   if (running_ || in_task())
     return base::Status::failure(
         base::Code::invalid_state,
-        "a run of a task pool was called in a task or by a consumer of results: the pool is in a run already; spawn tasks there of results: it is in a run already");
+        "a run of a task pool was called in a task or by a consumer of results: the pool is in a run already");
   const Worker::Here here(primary());
   const std::int64_t start = now();
   consumer_ = consumer;
