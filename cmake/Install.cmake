@@ -32,9 +32,8 @@ install(TARGETS steelyard_api EXPORT steelyard LIBRARY)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steelyard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard)
 # Compiled with the program, by any Fortran compiler, and over its MPI.
-install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard_phases.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_loops.f90
-              ${PROJECT_SOURCE_DIR}/fortran/steelyard_tasks.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_collectives.f90
-        DESTINATION ${fortran_directory})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/fortran/ DESTINATION ${fortran_directory}
+        FILES_MATCHING PATTERN "steelyard_*.f90" PATTERN "steelyard_*.inc")
 if(TARGET steelyard_fortran_module)
   install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})
   target_include_directories(steelyard_api INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)

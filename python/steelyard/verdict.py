@@ -115,7 +115,7 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
 def _other_moves(run: Run) -> str:
     if run.ranks["borrowed"].sum() >= PRINTED:
         return "ranks that waited lent theirs to others"
-    if len(run.tasks) and (run.tasks["stolen_here"] + run.tasks["stolen_far"]).sum() > 0:
+    if len(run.tasks) and (run.tasks["stolen_local"] + run.tasks["stolen_remote"]).sum() > 0:
         return "tasks were"
     if any(tree.held_last < tree.held_first for tree in trees(run)):
         return "late ranks were moved out of the way of broadcasts"
@@ -184,8 +184,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     if len(run.tasks):
         tasks = run.tasks.sum()
         sentences.append(
-            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_here'])} were taken by ranks of the same node and "
-            f"{number(tasks['stolen_far'])} by other nodes."
+            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by ranks of the same node and "
+            f"{number(tasks['stolen_remote'])} by other nodes."
         )
     return " ".join(sentences)
 

@@ -211,15 +211,15 @@ def _tasks(r, random):
         "runs": 3,
         "spawned": spawned,
         "executed": 1000,
-        "stolen_here": max(0, 1000 - spawned),
-        "stolen_far": 40,
+        "stolen_local": max(0, 1000 - spawned),
+        "stolen_remote": 40,
         "results_sent": 90,
         "hops": 130,
         "messages": 300,
         "connections": 7,
         "degree": 8,
-        "busy": 9.0,
-        "inside": 9.6,
+        "busy_seconds": 9.0,
+        "run_seconds": 9.6,
     }
 
 

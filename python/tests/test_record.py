@@ -3,10 +3,14 @@ import re
 from pathlib import Path
 
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 
 import steelyard
 from steelyard import options
+
+import synthetic
 
 
 def changed(example, tmp_path, change):
@@ -102,6 +106,19 @@ def test_trees_and_what_a_notebook_shows_of_a_run(example, tmp_path):
     assert run.trees.values.tolist() == [[0, 0, 0, 0], [0, 1, 2, 4], [0, 2, 4, 2], [1, 0, 1, -1]]
     assert list(run.trees) == ["tree", "position", "first", "last"] and list(steelyard.load(example).trees) == list(run.trees)
     assert repr(run) == "<Run of ./miniFE.x nx=264 ny=256: 8 ranks on 1 node, 12.3 s>"
+
+
+def test_tasks_of_earlier_versions_are_read(example, tmp_path):
+    record = json.loads(example.read_text())
+    record["tasks"] = [synthetic._tasks(rank, np.random.default_rng(rank)) for rank in range(3)]
+    new, old = tmp_path / "new.json", tmp_path / "old.json"
+    new.write_text(json.dumps(record))
+    text = json.dumps(record["tasks"])
+    for name, before in {"stolen_local": "stolen_here", "stolen_remote": "stolen_far", "busy_seconds": "busy", "run_seconds": "inside"}.items():
+        assert f'"{name}"' in text
+        text = text.replace(f'"{name}"', f'"{before}"')
+    old.write_text(json.dumps(record | {"tasks": json.loads(text)}))
+    pd.testing.assert_frame_equal(steelyard.load(old).tasks, steelyard.load(new).tasks)
 
 
 def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):

@@ -98,15 +98,15 @@ TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
   runs += other.runs;
   spawned += other.spawned;
   executed += other.executed;
-  stolen_here += other.stolen_here;
-  stolen_far += other.stolen_far;
+  stolen_local += other.stolen_local;
+  stolen_remote += other.stolen_remote;
   results_sent += other.results_sent;
   hops += other.hops;
   messages += other.messages;
   connections = std::max(connections, other.connections);
   degree = std::max(degree, other.degree);
-  busy += other.busy;
-  inside += other.inside;
+  busy_seconds += other.busy_seconds;
+  run_seconds += other.run_seconds;
   return *this;
 }
 

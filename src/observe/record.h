@@ -37,15 +37,15 @@ struct TasksRecord {
   int rank = 0;
   std::int64_t runs = 0;
   std::int64_t spawned = 0, executed = 0;
-  std::int64_t stolen_here = 0;   ///< tasks that it took from other ranks of its node
-  std::int64_t stolen_far = 0;    ///< from other nodes
-  std::int64_t results_sent = 0;  ///< to other ranks
-  std::int64_t hops = 0;          ///< the transfers that these took
-  std::int64_t messages = 0;      ///< to other nodes
-  int connections = 0;            ///< ranks of other nodes that it talked to
-  int degree = 0;                 ///< those that it might talk to
-  double busy = 0;                ///< thread seconds in tasks
-  double inside = 0;              ///< thread seconds in runs
+  std::int64_t stolen_local = 0;   ///< tasks taken from other ranks of its node
+  std::int64_t stolen_remote = 0;  ///< tasks taken from other nodes
+  std::int64_t results_sent = 0;   ///< to other ranks
+  std::int64_t hops = 0;           ///< the transfers that these took
+  std::int64_t messages = 0;       ///< to other nodes
+  int connections = 0;             ///< ranks of other nodes that it talked to
+  int degree = 0;                  ///< those that it might talk to
+  double busy_seconds = 0;         ///< thread seconds in tasks
+  double run_seconds = 0;          ///< thread seconds in runs
   /// Other pools, or another rank's: connections and degree are those of who has most.
   TasksRecord& operator+=(const TasksRecord& other);
 };

@@ -161,15 +161,15 @@ void fields(auto& io, Is<TasksRecord> auto& t) {
   io("runs", t.runs);
   io("spawned", t.spawned);
   io("executed", t.executed);
-  io("stolen_here", t.stolen_here);
-  io("stolen_far", t.stolen_far);
+  io.renamed("stolen_local", "stolen_here", t.stolen_local);
+  io.renamed("stolen_remote", "stolen_far", t.stolen_remote);
   io("results_sent", t.results_sent);
   io("hops", t.hops);
   io("messages", t.messages);
   io("connections", t.connections);
   io("degree", t.degree);
-  io("busy", t.busy);
-  io("inside", t.inside);
+  io.renamed("busy_seconds", "busy", t.busy_seconds);
+  io.renamed("run_seconds", "inside", t.run_seconds);
 }
 
 void fields(auto& io, Is<SlurmRecord> auto& s) {
@@ -224,6 +224,10 @@ struct Writer {
   template <class T>
   void optional(const char* name, const T& value, bool present) {
     if (present) operator()(name, value);
+  }
+  template <class T>
+  void renamed(const char* name, const char* /*old*/, const T& value) {
+    operator()(name, value);
   }
 
   template <class T>
@@ -288,6 +292,11 @@ struct Reader {
   template <class T>
   void optional(const char* name, T& value, bool /*present*/) {
     if (object.contains(name)) operator()(name, value);
+  }
+  /// A member that records of earlier versions have under its old name.
+  template <class T>
+  void renamed(const char* name, const char* old, T& value) {
+    operator()(!object.contains(name) && object.contains(old) ? old : name, value);
   }
 
   template <class T>

@@ -80,6 +80,24 @@ TEST(RecordJson, ReadsTimelinesOfEarlierVersions) {
   EXPECT_EQ(back.ranks[1].timeline, record.ranks[1].timeline);
 }
 
+TEST(RecordJson, ReadsTasksOfEarlierVersions) {
+  RunRecord record = rich_run(), back;
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  std::string text = to_json(record);
+  const std::pair<std::string, std::string> renamed[] = {{"stolen_local", "stolen_here"},
+                                                         {"stolen_remote", "stolen_far"},
+                                                         {"busy_seconds", "busy"},
+                                                         {"run_seconds", "inside"}};
+  for (const auto& [name, old] : renamed) {
+    const std::size_t at = text.find('"' + name + '"');
+    ASSERT_NE(at, std::string::npos) << name;
+    text.replace(at + 1, name.size(), old);
+  }
+  const base::Status status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(to_json(back), to_json(record));
+}
+
 TEST(RecordJson, EmptyRunIsARecord) {
   RunRecord back = rich_run();
   ASSERT_TRUE(from_json(to_json(RunRecord{}), back));

@@ -108,11 +108,11 @@ std::string tasks(const RunRecord& record) {
   Table times({"rank", "runs", "in tasks thread s", "in runs", "share"});
   for (const TasksRecord& t : record.tasks) {
     const std::string rank = std::to_string(t.rank);
-    flow.add({rank, std::to_string(t.spawned), std::to_string(t.executed), std::to_string(t.stolen_here),
-              std::to_string(t.stolen_far), std::to_string(t.results_sent), std::to_string(t.hops),
+    flow.add({rank, std::to_string(t.spawned), std::to_string(t.executed), std::to_string(t.stolen_local),
+              std::to_string(t.stolen_remote), std::to_string(t.results_sent), std::to_string(t.hops),
               std::to_string(t.messages), std::to_string(t.connections), std::to_string(t.degree)});
-    times.add({rank, std::to_string(t.runs), fmt::format("{:.3f}", t.busy), fmt::format("{:.3f}", t.inside),
-               t.inside > 0 ? percent(t.busy / t.inside) : ""});
+    times.add({rank, std::to_string(t.runs), fmt::format("{:.3f}", t.busy_seconds),
+               fmt::format("{:.3f}", t.run_seconds), t.run_seconds > 0 ? percent(t.busy_seconds / t.run_seconds) : ""});
   }
   return "\nTasks\n" + flow.text() + "\nTime of the tasks\n" + times.text();
 }

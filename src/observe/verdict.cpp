@@ -497,12 +497,12 @@ void say_tasks(const RunRecord& record, Page& page) {
   if (record.tasks.empty()) return;
   TasksRecord sum;
   for (const TasksRecord& rank : record.tasks) sum += rank;
-  const double busy = sum.inside > 0 ? 100 * sum.busy / sum.inside : 0;
+  const double busy = sum.run_seconds > 0 ? 100 * sum.busy_seconds / sum.run_seconds : 0;
   page.say(
       "tasks",
       fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
                   "rank; {:.0f} % of the time in runs was spent in tasks",
-                  sum.executed, sum.stolen_here, sum.stolen_far, sum.connections, busy),
+                  sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
       2);
 }
 
