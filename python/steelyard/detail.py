@@ -8,7 +8,7 @@ from .charts import Bar, bars
 from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
-from .verdict import PRINTED
+from .summary import PRINTED
 from .words import band, core_time, duration, number, percent, plural
 
 

@@ -54,7 +54,7 @@ def test_page_of_the_example(example):
     found = Strict(text)
     assert all(title.endswith("?") for title in found.titles), "each section answers a question"
     for words in (
-        "21.9 % ± 0.4 % less time",
+        "21.9 % (95 % CI 21.5 to 22.3 %) less time",
         "Emulated: ",
         "./miniFE.x nx=264",
         "num_threads(4)",

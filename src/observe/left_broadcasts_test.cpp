@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "observe/sample_records.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 
 namespace steelyard::observe {
 namespace {
@@ -29,7 +29,7 @@ RunRecord run(const std::string& collectives) {
 
 std::string text(const RunRecord& record) {
   std::string joined;
-  for (const std::string& line : verdict(record)) joined += line + '\n';
+  for (const std::string& line : summary(record)) joined += line + '\n';
   return joined;
 }
 

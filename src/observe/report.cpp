@@ -6,7 +6,7 @@
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
 #include "observe/text.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 
 namespace steelyard::observe {
 namespace {
@@ -137,7 +137,7 @@ std::string decision(const DecisionRecord& d) {
 
 std::string full_report(const RunRecord& record) {
   std::string out;
-  for (const std::string& line : verdict(record)) out += line + '\n';
+  for (const std::string& line : summary(record)) out += line + '\n';
   out += facts(record);
   if (!record.nodes.empty()) out += nodes(record);
   if (!record.ranks.empty()) out += ranks(record);

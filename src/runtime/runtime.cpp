@@ -21,7 +21,7 @@
 #include "loops/setup.h"
 #include "node/binding.h"
 #include "observe/record.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 #include "runtime/openmp.h"
 #include "runtime/state.h"
 #include "runtime/static_loops.h"
@@ -358,7 +358,7 @@ void conclude(State& state, std::vector<std::string> gathered) {
   observe::merge(record, std::move(parts));
   const std::string path = write_record(record, options.record);
   if (!options.summary) return;
-  for (const std::string& line : observe::verdict(record, path)) base::print(line);
+  for (const std::string& line : observe::summary(record, path)) base::print(line);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "observe/verdict.h"
+#include "observe/summary.h"
 #include "base/sanitized.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::Not;
 
 std::string text(const RunRecord& record) {
   std::string all = "\n";
-  for (const std::string& line : verdict(record, "steelyard-run.json")) all += line + "\n";
+  for (const std::string& line : summary(record, "steelyard-run.json")) all += line + "\n";
   return all;
 }
 
@@ -141,7 +141,7 @@ RunRecord many_ranks() {
   return record;
 }
 
-TEST(Verdict, EmptyRecord) {
+TEST(Summary, EmptyRecord) {
   EXPECT_EQ(text(RunRecord{}), R"(
 steelyard: 0 ranks, 0 s
   weighed  nothing: no OpenMP region and no blocking MPI call was seen in the 0 s between MPI_Init
@@ -150,7 +150,7 @@ steelyard: 0 ranks, 0 s
 )");
 }
 
-TEST(Verdict, MovedAndHelped) {
+TEST(Summary, MovedAndHelped) {
   EXPECT_EQ(text(rich_run()), R"(
 steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
@@ -166,7 +166,7 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
 )");
 }
 
-TEST(Verdict, NothingMoved) {
+TEST(Summary, NothingMoved) {
   EXPECT_EQ(text(balanced()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   parallel efficiency 96 % = MPI 99 % x OpenMP 97 %
@@ -178,7 +178,7 @@ steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
 )");
 }
 
-TEST(Verdict, OneRank) {
+TEST(Summary, OneRank) {
   EXPECT_EQ(text(one_rank()), R"(
 steelyard: 1 rank on 1 node, 16 cores, 10.0 s
   parallel efficiency 97 % = MPI 100 % x OpenMP 97 %
@@ -188,7 +188,7 @@ steelyard: 1 rank on 1 node, 16 cores, 10.0 s
 )");
 }
 
-TEST(Verdict, NothingWasSeen) {
+TEST(Summary, NothingWasSeen) {
   EXPECT_EQ(text(nothing_seen()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   ERROR    nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the
@@ -199,7 +199,7 @@ steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
 )");
 }
 
-TEST(Verdict, NoRegions) {
+TEST(Summary, NoRegions) {
   EXPECT_EQ(text(no_regions()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   WARNING  no OpenMP region was seen, so there are no threads to move: the program does not use
@@ -213,7 +213,7 @@ steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
 )");
 }
 
-TEST(Verdict, Undone) {
+TEST(Summary, Undone) {
   EXPECT_EQ(text(undone()), R"(
 steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
@@ -229,13 +229,13 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
 )");
 }
 
-TEST(Verdict, NoForecastForThreadsThatAreBack) {
+TEST(Summary, NoForecastForThreadsThatAreBack) {
   RunRecord record = rich_run();
   for (RankRecord& rank : record.ranks) rank.threads_at_end = rank.threads_at_start;
   EXPECT_THAT(text(record), HasSubstr("moved    cores, once, at 1.20 s: threads are back at 6 each\n"));
 }
 
-TEST(Verdict, SeveralNodes) {
+TEST(Summary, SeveralNodes) {
   EXPECT_EQ(text(several_nodes()), R"(
 steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
   parallel efficiency 74 % = MPI 76 % x OpenMP 97 %
@@ -254,7 +254,7 @@ steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
 )");
 }
 
-TEST(Verdict, FourThousandRanks) {
+TEST(Summary, FourThousandRanks) {
   EXPECT_EQ(text(many_ranks()), R"(
 steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
   parallel efficiency 71 % = MPI 74 % x OpenMP 97 %
@@ -274,18 +274,18 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
 )");
 }
 
-TEST(Verdict, WithoutAPathThereIsNoLineForIt) {
-  const std::vector<std::string> lines = verdict(rich_run());
+TEST(Summary, WithoutAPathThereIsNoLineForIt) {
+  const std::vector<std::string> lines = summary(rich_run());
   EXPECT_THAT(lines.back(), Not(HasSubstr("record")));
 }
 
-TEST(Verdict, AllRemarksWhereThereIsRoom) {
+TEST(Summary, AllRemarksWhereThereIsRoom) {
   RunRecord record = balanced();
   record.remarks = {"first", "second", "third"};
   EXPECT_THAT(text(record), HasSubstr("note     first\n  note     second\n  note     third\n"));
 }
 
-TEST(Verdict, NotesAreWholeOrNotThere) {
+TEST(Summary, NotesAreWholeOrNotThere) {
   RunRecord record = balanced();
   const std::string advice = "; say --so-and-so.";
   record.remarks = {std::string("a long reason") + std::string(400, '.').replace(50, 1, " ") + advice};
@@ -299,7 +299,7 @@ TEST(Verdict, NotesAreWholeOrNotThere) {
   EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
 }
 
-TEST(Verdict, AProgramWithoutOpenMpIsNotWarnedOfIt) {
+TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   RunRecord record = no_regions();
   record.openmp.clear();
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
@@ -310,7 +310,7 @@ TEST(Verdict, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
 }
 
-TEST(Verdict, SaysThatOthersHadTheCores) {
+TEST(Summary, SaysThatOthersHadTheCores) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) {
     rank.cpu = 0.4e-9 * static_cast<double>(rank.totals.useful());
@@ -337,26 +337,26 @@ TEST(Verdict, SaysThatOthersHadTheCores) {
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
 }
 
-TEST(Verdict, FixedThreadsAreToldWithoutARemarkToo) {
+TEST(Summary, FixedThreadsAreToldWithoutARemarkToo) {
   RunRecord record = rich_run();
   record.remarks.clear();
   EXPECT_THAT(text(record), HasSubstr("note     rank 6: the program sets num_threads(4)\n"));
 }
 
-TEST(Verdict, ALossIsCalledALoss) {
+TEST(Summary, ALossIsCalledALoss) {
   RunRecord record = rich_run();
   record.nodes[0].phase_after = 0.07;
   EXPECT_THAT(text(record), HasSubstr("lost     14.4 % +- 0.5 % more time: a phase takes 70.0 ms instead of 61.2 ms"));
 }
 
-TEST(Verdict, WhatWasNotCheckedIsNotClaimed) {
+TEST(Summary, WhatWasNotCheckedIsNotClaimed) {
   RunRecord record = rich_run();
   record.decisions[1].outcome = Outcome::taken;
   record.nodes[0].phase_after = 0;
   EXPECT_THAT(text(record), HasSubstr("gained   not known: the run ended before"));
 }
 
-TEST(Verdict, RegionsWithoutMpiAreAWarning) {
+TEST(Summary, RegionsWithoutMpiAreAWarning) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) rank.totals.mpi_calls = 0;
   EXPECT_THAT(text(record), HasSubstr("WARNING  no blocking MPI call was seen"));
@@ -365,7 +365,7 @@ TEST(Verdict, RegionsWithoutMpiAreAWarning) {
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "one rank need not call MPI";
 }
 
-TEST(Verdict, SaysWhoCameLateToBroadcasts) {
+TEST(Summary, SaysWhoCameLateToBroadcasts) {
   RunRecord record = balanced();
   EXPECT_THAT(text(record), Not(HasSubstr("bcast")));
   for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 980, 0, 20, 0, 0};
@@ -380,7 +380,7 @@ TEST(Verdict, SaysWhoCameLateToBroadcasts) {
               HasSubstr("bcast    98 % of 1000 broadcasts along a tree between nodes, 2 % by the MPI library\n"));
 }
 
-TEST(Verdict, SaysWhatBroadcastsThroughSharedMemoryWon) {
+TEST(Summary, SaysWhatBroadcastsThroughSharedMemoryWon) {
   RunRecord record = balanced();
   Broadcasts compared = {1000, 900, 0, 100, 0, 0, 900, 2e-6, 1e-6, 20, 5e-3, 1e-3};
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
@@ -442,11 +442,11 @@ RunRecord any_record(std::mt19937_64& random) {
   return record;
 }
 
-TEST(Verdict, StaysWithinItsBoundsWhateverTheRecord) {
+TEST(Summary, StaysWithinItsBoundsWhateverTheRecord) {
   std::mt19937_64 random(1);
   for (int round = 0; round < (base::sanitized ? 100 : 1000); ++round) {
     const RunRecord record = any_record(random);
-    const std::vector<std::string> lines = verdict(record, "r.json");
+    const std::vector<std::string> lines = summary(record, "r.json");
     ASSERT_LE(lines.size(), 15u);
     for (const std::string& line : lines) ASSERT_LE(width(line), 100u) << line;
     ASSERT_FALSE(full_report(record).empty());
@@ -456,7 +456,7 @@ TEST(Verdict, StaysWithinItsBoundsWhateverTheRecord) {
 TEST(FullReport, HoldsTheVerdictAndTheTables) {
   const std::string report = full_report(rich_run());
   EXPECT_THAT(report, HasSubstr("app+0x1a2b, steal: the fastest of those tried"));
-  for (const std::string& line : verdict(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
+  for (const std::string& line : summary(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
   EXPECT_THAT(report, HasSubstr("  command      ./miniFE.x nx=264 ny=256\n"));
   EXPECT_THAT(report, HasSubstr("     6     0        6  4 fixed       12      400        200  rank 0 (3.100 s)"));
   EXPECT_THAT(report, HasSubstr("2 packages x 24 cores (emulated)"));
