@@ -36,7 +36,7 @@ test: build  ## Run every test, on every MPI that was found
 
 fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
 	@failed=0; for generator in openmp mpi; do \
-	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; done; exit $$failed
+	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) --strict $(FUZZ_FLAGS) || failed=1; done; exit $$failed
 
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build

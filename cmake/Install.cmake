@@ -42,6 +42,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/schema)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING PATTERN "*.json")
 endif()
 
+# The licence, and those of the libraries that are compiled in. Debian's tools look for the latter in this place.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/packaging/debian/copyright
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/steelyard)
+
 # Job scripts to start from.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/slurm/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard/examples/slurm
         USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.sh")
@@ -76,6 +80,8 @@ install(FILES ${CMAKE_BINARY_DIR}/steelyard.pc DESTINATION ${pkgconfig_directory
 # The Debian package: `make deb`. It has a preload library for each MPI that was found, and needs none of them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE STRING "Maintainer of the Debian package: name and address")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)  # for `cpack -G RPM`
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -79,8 +79,8 @@ def _merged(run: Run) -> str:
     if length < 1.5:
         return ""
     return (
-        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. With --timeline=N, "
-        "the next run keeps up to N, none shorter than 2 ms."
+        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. "
+        "With --timeline-samples=N, the next run keeps up to N, none shorter than 2 ms."
     )
 
 

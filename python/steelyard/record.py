@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .check import examine, schema
+from .options import current
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
 from .words import duration, plural
@@ -48,7 +49,7 @@ class Run:
     """
 
     record: dict[str, Any]
-    """The file as it is."""
+    """The file as it is; of an older one, with the options as they are named now."""
 
     def __repr__(self) -> str:
         """In a line: a record may have megabytes."""
@@ -121,6 +122,12 @@ class Run:
         strategy `against`, where that is not empty. Empty where the record is older than this table."""
         frame = _frame(self.record.get("loops", []), _properties("loop"))
         return frame.fillna({"against": ""}).set_index("site")
+
+    @functools.cached_property
+    def kept_regions(self) -> pd.DataFrame:
+        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function (that it is
+        in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were none."""
+        return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
 
     @functools.cached_property
     def tasks(self) -> pd.DataFrame:
@@ -196,6 +203,7 @@ def _read(
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
+    record["options"] = current(record["options"])
     return record, timelines
 
 

@@ -319,7 +319,7 @@ TEST(LoopsInC, OptionsThatAreLeftOutAreTheDefaults) {
   steelyard_loop_options_t options = {};
   options.strategy = "hybrid";
   options.chunk_size = 1;
-  EXPECT_EQ(chunks_of(options), 2 + 10) << "the option loops-static is 90";
+  EXPECT_EQ(chunks_of(options), 2 + 10) << "the option loops-static-percent is 90";
   options.static_fraction = 0.5;
   EXPECT_EQ(chunks_of(options), 2 + 50);
 }

@@ -187,7 +187,7 @@ base::Status from_json(const std::string& text, const std::string& where, std::v
 } catch (const Json::parse_error&) {
   return base::Status::failure(
       base::Code::invalid_argument,
-      fmt::format("{} is not used, and left as it is: it is no file that --learn has written", where));
+      fmt::format("{} is not used, and left as it is: it is no file that --loops-learn has written", where));
 } catch (const std::exception& exception) {
   return base::Status::failure(
       base::Code::invalid_argument,
@@ -198,8 +198,8 @@ base::Status read_file(const std::string& path, std::vector<Stored>& stored) {
   std::ifstream file(path);
   if (!file) {
     return base::Status::failure(base::Code::system,
-                                 fmt::format("{} cannot be read: {}; run once with --learn={} to have it written", path,
-                                             std::strerror(errno), path));
+                                 fmt::format("{} cannot be read: {}; run once with --loops-learn={} to have it written",
+                                             path, std::strerror(errno), path));
   }
   std::ostringstream text;
   text << file.rdbuf();

@@ -149,6 +149,13 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io.optional("gain_noise", l.gain_noise, !l.against.empty());
 }
 
+void fields(auto& io, Is<KeptRegion> auto& k) {
+  io("site", k.site);
+  io("function", k.function);
+  io("ranks", k.ranks);
+  io("time", k.time);
+}
+
 void fields(auto& io, Is<TasksRecord> auto& t) {
   io("rank", t.rank);
   io("runs", t.runs);
@@ -188,6 +195,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("nodes", r.nodes);
   io("decisions", r.decisions);
   io.optional("loops", r.loops, true);  // older records lack it
+  io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
   io("ranks", r.ranks);
   io.optional("tasks", r.tasks, !r.tasks.empty());
   io.optional("trees", r.trees, !r.trees.empty());
@@ -198,6 +206,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("node", c.node);
   io("decisions", c.decisions);
   io("loops", c.loops);
+  io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());

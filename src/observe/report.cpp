@@ -95,6 +95,13 @@ std::string loops(const RunRecord& record) {
   return "\nLoops\n" + table.text() + reasons;
 }
 
+std::string kept_regions(const RunRecord& record) {
+  Table table({"region", "in", "ranks", "time s"});
+  for (const KeptRegion& region : record.kept_regions)
+    table.add({region.site, region.function, std::to_string(region.ranks), fmt::format("{:.3f}", region.time)});
+  return "\nRegions that kept their thread count, as they query thread IDs\n" + table.text();
+}
+
 std::string tasks(const RunRecord& record) {
   Table flow({"rank", "spawned", "run", "taken here", "taken far", "results sent", "transfers", "messages",
               "connections", "of possible"});
@@ -136,6 +143,7 @@ std::string full_report(const RunRecord& record) {
   if (!record.ranks.empty()) out += ranks(record);
   out += broadcasts(record);
   if (!record.loops.empty()) out += loops(record);
+  if (!record.kept_regions.empty()) out += kept_regions(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);

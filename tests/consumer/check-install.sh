@@ -46,6 +46,9 @@ gfortran "$prefix/share/steelyard/steelyard.f90" "$here/consumer.f90" $flags -o 
 echo "== job scripts"
 [ -x "$prefix/share/steelyard/examples/slurm/cores.sh" ]
 
+echo "== the licence"
+cmp "$prefix/share/doc/steelyard/LICENSE" "$here/../../LICENSE"
+
 echo "== the launcher"
 [ ! -x "$prefix/bin/steelyard" ] || "$prefix/bin/steelyard" --version
 

@@ -12,13 +12,15 @@ WORDS = "tests/manual/words.txt"  # right, though codespell doubts them
 
 
 def test_spelling():
-    result = subprocess.run([sys.executable, "-m", "codespell_lib", "--ignore-words", WORDS, "README.md", "CHANGELOG.md", "docs",
-                             "include", "fortran", "examples", "packaging", "src/base/options.cpp", "--skip", "*.svg,*.abi"],
+    paths = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "docs", "include", "fortran", "examples",
+             "packaging", "src/base/options.cpp"]
+    result = subprocess.run([sys.executable, "-m", "codespell_lib", "--ignore-words", WORDS, *paths, "--skip", "*.svg,*.abi"],
                             cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"],
+                         ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page):
     text = re.sub(r"^```.*?^```|`[^`\n]*`(?!\])", "", page.read_text(), flags=re.S | re.M)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):

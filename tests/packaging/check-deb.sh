@@ -35,6 +35,10 @@ usr=$root/usr
 # Nothing but what it depends on is there.
 if chroot / true 2>/dev/null; then chroot "$root" /usr/bin/steelyard --version; fi
 
+for file in copyright LICENSE; do
+  [ -s "$usr/share/doc/steelyard/$file" ] || { echo "no $file in share/doc/steelyard"; exit 1; }
+done
+
 echo "== built against it: CMake"
 cmake -S "$here/../consumer" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$usr" >"$scratch/cmake.log"
 cmake --build "$scratch/cmake" >>"$scratch/cmake.log"

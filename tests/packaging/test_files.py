@@ -47,7 +47,7 @@ def recipe(monkeypatch):
             return f"-D{name}={'ON' if value is True else 'OFF' if value is False else value}"
 
     module = types.ModuleType("spack.package")
-    for name in ("version", "variant", "depends_on", "conflicts", "generator"):
+    for name in ("license", "version", "variant", "depends_on", "conflicts", "generator"):
         setattr(module, name, directive(name))
     module.CMakePackage, module.join_path, module.Executable = CMakePackage, lambda *p: "/".join(p), None
     module.run_after = lambda *_: lambda f: f
@@ -115,18 +115,42 @@ def test_wheel(tmp_path):
                    check=True)
     (wheel,) = tmp_path.glob("steelyard-*.whl")
     assert wheel.name.startswith(f"steelyard-{VERSION}-")
-    names = zipfile.ZipFile(wheel).namelist()
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
     assert {"steelyard/__init__.py", "steelyard/run-record.schema.json", "steelyard/py.typed"} <= set(names)
+    (info,) = {name.split("/")[0] for name in names if ".dist-info/" in name}
+    assert "\nLicense: BSD-3-Clause\n" in archive.read(f"{info}/METADATA").decode()
+    assert [name for name in names if name.endswith("/LICENSE")], f"the wheel has no LICENSE: {names}"
 
 
 def test_one_version():
-    """Said once, in CMakeLists.txt: everything else follows, but for recipe and change log, which list versions."""
+    """Said once, in CMakeLists.txt: everything else follows, but for recipe and change log, which list versions, and the citation."""
     result = subprocess.run([BUILD / "bin" / "steelyard", "--version"], capture_output=True, text=True)
     assert result.stdout.startswith(f"steelyard {VERSION}\n")
     manual = subprocess.run([BUILD / "bin" / "steelyard", "options", "--man"], capture_output=True, text=True).stdout
     assert f'"Steelyard {VERSION}"' in manual
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
     assert "version =" not in (ROOT / "python" / "pyproject.toml").read_text()
+
+
+def test_one_license(recipe):
+    """LICENSE holds the text; each package format names it by its SPDX identifier."""
+    assert (ROOT / "LICENSE").read_text().startswith("BSD 3-Clause License\n\nCopyright (c) 2026, The Steelyard authors\n")
+    assert [words for name, words, _ in recipe[1] if name == "license"] == [("BSD-3-Clause",)]
+    assert "\nlicense: BSD-3-Clause\n" in (ROOT / "CITATION.cff").read_text()
+    assert "\nFiles: *\nCopyright: 2026 The Steelyard authors\nLicense: BSD-3-Clause\n" in (ROOT / "packaging/debian/copyright").read_text()
+    assert 'module-whatis "License: BSD-3-Clause"' in (BUILD / "modulefile").read_text()
+    assert "\nLicense: BSD-3-Clause\n" in (BUILD / "steelyard.pc").read_text()
+
+
+def test_the_copyright_file_names_what_is_compiled_in(recipe):
+    """Header-only libraries and archives, whose licences ask to be handed on with the binaries."""
+    text = (ROOT / "packaging/debian/copyright").read_text()
+    files = set(re.findall(r"^Files: (.*)$", text, re.M))
+    assert {"fmt", "nlohmann-json", "toml++", "CLI11", "capstone"} <= files
+    used = {name for name in re.findall(r"^License: (.*)\n(?! )", text, re.M)}
+    assert used == set(re.findall(r"^License: (.*)\n (?=\S)", text, re.M)), "a licence without its text, or a text without use"
 
 
 def test_the_manual_page_draws_no_warning(tmp_path):

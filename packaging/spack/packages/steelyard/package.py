@@ -5,10 +5,12 @@ from spack.package import *
 
 
 class Steelyard(CMakePackage):
-    """Weighs running MPI+OpenMP programs and restores their balance: moves cores between the ranks of a node, iterations
-    between threads, tasks between nodes, checks that this helped, and says why where nothing was moved."""
+    """Measures and corrects load imbalance in MPI+OpenMP programs while they run, without recompiling them. Moves cores
+    between the ranks of a node, iterations between threads and tasks between nodes, and reports what each change gained."""
 
-    # No place of its own yet to fetch it from: both are the checkout.
+    license("BSD-3-Clause")
+
+    # There is no URL to fetch them from yet: both versions are the checkout.
     version("main")
     version("0.1.0")
 
@@ -27,7 +29,7 @@ class Steelyard(CMakePackage):
     # One MPI an installation: Steelyard is compiled over what the program uses.
     depends_on("mpi")
     depends_on("hwloc@2:")
-    # Takes the place of GNU's OpenMP runtime, whose threads nobody can see. The build needs its omp-tools.h.
+    # The build needs its omp-tools.h. `steelyard run --openmp=llvm` loads it in the place of GNU's OpenMP runtime.
     depends_on("llvm-openmp", type=("build", "run"))
 
     conflicts("%gcc@:11", msg="Steelyard is C++20: gcc 12 or newer")
