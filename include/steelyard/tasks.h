@@ -45,11 +45,8 @@
 extern "C" {
 #endif
 
-enum {
-  /** Bytes that the data of a task may have, and those of its result: 1 GiB, so that every message fits the counts
-   * of MPI. */
-  STEELYARD_TASK_MAX_SIZE = 1 << 30
-};
+/** Bytes that the data of a task may have, and those of its result: 1 GiB, so that messages fit the counts of MPI. */
+enum { STEELYARD_TASK_MAX_SIZE = 1 << 30 };
 
 /** A pool: the tasks of all processes of a communicator. */
 typedef struct steelyard_task_pool steelyard_task_pool_t;
