@@ -112,7 +112,7 @@ TEST(Phase, MistakesAreSentences) {
     if (!says(phase.leave(), "did not pop") || !says(context->pop(), "without a push")) return false;
     if (!phase.enter(chosen) || !phase.leave()) return false;
     if (!says(context->push(Resource::package, 2, 1), "counted from 0")) return false;
-    if (!says(context->push(CpuSet{}, 1), "none of those")) return false;
+    if (!says(context->push(CpuSet{}, 1), "(none) are not among those")) return false;
     const auto second = create(transport);
     if (!context->push(Resource::core, 1, 1) || !second->push(Resource::core, 2, 1)) return false;
     if (!says(context->pop(), "out of order")) return false;
