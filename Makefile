@@ -13,7 +13,7 @@ APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
-        check-environment check-length check check-links tidy docs deb wheel abi install clean
+        check-environment check-length check-prose check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -90,7 +90,7 @@ sanitize-address sanitize-thread: sanitize-%: setup
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
 
-check: check-format check-environment check-length  ## Format, file lengths, stray getenv: quick, needs no build
+check: check-format check-environment check-length check-prose  ## Format, words, lengths, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
 	@tools/check-format.sh
@@ -100,6 +100,9 @@ check-environment:
 
 check-length:
 	@tools/check-length.sh
+
+check-prose:
+	@tools/check-prose.py
 
 tidy: configure  ## clang-tidy over src/
 	@tools/tidy.sh build $(JOBS)
