@@ -211,7 +211,7 @@ def _stayed(run: Run) -> str:
     reasons: dict[str, list[int]] = defaultdict(list)
     for index, node in run.nodes.iterrows():
         alone = (
-            "one rank on the node, nobody to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+            "one rank on the node, no other rank to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
         )
         reasons[node["nothing_moved"] or alone].append(int(str(index)))
     if not reasons:
@@ -285,7 +285,7 @@ def _busy(run: Run) -> Optional[str]:
 def instrument(run: Run) -> Optional[str]:
     """What the times are worth, where they are not those of real cores."""
     if run.record["instrument"] == "emulated" or run.nodes["emulated"].any():
-        return "Emulated: threads sleep in the place of cores that compute. Times say how waits move, not how fast cores are."
+        return "Emulated: threads sleep instead of computing. Times say how waits move, not how fast cores are."
     if run.record["instrument"] == "simulated":
         return "Simulated: the times are those of a model, not of a machine."
     return None

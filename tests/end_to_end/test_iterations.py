@@ -264,7 +264,7 @@ def test_loops_of_a_runtime_that_is_linked_into_the_program():
         pytest.skip("there is no libgomp.a here")
     ran = subprocess.run([program], text=True, env=environment(), capture_output=True, timeout=60)
     assert ran.returncode == 0 and ran.stdout.strip() == "all once, 40 of 60 refused", ran.stdout + ran.stderr
-    assert ran.stderr.count("has an OpenMP runtime linked into it") == 1, ran.stderr
+    assert ran.stderr.count("has an OpenMP runtime linked statically") == 1, ran.stderr
 
 
 def test_a_replay_without_the_launcher_says_it_too(tmp_path):
