@@ -17,7 +17,7 @@
 #include "node/cpu_quota.h"
 #include "node/topology.h"
 #include "observe/text.h"
-#include "partition/summary.h"
+#include "partition/query_summary.h"
 
 namespace steelyard::cli {
 namespace {

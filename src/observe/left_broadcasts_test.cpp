@@ -69,7 +69,7 @@ TEST(LeftBroadcasts, EachReasonHasWordsOfItsOwn) {
 
 TEST(LeftBroadcasts, AreToldInTheVerdictWhereTheyWereAskedFor) {
   for (const char* asked : {"on", "called"}) {
-    EXPECT_THAT(text(run(asked)), HasSubstr("bcast    left to the MPI library: 700 of 1000 broadcasts")) << asked;
+    EXPECT_THAT(text(run(asked)), HasSubstr("bcast     left to the MPI library: 700 of 1000 broadcasts")) << asked;
     EXPECT_THAT(text(run(asked)), Not(HasSubstr("300 of 1000"))) << "the main reason alone";
   }
   EXPECT_THAT(text(run("auto")), Not(HasSubstr("left to the MPI library")));

@@ -1,4 +1,4 @@
-#include "partition/summary.h"
+#include "partition/query_summary.h"
 
 #include <algorithm>
 #include <map>
