@@ -239,7 +239,7 @@ std::string doctor_help() {
          rows_of({"thread-ids", "thread-local-data", "loops", "loops-rebalance-static", "openmp"}) +
          "\nExamples\n"
          "  steelyard doctor ./app\n"
-         "  steelyard doctor --thread-ids=resize ./app\n"
+         "  steelyard doctor --verbose ./app\n"
          "\nExit status: 0 if Steelyard can work with the program, 1 if it reports a problem, 2 for wrong usage.\n";
 }
 
