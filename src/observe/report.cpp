@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
-#include "observe/text.h"
 #include "observe/summary.h"
+#include "observe/text.h"
 
 namespace steelyard::observe {
 namespace {
