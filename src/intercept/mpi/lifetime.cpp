@@ -14,10 +14,8 @@
 #include "steelyard/tasks.h"
 
 // Functions of libsteelyard: null in programs that do not link it.
-extern "C" {
-__attribute__((weak)) decltype(steelyard_internal_task_pools_finalize) steelyard_internal_task_pools_finalize;
-__attribute__((weak)) decltype(steelyard_internal_phases_finalize) steelyard_internal_phases_finalize;
-}
+#pragma weak steelyard_internal_task_pools_finalize
+#pragma weak steelyard_internal_phases_finalize
 
 namespace steelyard::intercept {
 
