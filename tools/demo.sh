@@ -49,7 +49,8 @@ if places=$(tools/page-python.sh); then
   PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
 else
-  echo "No page about the second run: it needs Python with $(grep -o '^python3-.*' tools/packages-report.txt | cut -d- -f2 | tr '\n' ' ')"
+  echo "No page about the second run: python3 lacks packages. To make one: pip install jinja2 jsonschema numpy pandas rich, then"
+  echo "  $steelyard report $out/emulated.json --html=$out/emulated.html"
 fi
-echo "Built was what the demo runs, for one MPI. \`make test\` installs and builds the rest, which takes minutes more, and runs every"
-echo "test: unit tests, benchmarks, and programs in C, C++ and Fortran, of each compiler, on Open MPI and MPICH."
+echo "This built only what the demo runs, for one MPI. \`make test\` installs the rest (other compilers and MPIs, test libraries),"
+echo "builds all libraries, examples, tests and benchmarks for each MPI, and runs every test. That takes several times as long."
