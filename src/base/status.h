@@ -5,7 +5,7 @@
 
 namespace steelyard::base {
 
-/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/status.h checks).
+/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/outcome.h checks).
 enum class Code {
   success = 0,
   invalid_argument = 2,
