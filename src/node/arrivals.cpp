@@ -1,7 +1,5 @@
 #include "node/arrivals.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -108,13 +106,12 @@ void Arrivals::arrive(Group& group, std::int64_t now, bool may_end) {
 bool Arrivals::watched(const Group& group) const { return slots_[group.slot].sleepers.load() != 0; }
 
 // Who arrives first says so and then looks for sleepers; who sleeps says so first and then looks who has arrived.
-void Arrivals::wake(const Group& group) {
+bool Arrivals::wake(const Group& group) {
   Slot& slot = slots_[group.slot];
-  if (slot.sleepers.load() == 0) return;
+  if (slot.sleepers.load() == 0) return false;
   slot.wakings.fetch_add(1);
   wake_all(slot.wakings);
-  // One of them may have been put behind this process, which is about to poll for it.
-  sched_yield();
+  return true;
 }
 
 std::int64_t Arrivals::when(const Group& group, int member) const {

@@ -53,8 +53,8 @@ class Arrivals {
   /// 3. Two answers are kept. No member is two barriers ahead of another, so the answer to a barrier is not replaced before
   ///    all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
   bool ends_here(const Group& group);
-  /// Wakes who sleeps on the group: to be called after each arrive().
-  void wake(const Group& group);
+  /// Wakes the members that sleep on the group: to be called after each arrive(). False if none sleeps.
+  bool wake(const Group& group);
   /// Somebody sleeps on the group, or did so just now.
   bool watched(const Group& group) const;
   /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it is

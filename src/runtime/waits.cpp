@@ -1,4 +1,6 @@
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -208,6 +210,11 @@ void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence
   }
 }
 
+// The kernel may have put one of the woken ranks behind this one, which is about to poll for it.
+void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group) {
+  if (arrivals.wake(group)) sched_yield();
+}
+
 }  // namespace
 
 void announce(CommunicatorOnNode* communicator) {
@@ -215,7 +222,7 @@ void announce(CommunicatorOnNode* communicator) {
   if (state != nullptr && state->arrivals != nullptr) {
     node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
     state->arrivals->arrive(group, now_ns());
-    state->arrivals->wake(group);
+    wake_and_yield(*state->arrivals, group);
   }
 }
 
@@ -228,9 +235,15 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
       dependence == Dependence::barrier && !call.short_ && group.trusted && group.whole && may_sleep(state);
   arrivals.arrive(group, call.begin_, may_end);
   if (state.lends) recall_waiting(state, group, dependence, root);
-  arrivals.wake(group);
   call.group_ = &group;
   call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
+  if (may_end && arrivals.missing(group) < 0 && arrivals.ends_here(group)) {
+    // The last rank is on the critical path: it goes on ahead of those that it wakes.
+    arrivals.wake(group);
+    state.bootstrap->progress();  // as the library would have done in its barrier
+    return true;
+  }
+  wake_and_yield(arrivals, group);
   if (dependence == Dependence::nobody || !group.trusted) return false;
   if (dependence == Dependence::root) call.feeder_ = group.member_of_rank[static_cast<std::size_t>(root)];
   // Where waits are short the library's own polling is as good, and the others' cache lines stay with them.
