@@ -12,13 +12,16 @@ FUZZ_FLAGS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
-        check-environment check-length check-prose check check-links tidy docs deb wheel abi install clean
+.PHONY: help setup configure build test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops \
+        bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format \
+        check check-format check-environment check-length check-prose check-spdx check-links tidy docs deb wheel abi \
+        install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
 	@echo
-	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)'
+	@echo '  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
 
 setup:  ## Install what is missing (as root), or say what to install
 ifneq ($(SETUP),no)
@@ -36,12 +39,14 @@ test: build  ## Run every test, on every MPI that was found
 
 fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
 	@failed=0; for generator in openmp mpi; do \
-	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; done; exit $$failed
+	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; \
+	done; exit $$failed
 
 demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
 	@tools/demo.sh build
 
-bench: bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report  ## Run every benchmark beside its target
+BENCHMARKS := bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report
+bench: $(BENCHMARKS)  ## Run every benchmark beside its target
 
 bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS_FLAGS="--sources=DIR --dlb=LIBRARY"
 	@$(PYTHON) bench/apps.py --build build $(APPS_FLAGS)
@@ -65,7 +70,8 @@ bench-report: setup  ## Benchmarks of `steelyard report`: writes build/bench/rep
 	@$(PYTHON) bench/report.py --build build
 
 conformance: build  ## Public OpenMP conformance suites, natively and under Steelyard: CONFORMANCE_SOURCES=DIR
-	@$(PYTHON) tests/conformance/conformance.py --build build $(addprefix --sources=,$(CONFORMANCE_SOURCES)) $(CONFORMANCE_FLAGS)
+	@$(PYTHON) tests/conformance/conformance.py --build build $(addprefix --sources=,$(CONFORMANCE_SOURCES)) \
+	  $(CONFORMANCE_FLAGS)
 
 sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
 
@@ -75,7 +81,8 @@ sanitize-address sanitize-thread: sanitize-%: setup
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
 
-check: check-format check-environment check-length check-prose  ## Format, words, lengths, stray getenv: quick, needs no build
+CHECKS := check-format check-environment check-length check-prose check-spdx
+check: $(CHECKS)  ## Format, words, lengths, licence lines, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
 	@tools/check-format.sh
@@ -84,10 +91,13 @@ check-environment:
 	@tools/check-environment.sh
 
 check-length:
-	@tools/check-length.sh
+	@tools/check-length.py
 
 check-prose:
 	@tools/check-prose.py
+
+check-spdx:
+	@tools/check-spdx.sh
 
 tidy: configure  ## clang-tidy over src/
 	@tools/tidy.sh build $(JOBS)

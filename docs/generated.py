@@ -70,6 +70,9 @@ def read_header(path: Path) -> tuple[str, list[Item]]:
     at = 0
     while at < len(lines):
         line = lines[at]
+        if "SPDX-License-Identifier" in line:
+            at += 1
+            continue
         if line.startswith("/*"):
             end = at
             while "*/" not in lines[end]:
