@@ -94,7 +94,8 @@ set(CPACK_STEELYARD_LIBRARIES ${CMAKE_INSTALL_LIBDIR})
 set(CPACK_STEELYARD_PROGRAMS ${CMAKE_INSTALL_BINDIR})
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenmpi3 | libmpich12")
 # `steelyard report` makes pages and comparisons with these.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libomp5-19 | libomp5, python3 (>= 3.9), python3-jinja2, python3-jsonschema, python3-numpy, python3-pandas, python3-rich")
+string(CONCAT CPACK_DEBIAN_PACKAGE_SUGGESTS "libomp5-19 | libomp5, python3 (>= 3.9), python3-jinja2, "
+  "python3-jsonschema, python3-numpy, python3-pandas, python3-rich")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 include(CPack)

@@ -86,6 +86,9 @@ foreach(flavour openmpi mpich)
 endforeach()
 list(REMOVE_DUPLICATES STEELYARD_MPI_FLAVOURS)
 if(NOT STEELYARD_MPI_FLAVOURS)
-  message(FATAL_ERROR "No MPI found: looked for mpicc.openmpi, mpicc.mpich and an mpicc that is Open MPI's or MPICH's. Install one (Debian: libopenmpi-dev, libmpich-dev), load its module, or say -DSTEELYARD_openmpi_CC=/path/to/mpicc, or -DSTEELYARD_mpich_CC=... (also for Intel MPI, MVAPICH and Cray MPICH).")
+  message(FATAL_ERROR
+    "No MPI found: looked for mpicc.openmpi, mpicc.mpich and an mpicc that is Open MPI's or MPICH's. Install one "
+    "(Debian: libopenmpi-dev, libmpich-dev), load its module, or use -DSTEELYARD_openmpi_CC=/path/to/mpicc, or "
+    "-DSTEELYARD_mpich_CC=... (also for Intel MPI, MVAPICH and Cray MPICH).")
 endif()
 message(STATUS "MPI flavours: ${STEELYARD_MPI_FLAVOURS}")

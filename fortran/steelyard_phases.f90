@@ -17,16 +17,17 @@ module steelyard_phases
   private
   public :: steelyard_node_t, steelyard_phase_t, steelyard_cpus_t, steelyard_process_t, steelyard_machine_t, &
     steelyard_bounds_t, steelyard_grade_t, steelyard_view_t
-  public :: steelyard_node_create, steelyard_node_split, steelyard_node_free, steelyard_node_size, steelyard_node_rank, &
-    steelyard_node_count, steelyard_node_count_in, steelyard_node_cpus_in, steelyard_node_processes_in, &
-    steelyard_node_closest, steelyard_node_process, steelyard_node_machine, steelyard_node_kind, steelyard_push_cpus, &
-    steelyard_push_resource, steelyard_push_enclosing, steelyard_pop, steelyard_node_distribute, steelyard_node_barrier, &
-    steelyard_node_quiesce, steelyard_phase_create, steelyard_phase_create_graded, steelyard_phase_free, &
-    steelyard_phase_enter, steelyard_phase_leave, steelyard_phase_grade, steelyard_phase_gather, steelyard_phase_scatter
+  public :: steelyard_node_create, steelyard_node_split, steelyard_node_free, steelyard_node_size, &
+    steelyard_node_rank, steelyard_node_count, steelyard_node_count_in, steelyard_node_cpus_in, &
+    steelyard_node_processes_in, steelyard_node_closest, steelyard_node_process, steelyard_node_machine, &
+    steelyard_node_kind, steelyard_push_cpus, steelyard_push_resource, steelyard_push_enclosing, steelyard_pop, &
+    steelyard_node_distribute, steelyard_node_barrier, steelyard_node_quiesce, steelyard_phase_create, &
+    steelyard_phase_create_graded, steelyard_phase_free, steelyard_phase_enter, steelyard_phase_leave, &
+    steelyard_phase_grade, steelyard_phase_gather, steelyard_phase_scatter
 
   enum, bind(c)
-    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, STEELYARD_CORE = 4, &
-      STEELYARD_PU = 5
+    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, &
+      STEELYARD_CORE = 4, STEELYARD_PU = 5
   end enum
   public :: STEELYARD_MACHINE, STEELYARD_PACKAGE, STEELYARD_NUMA, STEELYARD_L3, STEELYARD_CORE, STEELYARD_PU
   integer(c_int), parameter, public :: STEELYARD_SAME_THREADS = -1, STEELYARD_ONE_A_CORE = 0
@@ -267,7 +268,8 @@ contains
       problem = 'a context cannot be made of MPI_COMM_NULL: pass a communicator that this process is in' // c_null_char
     else
       call MPI_Comm_test_inter(communicator, inter)
-      if (inter) problem = 'a context cannot be made of an inter-communicator: pass an intra-communicator' // c_null_char
+      if (inter) &
+        problem = 'a context cannot be made of an inter-communicator: pass an intra-communicator' // c_null_char
     end if
     if (problem /= '') then
       meeting%problem = c_loc(problem)

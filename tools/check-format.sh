@@ -1,7 +1,9 @@
 #!/bin/sh
 # Shows what `make format` would change.
 cd "$(dirname "$0")/.."
-changes=$(tools/sources.sh | while read -r file; do clang-format-19 "$file" | diff -u --label "$file" --label "$file, formatted" "$file" -; done)
+changes=$(tools/sources.sh | while read -r file; do
+  clang-format-19 "$file" | diff -u --label "$file" --label "$file, formatted" "$file" -
+done)
 [ -z "$changes" ] || {
   printf '%s\n' "$changes" | head -n 100
   echo "check-format: these files would be changed by \`make format\`:"

@@ -22,8 +22,9 @@ missing_packages() {
 other_ways() {
   cat <<'END'
   Fedora, RHEL and relatives:
-    sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang libomp-devel \
-      cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel google-benchmark-devel python3 clang-tools-extra
+    sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang \
+      libomp-devel cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel \
+      google-benchmark-devel python3 clang-tools-extra
   Spack, without root:
     spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 fmt nlohmann-json \
       tomlplusplus googletest+gmock benchmark python
@@ -36,7 +37,8 @@ stop_without_root() {
   say "this needs root. As root, run this command again, or:"
   printf '    sudo apt-get update && sudo apt-get install -y %s\n' "$1"
   other_ways
-  say "stopped: install the packages in one of these ways. Where they come from elsewhere (Spack, modules), use: make SETUP=no ..."
+  say "stopped: install the packages in one of these ways."
+  say "If they come from Spack or modules, use: make SETUP=no ..."
   exit 1
 }
 
@@ -77,7 +79,8 @@ set_up_python() {
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
-  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
+  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket"
+  packages="$packages python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     say "pip could not install $(grep -v '^#' tools/requirements.txt | tr '\n' ' ')- taking $packages"
     apt_install $packages || true

@@ -137,8 +137,8 @@ def test_traces_of_nothing(example, tmp_path):
 
 
 # What talp-pages 3.8 takes from the file, by the names that DLB 3.5 writes.
-METRICS = """parallelEfficiency mpiParallelEfficiency mpiCommunicationEfficiency mpiLoadBalance mpiLoadBalanceIn mpiLoadBalanceOut
-    ompParallelEfficiency ompLoadBalance ompSchedulingEfficiency ompSerializationEfficiency""".split()
+METRICS = """parallelEfficiency mpiParallelEfficiency mpiCommunicationEfficiency mpiLoadBalance mpiLoadBalanceIn
+    mpiLoadBalanceOut ompParallelEfficiency ompLoadBalance ompSchedulingEfficiency ompSerializationEfficiency""".split()
 
 
 def test_talp(run):

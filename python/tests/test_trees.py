@@ -36,8 +36,12 @@ CASES = [
     ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)}, [
         "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, none at last",
     ]),
-    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
-    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
+    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, [
+        "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last",
+    ]),
+    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, [
+        "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last",
+    ]),
     ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree in which nobody came late to every fourth broadcast, and nobody moved"]),
     ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 24.0 ms; 3 far earlier got the data through it at first, 3 at last"]),
     ([([0, 2, 4], [0, 4, 2])], {}, ["tree of 3 nodes: its order changed, but nobody came late to every fourth broadcast"]),

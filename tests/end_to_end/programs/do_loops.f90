@@ -26,8 +26,8 @@ program do_loops
     call cancelled()
   end do
   call mpi_finalize(ierr)
-  if (rank == 0) print '(a, i0, a, i0, a)', trim(merge('all once: ', 'WRONG:    ', wrong == 0)) // ' ', loops, ' loops, ', &
-    wrong, ' wrong'
+  if (rank == 0) print '(a, i0, a, i0, a)', trim(merge('all once: ', 'WRONG:    ', wrong == 0)) // ' ', loops, &
+    ' loops, ', wrong, ' wrong'
   if (wrong > 0) stop 1
 
 contains
