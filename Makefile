@@ -12,10 +12,10 @@ FUZZ_FLAGS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup configure build test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops \
-        bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format \
-        check check-format check-environment check-length check-prose check-spdx check-links tidy docs deb wheel abi \
-        install clean
+.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo bench \
+        bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize \
+        sanitize-address sanitize-thread format check check-format check-environment check-length check-prose check-spdx \
+        check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -23,26 +23,41 @@ help:  ## This list
 	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)'
 	@echo '  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
 
-setup:  ## Install what is missing (as root), or say what to install
+setup:  ## Install what is missing to build and test (as root), or say what to install
 ifneq ($(SETUP),no)
 	@tools/setup.sh
+endif
+
+# The part of it that the word names.
+setup-build setup-demo setup-python: setup-%:
+ifneq ($(SETUP),no)
+	@tools/setup.sh $*
 endif
 
 configure: setup
 	@cmake --preset default $(CMAKE_FLAGS)
 
-build: configure  ## Build everything in build/
+build: configure  ## Build everything in build/: libraries, command, tests, benchmarks, examples
 	@cmake --build build -j $(JOBS)
 
-test: build  ## Run every test, on every MPI that was found
+# One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs GoogleTest.
+has_tests = $(and $(wildcard build/build.ninja),$(shell grep -s STEELYARD_TESTS:BOOL=ON build/CMakeCache.txt))
+build-demo: setup-demo
+build-installed: setup-build
+build-demo build-installed: build-%:
+	@cmake --preset $(if $(has_tests),default,install) $(CMAKE_FLAGS)
+	@cmake --build build -j $(JOBS) --target $*
+
+
+test: build  ## Build everything and run every test, on every MPI that was found
 	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
 
 fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
 	@failed=0; for generator in openmp mpi; do \
-	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) $(FUZZ_FLAGS) || failed=1; \
+	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) --strict $(FUZZ_FLAGS) || failed=1; \
 	done; exit $$failed
 
-demo: build  ## Run an unbalanced program without and with Steelyard, and show what it did
+demo: build-demo  ## Build one program and what it needs, run it without and with Steelyard, and show what that did
 	@tools/demo.sh build
 
 BENCHMARKS := bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report
@@ -102,24 +117,24 @@ check-spdx:
 tidy: configure  ## clang-tidy over src/
 	@tools/tidy.sh build $(JOBS)
 
-docs: build  ## The manual: site and man pages in build/docs
+docs: setup-python build-installed  ## The manual: site and man pages in build/docs
 	@tools/docs.sh build $(PYTHON)
 
 check-links: setup  ## Links to other places, all of them anew: needs the network
 	@$(PYTHON) tests/manual/links.py --fresh build/links.json
 
-deb: build  ## A Debian package in build/
+deb: build-installed  ## A Debian package in build/
 	@cd build && cpack -G DEB
 
-wheel: setup  ## The Python package as a wheel in build/wheel
+wheel: setup-python  ## The Python package as a wheel in build/wheel
 	@$(PYTHON) -m pip wheel -q --no-deps --no-cache-dir -w build/wheel ./python
 	@rm -rf python/build python/steelyard.egg-info
 	@ls build/wheel/steelyard-*.whl
 
-abi: build  ## Write the ABI of libsteelyard anew: packaging/abi
+abi: setup build-installed  ## Write the ABI of libsteelyard anew: packaging/abi
 	@packaging/abi/dump.sh build
 
-install: build  ## Install to PREFIX
+install: build-installed  ## Build what is installed, and install it to PREFIX
 	@cmake --install build --prefix $(PREFIX)
 
 clean:  ## Remove the build directories and the Python environment

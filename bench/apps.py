@@ -74,7 +74,7 @@ def launch(cell: Cell) -> list[str]:
 
 def methods(options: argparse.Namespace, cell: Cell) -> dict[str, tuple[list[str], dict[str, str]]]:
     """Words before the program, and variables, of each method. DLB as its manual says, with LLVM's runtime, which it needs."""
-    steelyard = [str(options.build / "bin/steelyard"), "run", "--record=none", "--verdict=off"]
+    steelyard = [str(options.build / "bin/steelyard"), "run", "--record=none", "--summary=off"]
     found = {NATIVE: ([], {}), "steelyard": (steelyard, {}), "observe": ([*steelyard, "--observe"], {})}
     if options.dlb and cell.flavour == "openmpi":
         preload = ["env", f"LD_PRELOAD={options.libomp}:{options.dlb}"]

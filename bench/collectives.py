@@ -21,7 +21,7 @@ def waiting(session: Session, flavour: str, ranks: int, pattern: str, size: int,
             plain: bool = False) -> Case:
     """The mean time in a broadcast by rank. With options: under Steelyard."""
     program = [session.program(f"bench/collectives.{flavour}.gcc"), "wait", pattern, str(size), str(rounds), str(LATE)]
-    under = session.steelyard("collectives", *options, "--verdict=off") if options else []
+    under = session.steelyard("collectives", *options, "--summary=off") if options else []
     label = " ".join(options) or ("binomial" if plain else flavour)
     return Case(label, launch(flavour, ranks, *under, *program, *(["binomial"] if plain else [])), {"OMP_NUM_THREADS": "1"},
                 r"wait +([0-9.]+)")
@@ -57,8 +57,8 @@ def between_nodes(flavour: str, ranks: int, name: str) -> Callable[[Session], li
     def measured(session: Session) -> list[Figure]:
         size = SIZES[name]
         policies = ["binomial", "swap", "sort", "auto", "library"]
-        cases = [waiting(session, flavour, ranks, "first", size, 80, "--collectives=on", "--node-ranks=1", "--broadcast-every=4",
-                         f"--broadcast-tree={policy}") for policy in policies]
+        cases = [waiting(session, flavour, ranks, "first", size, 80, "--collectives=on", "--ranks-per-node=1",
+                         "--collectives-tree-every=4", f"--collectives-tree={policy}") for policy in policies]
         for case, policy in zip(cases, policies):
             case.label = policy
         cases.append(waiting(session, flavour, ranks, "first", size, ROUNDS))
@@ -77,8 +77,8 @@ def adaptation(flavour: str, ranks: int) -> Callable[[Session], list[Figure]]:
 
     def measured(session: Session) -> list[Figure]:
         every = 4
-        case = waiting(session, flavour, ranks, "moving", SIZES["1KiB"], 240, "--collectives=on", "--node-ranks=1", "--broadcast-tree=sort",
-                       f"--broadcast-every={every}")
+        case = waiting(session, flavour, ranks, "moving", SIZES["1KiB"], 240, "--collectives=on", "--ranks-per-node=1",
+                       "--collectives-tree=sort", f"--collectives-tree-every={every}")
         case.pattern = r"(?m)^(?:adapted|moved|settled) +([0-9.]+)$"
         found = [numbers(case, 300) for _ in range(1 if session.quick else 5)]
         adapted, moved, settled = (list(column) for column in zip(*found))
@@ -91,7 +91,7 @@ def adaptation(flavour: str, ranks: int) -> Callable[[Session], list[Figure]]:
 def latency(session: Session, flavour: str, ranks: int, size: int, *options: str) -> tuple[float, float, float]:
     """MPI_Bcast and the library's own PMPI_Bcast in turn, in one run: their ratio, and the time in either, us."""
     blocks = 5 if session.quick else 21
-    under = session.steelyard("collectives", *options, "--verdict=off") if options else []
+    under = session.steelyard("collectives", *options, "--summary=off") if options else []
     command = launch(flavour, ranks, *under, session.program(f"bench/collectives.{flavour}.gcc"), "latency", str(size), str(blocks))
     case = Case("latency", command, {"OMP_NUM_THREADS": "1"}, r"(?m)^(?:ratio|ours|native) ([0-9.]+)$")
     ratio, ours, native = numbers(case, 300)
@@ -137,7 +137,7 @@ def scatters(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Fi
 
     def measured(session: Session) -> list[Figure]:
         program = [session.program(f"bench/collectives.{flavour}.gcc"), "waste", "scatter", str(SIZES[name])]
-        under = session.steelyard("collectives", "--collectives=auto", "--verdict=off")
+        under = session.steelyard("collectives", "--collectives=auto", "--summary=off")
         cases = [Case("native", launch(flavour, ranks, *program, "20", str(LATE)), {}, r"spent +([0-9.]+)"),
                  Case("steelyard", launch(flavour, ranks, *under, *program, "150", str(LATE)), {}, r"spent +([0-9.]+)")]
         times = session.interleaved(cases, 1 if session.quick else 3)

@@ -104,7 +104,7 @@ void divide(const std::string& how, steelyard_loop_t* loop, long rows, const Row
       steelyard_iterations_t mine;
       steelyard_loop_begin(loop, 0, rows, 1, &mine);
       while (steelyard_loop_next(&mine) != 0)
-        for (long i = mine.first; i < mine.last; ++i) run_row(row, i);
+        for (long i = mine.begin; i < mine.end; ++i) run_row(row, i);
       if (steelyard_loop_end(&mine) != STEELYARD_SUCCESS) std::abort();
     }
   }
@@ -280,9 +280,9 @@ int main(int argc, char** argv) {
   std::printf("seconds %.6f\nns_a_chunk %.2f\nchecksum %.6f\n", seconds, cpu / iterations * 1e9, kernel.checksum());
   if (loop != nullptr) {
     steelyard_loop_state_t state;
-    steelyard_loop_inspect(loop, &state);
+    steelyard_loop_get_state(loop, &state);
     std::printf("strategy %s%s, %.1f us, stolen %.1f %%\n", state.strategy, state.settled ? "" : " (not settled)",
-                state.seconds * 1e6, state.stolen * 100);
+                state.seconds * 1e6, state.stolen_fraction * 100);
     steelyard_loop_free(loop);
   }
   return 0;

@@ -53,7 +53,7 @@ static void load_quo(const char* path) {
 }
 
 static void ours_push(void) {
-  if (steelyard_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_SAME_THREADS) || steelyard_pop(node))
+  if (steelyard_binding_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_THREADS_KEEP) || steelyard_binding_pop(node))
     fail(steelyard_message());
 }
 static void quo_push(void) {
@@ -151,14 +151,15 @@ static void measure_wait(const char* how, long rounds) {
     const double start = MPI_Wtime();
     if (by_steelyard && steelyard_phase_enter(phase, &chosen)) fail(steelyard_message());
     if (by_quo && chosen && quo.push(quo.context, by_kind, 0, -1)) fail("QUO_bind_push");
-    if (by_mpi && chosen && steelyard_push_enclosing(node, STEELYARD_MACHINE, threads)) fail(steelyard_message());
+    if (by_mpi && chosen && steelyard_binding_push_enclosing(node, STEELYARD_MACHINE, threads))
+      fail(steelyard_message());
     const double entered = MPI_Wtime();
     if (chosen) sum += compute(rounds);
     const double computed = MPI_Wtime();
     if (by_steelyard && steelyard_phase_leave(phase)) fail(steelyard_message());
     if (by_quo && chosen && quo.pop(quo.context)) fail("QUO_bind_pop");
     if (by_quo) quo.barrier(quo.context);
-    if (by_mpi && chosen && steelyard_pop(node)) fail(steelyard_message());
+    if (by_mpi && chosen && steelyard_binding_pop(node)) fail(steelyard_message());
     if (by_mpi) MPI_Barrier(MPI_COMM_WORLD);
     if (i == 0) continue;  // it starts the threads
     const double end = MPI_Wtime();
@@ -212,8 +213,8 @@ static double step_mixed(steelyard_phase_t* phase, double everywhere, int thread
 static void measure_mixed(const char* percents, int threads, int under) {
   steelyard_phase_t* phase = NULL;
   int packages = 0, cores = 0;
-  if (steelyard_node_count(node, STEELYARD_PACKAGE, &packages)) fail(steelyard_message());
-  if (steelyard_node_count(node, STEELYARD_CORE, &cores)) fail(steelyard_message());
+  if (steelyard_node_count_resources(node, STEELYARD_PACKAGE, &packages)) fail(steelyard_message());
+  if (steelyard_node_count_resources(node, STEELYARD_CORE, &cores)) fail(steelyard_message());
   if (threads * packages != cores && threads != cores) fail("--threads: the cores of a package, or of the machine");
   if (steelyard_phase_create(node, threads == cores ? STEELYARD_MACHINE : STEELYARD_PACKAGE, 1, &phase))
     fail(steelyard_message());

@@ -16,7 +16,7 @@ import browser  # noqa: E402
 import steelyard  # noqa: E402
 from steelyard import page  # noqa: E402
 
-RANKS, STEPS, KEPT = 4096, 10000, 2048  # the last is the default of --timeline
+RANKS, STEPS, KEPT = 4096, 10000, 2048  # the last is the default of --timeline-samples
 
 
 def made(session: Session, name: str, *words: str) -> Path:

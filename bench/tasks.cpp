@@ -47,15 +47,15 @@ void check(steelyard_status_t status) {
   std::fprintf(stderr, "tasks: %s\n", steelyard_message());
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
-steelyard_tasks_t* pool_of(const std::vector<steelyard_task_type_t>& types) {
+steelyard_task_pool_t* pool_of(const std::vector<steelyard_task_type_t>& types) {
   static std::string policy = text("policy", "small-world");
-  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
   options.policy = policy.c_str();
-  options.ranks_a_node = static_cast<int>(number("node", 0));
+  options.ranks_per_node = static_cast<int>(number("node", 0));
   options.degree = static_cast<int>(number("degree", 0));
-  options.fraction = number("fraction", 0);
-  steelyard_tasks_t* pool = nullptr;
-  check(steelyard_tasks_create(MPI_COMM_WORLD, types.data(), static_cast<int>(types.size()), &options, &pool));
+  options.steal_fraction = number("fraction", 0);
+  steelyard_task_pool_t* pool = nullptr;
+  check(steelyard_task_pool_create(MPI_COMM_WORLD, types.data(), static_cast<int>(types.size()), &options, &pool));
   return pool;
 }
 std::uint64_t total(std::uint64_t mine, MPI_Op how = MPI_SUM) {
@@ -90,7 +90,7 @@ struct Load {
 int work(steelyard_task_t* task, void*) {
   static std::vector<char> result;
   Load load;
-  std::memcpy(&load, task->input, sizeof(load));
+  std::memcpy(&load, task->data, sizeof(load));
   const double end = seconds() + load.seconds;
   if (load.spin != 0) {
     while (seconds() < end) {
@@ -100,7 +100,7 @@ int work(steelyard_task_t* task, void*) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
   }
   result.resize(load.result);
-  steelyard_task_result(task, result.data(), result.size());
+  steelyard_task_set_result(task, result.data(), result.size());
   return 0;
 }
 
@@ -112,7 +112,7 @@ void dlb() {
   const int steps = static_cast<int>(number("steps", 1));
   Load load{work_a_rank / static_cast<double>(a_rank), static_cast<std::uint32_t>(number("result", 1024)),
             text("kernel", "sleep") == "spin" ? 1u : 0u};
-  steelyard_tasks_t* pool = pool_of({{"work", work, nullptr, 1}});
+  steelyard_task_pool_t* pool = pool_of({{"work", work, nullptr, 1}});
   std::vector<char> input(std::max(bytes, sizeof(Load)));
   double wall = 0;
   std::uint64_t back = 0, owned = 0;
@@ -125,22 +125,22 @@ void dlb() {
       mine.seconds *= 1 + spread * (2 * static_cast<double>(mixed(i ^ 0x5555) >> 11) * 0x1p-53 - 1);
       nominal += mine.seconds;
       std::memcpy(input.data(), &mine, sizeof(mine));
-      check(steelyard_tasks_spawn(pool, 0, i, input.data(), input.size()));
+      check(steelyard_task_pool_spawn(pool, 0, i, input.data(), input.size()));
       ++owned;
     }
     quiet_barrier();
     const double start = seconds();
-    check(steelyard_tasks_run(
-        pool, [](const steelyard_result_t*, void* count) { ++*static_cast<std::uint64_t*>(count); }, &back));
+    check(steelyard_task_pool_run(
+        pool, [](const steelyard_task_result_t*, void* count) { ++*static_cast<std::uint64_t*>(count); }, &back));
     const double took = seconds() - start;
     quiet_barrier();
     wall += total(took, MPI_MAX);
   }
-  steelyard_tasks_statistics_t all;
-  check(steelyard_tasks_inspect(pool, &all));
+  steelyard_task_pool_statistics_t all;
+  check(steelyard_task_pool_get_statistics(pool, &all));
   const std::uint64_t lost = total(owned > back ? owned - back : back - owned);
-  const double efficiency = total(nominal) / (wall * g_ranks), measured = total(all.busy) / (wall * g_ranks);
-  const std::uint64_t stolen = total(all.stolen_here + all.stolen_far), sent = total(all.results_sent),
+  const double efficiency = total(nominal) / (wall * g_ranks), measured = total(all.busy_seconds) / (wall * g_ranks);
+  const std::uint64_t stolen = total(all.stolen_local + all.stolen_remote), sent = total(all.results_sent),
                       hops = total(all.hops);
   const std::uint64_t connections = total(static_cast<std::uint64_t>(all.connections), MPI_MAX);
   const std::uint64_t messages = total(all.messages);
@@ -152,7 +152,7 @@ void dlb() {
         100.0 * static_cast<double>(a_rank) * steps / static_cast<double>(most), stolen,
         sent == 0 ? 0.0 : static_cast<double>(hops) / static_cast<double>(sent), connections, messages);
   }
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
 }
 
 // ---------------------------------------------------------------------------------------------- UTS ------------------
@@ -217,7 +217,7 @@ int children_of(const Node& node) {
 
 int visit(steelyard_task_t* task, void*) {
   Node node;
-  std::memcpy(&node, task->input, sizeof(node));
+  std::memcpy(&node, task->data, sizeof(node));
   ++g_nodes;
   unsigned char seed[24];
   std::memcpy(seed, node.state.bytes, 20);
@@ -239,7 +239,7 @@ void uts() {
     return;
   }
   g_tree = found->second.first;
-  steelyard_tasks_t* pool = pool_of({{"visit", visit, nullptr, 0}});
+  steelyard_task_pool_t* pool = pool_of({{"visit", visit, nullptr, 0}});
   const unsigned char seed[20] = {0,
                                   0,
                                   0,
@@ -263,19 +263,19 @@ void uts() {
   const Node root{sha1(seed, 20), 0};
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = seconds();
-  if (g_rank == 0) check(steelyard_tasks_spawn(pool, 0, 0, &root, sizeof(root)));
-  check(steelyard_tasks_run(pool, nullptr, nullptr));
+  if (g_rank == 0) check(steelyard_task_pool_spawn(pool, 0, 0, &root, sizeof(root)));
+  check(steelyard_task_pool_run(pool, nullptr, nullptr));
   const double wall = total(seconds() - start, MPI_MAX);
   const std::uint64_t nodes = total(g_nodes);
-  steelyard_tasks_statistics_t all;
-  check(steelyard_tasks_inspect(pool, &all));
-  const std::uint64_t stolen = total(all.stolen_here + all.stolen_far);
+  steelyard_task_pool_statistics_t all;
+  check(steelyard_task_pool_get_statistics(pool, &all));
+  const std::uint64_t stolen = total(all.stolen_local + all.stolen_remote);
   if (g_rank == 0) {
     std::printf("nodes %lu\nexact %d\nseconds %.4f\nrate %.0f\nstolen %lu\n", nodes,
                 found->second.second == 0 || nodes == found->second.second, wall, static_cast<double>(nodes) / wall,
                 stolen);
   }
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
 }
 
 // ---------------------------------------------------------------------------------------------- costs ----------------
@@ -284,7 +284,7 @@ int nothing(steelyard_task_t*, void*) { return 0; }
 
 int burst(steelyard_task_t* task, void*) {
   int left = 0;
-  std::memcpy(&left, task->input, sizeof(left));
+  std::memcpy(&left, task->data, sizeof(left));
   // The newest task runs first: the next burst after all of this one.
   if (--left > 0) steelyard_task_spawn(task, 1, 0, &left, sizeof(left));
   for (int i = 0; i < 1000; ++i) steelyard_task_spawn(task, 0, 0, &i, sizeof(i));
@@ -297,14 +297,14 @@ struct Call {
 };
 
 void cost() {
-  steelyard_tasks_t* pool = pool_of({{"nothing", nothing, nullptr, 0}, {"burst", burst, nullptr, 0}});
+  steelyard_task_pool_t* pool = pool_of({{"nothing", nothing, nullptr, 0}, {"burst", burst, nullptr, 0}});
   const int bursts = 1000;
   const double tasks = 1000.0 * bursts;
   std::vector<double> ours, queue, openmp;
   for (int round = 0; round < 7; ++round) {
     double start = seconds();
-    check(steelyard_tasks_spawn(pool, 1, 0, &bursts, sizeof(bursts)));
-    check(steelyard_tasks_run(pool, nullptr, nullptr));
+    check(steelyard_task_pool_spawn(pool, 1, 0, &bursts, sizeof(bursts)));
+    check(steelyard_task_pool_run(pool, nullptr, nullptr));
     ours.push_back((seconds() - start) / tasks * 1e9);
     start = seconds();
     std::deque<Call> calls;
@@ -332,7 +332,7 @@ void cost() {
     return of[of.size() / 2];
   };
   if (g_rank == 0) std::printf("task %.1f\nqueue %.1f\nopenmp %.1f\n", median(ours), median(queue), median(openmp));
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
 }
 
 double g_first, g_last;
@@ -345,7 +345,7 @@ int small(steelyard_task_t*, void*) {
 }
 int compute(steelyard_task_t* task, void*) {
   double length = 0;
-  std::memcpy(&length, task->input, sizeof(length));
+  std::memcpy(&length, task->data, sizeof(length));
   for (const double end = seconds() + length; seconds() < end;) {
   }
   return 0;
@@ -353,42 +353,42 @@ int compute(steelyard_task_t* task, void*) {
 
 void steal() {
   g_values["fraction"] = "1e-9";  // one at a time
-  steelyard_tasks_t* pool = pool_of({{"small", small, nullptr, 0}, {"compute", compute, nullptr, 0}});
+  steelyard_task_pool_t* pool = pool_of({{"small", small, nullptr, 0}, {"compute", compute, nullptr, 0}});
   const int tasks = 1000;
   std::vector<char> input(static_cast<std::size_t>(number("bytes", 1024)));
   std::vector<double> found;
   for (int round = 0; round < 15; ++round) {
     const double length = 0.05;
     if (g_rank == 0) {
-      for (int i = 0; i < tasks; ++i) check(steelyard_tasks_spawn(pool, 0, 0, input.data(), input.size()));
-      check(steelyard_tasks_spawn(pool, 1, 0, &length, sizeof(length)));
+      for (int i = 0; i < tasks; ++i) check(steelyard_task_pool_spawn(pool, 0, 0, input.data(), input.size()));
+      check(steelyard_task_pool_spawn(pool, 1, 0, &length, sizeof(length)));
     }
     g_first = 0;
     g_count = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    check(steelyard_tasks_run(pool, nullptr, nullptr));
+    check(steelyard_task_pool_run(pool, nullptr, nullptr));
     found.push_back((g_last - g_first) / std::max(g_count - 1, 1) * 1e6);
   }
-  steelyard_tasks_statistics_t all;
-  check(steelyard_tasks_inspect(pool, &all));
+  steelyard_task_pool_statistics_t all;
+  check(steelyard_task_pool_get_statistics(pool, &all));
   std::sort(found.begin(), found.end());
-  double mine[2] = {found[found.size() / 2], static_cast<double>(all.stolen_here + all.stolen_far)};
+  double mine[2] = {found[found.size() / 2], static_cast<double>(all.stolen_local + all.stolen_remote)};
   if (g_ranks > 1 && g_rank == 1) MPI_Send(mine, 2, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
   if (g_rank == 0) {
     if (g_ranks > 1) MPI_Recv(mine, 2, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     std::printf("us %.3f\nstolen %.0f\n", mine[0], mine[1]);
   }
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
 }
 
 void empty() {
-  steelyard_tasks_t* pool = pool_of({{"nothing", nothing, nullptr, 0}});
+  steelyard_task_pool_t* pool = pool_of({{"nothing", nothing, nullptr, 0}});
   const int runs = 1000;
-  check(steelyard_tasks_run(pool, nullptr, nullptr));
+  check(steelyard_task_pool_run(pool, nullptr, nullptr));
   const double start = seconds();
-  for (int i = 0; i < runs; ++i) check(steelyard_tasks_run(pool, nullptr, nullptr));
+  for (int i = 0; i < runs; ++i) check(steelyard_task_pool_run(pool, nullptr, nullptr));
   if (g_rank == 0) std::printf("us %.2f\n", (seconds() - start) / runs * 1e6);
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
 }
 
 }  // namespace

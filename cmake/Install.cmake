@@ -1,6 +1,8 @@
 # What `make install` puts where. The tree may be moved as a whole afterwards: everything in it finds the rest by relative
 # paths. The build tree is laid out in the same way, so that bin/steelyard finds its preload libraries in both.
 include(CMakePackageConfigHelpers)
+# All that is installed, and nothing else: what `make install` builds.
+add_custom_target(installed)
 set(preload_directory ${CMAKE_INSTALL_LIBDIR}/steelyard)
 set(fortran_directory ${CMAKE_INSTALL_INCLUDEDIR}/steelyard/gfortran)
 
@@ -12,6 +14,7 @@ if(TARGET steelyard)
   add_custom_command(OUTPUT ${manual} DEPENDS steelyard VERBATIM
     COMMAND sh -c "\"$1\" options --man > \"$2\"" sh $<TARGET_FILE:steelyard> ${manual})
   add_custom_target(manual ALL DEPENDS ${manual})
+  add_dependencies(installed steelyard manual)
   install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   # The other man pages, where `make docs` has made them.
   install(DIRECTORY ${CMAKE_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL
@@ -22,21 +25,24 @@ foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
     set_target_properties(steelyard_preload_${flavour} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${preload_directory})
     install(TARGETS steelyard_preload_${flavour} LIBRARY DESTINATION ${preload_directory})
+    add_dependencies(installed steelyard_preload_${flavour})
   endif()
 endforeach()
 set_target_properties(steelyard_alone PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${preload_directory})
 install(TARGETS steelyard_alone LIBRARY DESTINATION ${preload_directory})
+add_dependencies(installed steelyard_alone)
 
 set_target_properties(steelyard_api PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
 install(TARGETS steelyard_api EXPORT steelyard LIBRARY)
+add_dependencies(installed steelyard_api)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/steelyard DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard)
 # Compiled with the program, by any Fortran compiler, and over its MPI.
-install(FILES ${PROJECT_SOURCE_DIR}/fortran/steelyard_phases.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_loops.f90
-              ${PROJECT_SOURCE_DIR}/fortran/steelyard_tasks.f90 ${PROJECT_SOURCE_DIR}/fortran/steelyard_collectives.f90
-        DESTINATION ${fortran_directory})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/fortran/ DESTINATION ${fortran_directory}
+        FILES_MATCHING PATTERN "steelyard_*.f90" PATTERN "steelyard_*.inc")
 if(TARGET steelyard_fortran_module)
   install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})
+  add_dependencies(installed steelyard_fortran_module)
   target_include_directories(steelyard_api INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)
 endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/schema)

@@ -12,11 +12,11 @@ find_program(STEELYARD_PYTHON NAMES python3)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/mpi.env STEELYARD_RUN_ENVIRONMENT REGEX "^[A-Z]")
 
-# steelyard_programs(<name> SOURCE <file> [FLAGS ...] [DEPENDS ...])
-# Builds ${CMAKE_CURRENT_BINARY_DIR}/<name>.<flavour>.<compiler> for every MPI and every compiler of the source's language:
-# clang and gcc, clang++ and g++, or gfortran. Appends their names to STEELYARD_PROGRAMS in the caller's scope.
+# steelyard_programs(<name> SOURCE <file> [COMPILER <compiler>] [FLAGS ...] [DEPENDS ...])
+# Builds ${CMAKE_CURRENT_BINARY_DIR}/<name>.<flavour>.<compiler> for every MPI, and every compiler of the source's language if
+# none is named: clang and gcc, clang++ and g++, or gfortran. Appends their names to STEELYARD_PROGRAMS in the caller's scope.
 function(steelyard_programs name)
-  cmake_parse_arguments(ARG "" "SOURCE" "FLAGS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SOURCE;COMPILER" "FLAGS;DEPENDS" ${ARGN})
   cmake_path(ABSOLUTE_PATH ARG_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   if(ARG_SOURCE MATCHES "\\.c$")
     set(language CC)
@@ -39,7 +39,7 @@ function(steelyard_programs name)
   foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
     foreach(compiler IN LISTS compilers)
       string(REGEX MATCH "^([^=]+)=(.*)$" matched ${compiler})
-      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language})
+      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language} OR (ARG_COMPILER AND NOT CMAKE_MATCH_1 STREQUAL ARG_COMPILER))
         continue()
       endif()
       set(program ${name}.${flavour}.${CMAKE_MATCH_1})
@@ -51,7 +51,7 @@ function(steelyard_programs name)
       set(file ${CMAKE_CURRENT_BINARY_DIR}/${program})
       add_custom_command(OUTPUT ${file}
         COMMAND ${CMAKE_COMMAND} -E env OMPI_${language}=${CMAKE_MATCH_2} MPICH_${language}=${CMAKE_MATCH_2}
-                ${STEELYARD_${flavour}_${language}} -O2 -g -fopenmp ${flags} ${modules} ${ARG_SOURCE} -o ${file} ${ARG_FLAGS}
+                ${STEELYARD_${flavour}_${language}} -O2 -g1 -fopenmp ${flags} ${modules} ${ARG_SOURCE} -o ${file} ${ARG_FLAGS}
         DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS}
         COMMENT "Building the program ${program}" VERBATIM COMMAND_EXPAND_LISTS)
       list(APPEND files ${file})

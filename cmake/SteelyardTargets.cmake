@@ -41,20 +41,55 @@ else()
   target_link_libraries(steelyard_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
+# Options of tests, beside what they test: optimising their own sources, with all debug information, takes twice the time.
+set(TEST_OPTIONS -O0)
+if(CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-g")
+  list(APPEND TEST_OPTIONS $<$<CONFIG:RelWithDebInfo>:-g1>)
+endif()
+
+# The headers of the standard library, fmt and GoogleTest take half of the time to compile a source, so they are compiled once
+# for the libraries and once for the tests. Sources still include what they use: clang-tidy and builds with ccache, which does
+# not work with precompiled headers, report a header that is missing.
+set(PRECOMPILED <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional>
+    <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
+  add_library(steelyard_precompiled OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
+  target_link_libraries(steelyard_precompiled PRIVATE steelyard_settings)
+  target_precompile_headers(steelyard_precompiled PRIVATE ${PRECOMPILED})
+  if(STEELYARD_TESTS)
+    add_executable(steelyard_precompiled_tests EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
+    target_compile_options(steelyard_precompiled_tests PRIVATE ${TEST_OPTIONS})
+    target_link_libraries(steelyard_precompiled_tests PRIVATE steelyard_settings GTest::gtest_main GTest::gmock)
+    target_precompile_headers(steelyard_precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${PRECOMPILED})
+  endif()
+endif()
+
+# steelyard_precompile(<target>): a library's target, whose sources are compiled with the options of steelyard_library().
+function(steelyard_precompile target)
+  if(TARGET steelyard_precompiled)
+    target_precompile_headers(${target} REUSE_FROM steelyard_precompiled)
+  endif()
+endfunction()
+
 # steelyard_library(<name> SOURCES ... [LINK ...]): a static, position-independent floor or part of one.
 function(steelyard_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC steelyard_settings ${ARG_LINK})
+  steelyard_precompile(${name})
 endfunction()
 
-# GoogleTest's headers are most of what a small test compiles. Not with ccache, which forgets what uses precompiled headers.
-if(STEELYARD_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
-  add_executable(steelyard_precompiled EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
-  target_link_libraries(steelyard_precompiled PRIVATE steelyard_settings GTest::gtest_main GTest::gmock)
-  target_precompile_headers(steelyard_precompiled PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-endif()
+# steelyard_test_program(<name> SOURCES ... [LINK ...]): a GoogleTest program.
+function(steelyard_test_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE ${TEST_OPTIONS})
+  target_link_libraries(${name} PRIVATE steelyard_settings ${ARG_LINK})
+  if(TARGET steelyard_precompiled_tests AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at
+    target_precompile_headers(${name} REUSE_FROM steelyard_precompiled_tests)
+  endif()
+endfunction()
 
 # steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI, named after the file that it tests.
 # ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
@@ -66,11 +101,7 @@ function(steelyard_test name)
   if(NOT STEELYARD_SANITIZED_TESTS AND NOT ARG_ALWAYS)
     return()
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE steelyard_settings GTest::gtest_main GTest::gmock ${ARG_LINK})
-  if(TARGET steelyard_precompiled AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at
-    target_precompile_headers(${name} REUSE_FROM steelyard_precompiled)
-  endif()
+  steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
 endfunction()

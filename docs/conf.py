@@ -26,8 +26,8 @@ html_show_sphinx = False
 
 _AUTHORS = [author]
 man_pages = [
-    ("tutorial", "steelyard-tutorial", "from an unbalanced program to a verdict", _AUTHORS, 7),
-    ("why-nothing-moved", "steelyard-why", "why Steelyard did nothing", _AUTHORS, 7),
+    ("tutorial", "steelyard-tutorial", "from native time to a measured gain", _AUTHORS, 7),
+    ("why-nothing-moved", "steelyard-why", "messages about what was not done, and what to do", _AUTHORS, 7),
     ("reference/run-record", "steelyard-record", "the format of run records", _AUTHORS, 5),
     ("reference/steelyard", "steelyard.h", "calls of any program", _AUTHORS, 3),
     ("reference/phases", "steelyard_phases", "libraries with different threading share a node", _AUTHORS, 3),

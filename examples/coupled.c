@@ -46,11 +46,11 @@ static void chemistry(long* field) {
     for (long i = 0; i < count; ++i) state[i] = (state[i] * state[i] + 1) % modulus;
   }
   check(steelyard_phase_leave(wide));
-  check(steelyard_phase_scatter(wide, all.data, all.bytes, &mine));
+  check(steelyard_phase_scatter(wide, all.data, all.sizes, &mine));
   for (int i = 0; i < cells; ++i) field[i] = ((long*)mine.data)[i];
 }
 
-// A threaded function of somebody else.
+// A threaded function that cannot be changed.
 static long equilibrate(long start) {
   long sum = 0;
 #pragma omp parallel for reduction(+ : sum)
@@ -82,9 +82,9 @@ int main(int argc, char** argv) {
   check(steelyard_node_distribute(node, STEELYARD_MACHINE, 1, &chosen));
   if (chosen) {
     check(steelyard_node_barrier(node));
-    check(steelyard_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_ONE_A_CORE));
+    check(steelyard_binding_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_THREADS_ONE_PER_CORE));
     result = equilibrate(total);
-    check(steelyard_pop(node));
+    check(steelyard_binding_pop(node));
     check(steelyard_node_barrier(node));
   } else {
     check(steelyard_node_barrier(node));

@@ -27,16 +27,16 @@ void transport(std::vector<long>& field, int rank, int ranks) {
 
 // MPI+OpenMP, callee-driven: few ranks work, for all. How many, it finds out by itself.
 void chemistry(std::vector<long>& field, steelyard::Phase& wide) {
-  const steelyard::Part<long> all = wide.gather(field.data(), field.size());
-  if (steelyard::InPhase in(wide); in.chosen()) {
+  const steelyard::Span<long> all = wide.gather(field.data(), field.size());
+  if (steelyard::ScopedPhase scope(wide); scope.chosen()) {
 #pragma omp parallel for
-    for (std::size_t i = 0; i < all.size; ++i) all[i] = (all[i] * all[i] + 1) % modulus;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = (all[i] * all[i] + 1) % modulus;
   }
-  const steelyard::Part<long> mine = wide.scatter_back<long>();
+  const steelyard::Span<long> mine = wide.scatter_back<long>();
   std::copy(mine.begin(), mine.end(), field.begin());
 }
 
-// A threaded function of somebody else.
+// A threaded function that cannot be changed.
 long equilibrate(long start) {
   long sum = 0;
 #pragma omp parallel for reduction(+ : sum)
@@ -50,7 +50,7 @@ long make_room_for_equilibrate(steelyard::Node& node, long start) {
   const bool chosen = node.distribute(STEELYARD_MACHINE, 1);
   node.barrier();
   if (chosen) {
-    const steelyard::Binding binding(node, STEELYARD_MACHINE);
+    const steelyard::ScopedBinding binding(node, STEELYARD_MACHINE);
     result = equilibrate(start);
   }
   chosen ? node.barrier() : node.quiesce();
@@ -64,13 +64,9 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  {
+  try {
     steelyard::Node node(MPI_COMM_WORLD);
     steelyard::Phase wide(node);
-    if (!node || !wide) {
-      std::cerr << "coupled: " << steelyard::message() << '\n';
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
     std::vector<long> field(cells);
     for (int i = 0; i < cells; ++i) field[static_cast<std::size_t>(i)] = (long{rank} * cells + i) * 7919 % 1000;
     for (int step = 0; step < steps; ++step) {
@@ -83,6 +79,9 @@ int main(int argc, char** argv) {
     const long result = make_room_for_equilibrate(node, total);
     MPI_Allreduce(&result, &results, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0) std::cout << "coupled: steps " << steps << ", checksum " << total + results << '\n';
+  } catch (const steelyard::Error& error) {
+    std::cerr << "coupled: " << error.what() << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
 }

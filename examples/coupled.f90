@@ -37,9 +37,9 @@ program coupled
   call steelyard_node_distribute(node, STEELYARD_MACHINE, 1, chosen)
   call steelyard_node_barrier(node)
   if (chosen) then
-    call steelyard_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_ONE_A_CORE)
+    call steelyard_binding_push_enclosing(node, STEELYARD_MACHINE, STEELYARD_THREADS_ONE_PER_CORE)
     found = equilibrate(total)
-    call steelyard_pop(node)
+    call steelyard_binding_pop(node)
     call steelyard_node_barrier(node)
   else
     call steelyard_node_quiesce(node)
@@ -57,7 +57,7 @@ contains
     integer, intent(in) :: status
     character(len=300) :: message
     if (status == STEELYARD_SUCCESS) return
-    call steelyard_message(message, len(message))
+    call steelyard_message(message)
     print '(2a)', 'coupled: ', trim(message)
     call MPI_Abort(MPI_COMM_WORLD, 1)
   end subroutine
@@ -92,12 +92,12 @@ contains
       end do
     end if
     call steelyard_phase_leave(wide)
-    call steelyard_phase_scatter(wide, all%data, all%bytes, mine)
+    call steelyard_phase_scatter(wide, all%data, all%sizes, mine)
     call c_f_pointer(mine%data, state, [cells])
     field = state
   end subroutine
 
-  ! A threaded function of somebody else.
+  ! A threaded function that cannot be changed.
   function equilibrate(start) result(summed)
     integer(int64), intent(in) :: start
     integer(int64) :: summed, k

@@ -1,5 +1,5 @@
-// Chemistry that is stiff in few cells: those of rank 0 take twenty times as long as the others. Each cell is a task, which runs
-// where there is time; its result comes home. The result is the same wherever that is.
+// Chemistry that is stiff in few cells: the cells of rank 0 take twenty times as long as the others. Each cell is a task, which
+// runs on an idle process; its result returns to its owner. The checksum is the same wherever tasks run.
 #include <mpi.h>
 #include <stdio.h>
 #include <steelyard/tasks.h>
@@ -18,17 +18,17 @@ static void check(steelyard_status_t status) {
 }
 
 static int integrate(steelyard_task_t* task, void* context) {
-  const struct cell* cell = task->input;
+  const struct cell* cell = task->data;
   long state = cell->state;
   (void)context;
   for (long i = 0; i < 1000 * cell->stiffness; ++i) state = (state * state + 1) % modulus;
-  steelyard_task_result(task, &state, sizeof(state));
+  steelyard_task_set_result(task, &state, sizeof(state));
   return 0;
 }
 
-static void keep(const steelyard_result_t* result, void* user) {
+static void keep(const steelyard_task_result_t* result, void* user) {
   struct cell* field = user;
-  field[result->tag].state = *(const long*)result->bytes;
+  field[result->tag].state = *(const long*)result->data;
 }
 
 int main(int argc, char** argv) {
@@ -36,8 +36,8 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const steelyard_task_type_t types[] = {{"integrate", integrate, NULL, 1}};
-  steelyard_tasks_t* pool;
-  check(steelyard_tasks_create(MPI_COMM_WORLD, types, 1, NULL, &pool));
+  steelyard_task_pool_t* pool;
+  check(steelyard_task_pool_create(MPI_COMM_WORLD, types, 1, NULL, &pool));
 
   struct cell field[cells];
   for (int i = 0; i < cells; ++i) {
@@ -45,14 +45,14 @@ int main(int argc, char** argv) {
     field[i].stiffness = rank == 0 ? 20 : 1;
   }
   for (int step = 0; step < steps; ++step) {
-    for (int i = 0; i < cells; ++i) check(steelyard_tasks_spawn(pool, 0, (uint64_t)i, &field[i], sizeof(field[i])));
-    check(steelyard_tasks_run(pool, keep, field));
+    for (int i = 0; i < cells; ++i) check(steelyard_task_pool_spawn(pool, 0, (uint64_t)i, &field[i], sizeof(field[i])));
+    check(steelyard_task_pool_run(pool, keep, field));
   }
   long sum = 0, total = 0;
   for (int i = 0; i < cells; ++i) sum += field[i].state;
   MPI_Allreduce(&sum, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("reactive: steps %d, checksum %ld\n", steps, total);
-  check(steelyard_tasks_free(pool));
+  check(steelyard_task_pool_free(pool));
   MPI_Finalize();
   return 0;
 }

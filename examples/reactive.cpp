@@ -28,14 +28,10 @@ int main(int argc, char** argv) {
   int rank = 0, provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  {
-    auto options = steelyard_tasks_options_t STEELYARD_TASKS_OPTIONS_DEFAULT;
+  try {
+    auto options = steelyard_task_pool_options_t STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
     options.threads = 2;
-    steelyard::tasks<Cell, long> chemistry(MPI_COMM_WORLD, integrate, options);
-    if (!chemistry) {
-      std::cerr << "reactive: " << steelyard::message() << '\n';
-      MPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    steelyard::TaskPool<Cell, long> chemistry(MPI_COMM_WORLD, integrate, options);
     std::vector<long> field(cells);
     for (int i = 0; i < cells; ++i)
       field[static_cast<std::size_t>(i)] = (static_cast<long>(rank) * cells + i) * 7919 % modulus;
@@ -47,6 +43,9 @@ int main(int argc, char** argv) {
     long total = 0;
     MPI_Allreduce(&sum, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) std::cout << "reactive: steps " << steps << ", checksum " << total << '\n';
+  } catch (const steelyard::Error& error) {
+    std::cerr << "reactive: " << error.what() << '\n';
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
   return 0;

@@ -17,23 +17,23 @@ contains
     type(cell_t), pointer :: cell
     integer(c_int64_t), target :: state
     integer(c_int64_t) :: i
-    call c_f_pointer(task%input, cell)
+    call c_f_pointer(task%data, cell)
     state = cell%state
     do i = 1, 1000 * cell%stiffness
       state = modulo(state * state + 1, modulus)
     end do
-    call steelyard_task_result(task, c_loc(state), c_sizeof(state))
+    call steelyard_task_set_result(task, c_loc(state), c_sizeof(state))
     integrate = 0
     if (c_associated(context)) integrate = 1
   end function
 
   subroutine keep(result, user) bind(c)
-    type(steelyard_result_t), intent(in) :: result
+    type(steelyard_task_result_t), intent(in) :: result
     type(c_ptr), value :: user
     type(cell_t), pointer :: field(:)
     integer(c_int64_t), pointer :: state
     call c_f_pointer(user, field, [cells])
-    call c_f_pointer(result%bytes, state)
+    call c_f_pointer(result%data, state)
     field(result%tag)%state = state
   end subroutine
 end module
@@ -45,7 +45,7 @@ program reactive
   implicit none
   type(cell_t), target :: field(cells)
   type(steelyard_task_type_t) :: types(1)
-  type(steelyard_tasks_t) :: pool
+  type(steelyard_task_pool_t) :: pool
   integer :: rank, provided, step, status
   integer(c_int64_t) :: i, total
   character(len=300) :: message
@@ -53,9 +53,9 @@ program reactive
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   types(1) = steelyard_task_type_t('integrate', c_funloc(integrate))
-  call steelyard_tasks_create(MPI_COMM_WORLD, types, pool, status=status)
+  call steelyard_task_pool_create(MPI_COMM_WORLD, types, pool, status=status)
   if (status /= STEELYARD_SUCCESS) then
-    call steelyard_message(message, len(message))
+    call steelyard_message(message)
     print '(2a)', 'reactive: ', trim(message)
     call MPI_Abort(MPI_COMM_WORLD, 1)
   end if
@@ -64,12 +64,12 @@ program reactive
   end do
   do step = 1, steps
     do i = 1, cells
-      call steelyard_tasks_spawn(pool, 0, i, c_loc(field(i)), c_sizeof(field(i)))
+      call steelyard_task_pool_spawn(pool, 0, i, c_loc(field(i)), c_sizeof(field(i)))
     end do
-    call steelyard_tasks_run(pool, keep, c_loc(field))
+    call steelyard_task_pool_run(pool, keep, c_loc(field))
   end do
   call MPI_Allreduce(sum(field%state), total, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD)
   if (rank == 0) print '(a,i0,a,i0)', 'reactive: steps ', steps, ', checksum ', total
-  call steelyard_tasks_free(pool)
+  call steelyard_task_pool_free(pool)
   call MPI_Finalize()
 end program

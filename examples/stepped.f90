@@ -27,7 +27,7 @@ program stepped
   if (rank == 0) then
     print '(a,i0,a,i0)', 'stepped: steps ', steps, ', checksum ', total
     if (status /= STEELYARD_SUCCESS) then
-      call steelyard_message(message, len(message))
+      call steelyard_message(message)
       print '(2a)', 'stepped: ', trim(message)
     end if
   end if

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     steelyard_iterations_t mine;
     steelyard_loop_begin(NULL, 0, rows, 1, &mine);
     while (steelyard_loop_next(&mine)) {
-      for (int64_t i = mine.first; i < mine.last; ++i) {
+      for (int64_t i = mine.begin; i < mine.end; ++i) {
         long row = value[i];
         for (int64_t j = 0; j <= i; ++j) row = (row * 31 + j) % modulus;
         value[i] = row;

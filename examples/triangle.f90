@@ -32,7 +32,7 @@ program triangle
     end do
     call steelyard_loop_end(mine, status)
     if (status /= STEELYARD_SUCCESS) then
-      call steelyard_message(message, len(message))
+      call steelyard_message(message)
       print '(2a)', 'triangle: ', trim(message)
       call MPI_Abort(MPI_COMM_WORLD, 1)
     end if

@@ -1,576 +1,559 @@
-! Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names; indices
-! count from 0, as there; each call takes an optional status at its end.
-!
-! Handles of mpi_f08 differ from MPI to MPI, so this file is compiled with the program: name it before the sources that use
-! it, or `include 'steelyard_phases.f90'` at the head of one, before its first program unit. It needs the module steelyard.
-!
-!     call steelyard_node_create(MPI_COMM_WORLD, node)
-!     call steelyard_phase_create(node, STEELYARD_NUMA, 1, wide)
-!     call steelyard_phase_enter(wide, chosen)
-!     if (chosen) call threaded_library()
-!     call steelyard_phase_leave(wide)
+!> Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names.
+!! Indices count from 0, as there.
+!!
+!! The handles of mpi_f08 differ between MPI libraries, so this file is compiled with the program: name it before the
+!! sources that use it, or write `include 'steelyard_phases.f90'` at the head of one, before its first program unit. It
+!! needs the module steelyard. Link `-lsteelyard`.
+!!
+!!     call steelyard_node_create(MPI_COMM_WORLD, node)
+!!     call steelyard_phase_create(node, STEELYARD_NUMA, 1, wide)
+!!     call steelyard_phase_enter(wide, chosen)
+!!     if (chosen) call threaded_library()
+!!     call steelyard_phase_leave(wide)
+!!
+!! Each call has an optional status at its end: STEELYARD_SUCCESS, or an error of the C function of the same name. No
+!! call is thread-safe. "Collective" calls are made by all processes named there, in the same order.
 module steelyard_phases
   use, intrinsic :: iso_c_binding
   use mpi_f08
   use steelyard
   implicit none
   private
-  public :: steelyard_node_t, steelyard_phase_t, steelyard_cpus_t, steelyard_process_t, steelyard_machine_t, &
-    steelyard_bounds_t, steelyard_grade_t, steelyard_view_t
-  public :: steelyard_node_create, steelyard_node_split, steelyard_node_free, steelyard_node_size, &
-    steelyard_node_rank, steelyard_node_count, steelyard_node_count_in, steelyard_node_cpus_in, &
-    steelyard_node_processes_in, steelyard_node_closest, steelyard_node_process, steelyard_node_machine, &
-    steelyard_node_kind, steelyard_push_cpus, steelyard_push_resource, steelyard_push_enclosing, steelyard_pop, &
-    steelyard_node_distribute, steelyard_node_barrier, steelyard_node_quiesce, steelyard_phase_create, &
-    steelyard_phase_create_graded, steelyard_phase_free, steelyard_phase_enter, steelyard_phase_leave, &
-    steelyard_phase_grade, steelyard_phase_gather, steelyard_phase_scatter
+  public :: steelyard_node_t, steelyard_phase_t, steelyard_cpuset_t, steelyard_process_info_t, steelyard_machine_info_t, &
+    steelyard_phase_bounds_t, steelyard_phase_configuration_t, steelyard_view_t
+  public :: steelyard_cpuset_format, steelyard_node_create, steelyard_node_split, steelyard_node_free, steelyard_node_size, &
+    steelyard_node_rank, steelyard_node_count_resources, steelyard_node_count_resources_in, steelyard_node_get_cpuset, &
+    steelyard_node_get_processes, steelyard_node_find_closest, steelyard_node_get_process, steelyard_node_get_machine, &
+    steelyard_node_get_cpu_kind, steelyard_binding_push_cpuset, steelyard_binding_push_resource, &
+    steelyard_binding_push_enclosing, steelyard_binding_pop, steelyard_node_distribute, steelyard_node_barrier, &
+    steelyard_node_quiesce, steelyard_phase_create, steelyard_phase_create_autotuned, steelyard_phase_free, &
+    steelyard_phase_enter, steelyard_phase_leave, steelyard_phase_get_configuration, steelyard_phase_gather, &
+    steelyard_phase_scatter
 
+  !> Types of resources of a machine: steelyard_resource_t.
   enum, bind(c)
-    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, &
-      STEELYARD_CORE = 4, STEELYARD_PU = 5
+    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, STEELYARD_CORE = 4, &
+      STEELYARD_PU = 5
   end enum
   public :: STEELYARD_MACHINE, STEELYARD_PACKAGE, STEELYARD_NUMA, STEELYARD_L3, STEELYARD_CORE, STEELYARD_PU
-  integer(c_int), parameter, public :: STEELYARD_SAME_THREADS = -1, STEELYARD_ONE_A_CORE = 0
+  !> Thread counts between a push and its pop, besides the numbers from 1: as it is, and one thread for each core of the
+  !! set.
+  integer(c_int), parameter, public :: STEELYARD_THREADS_KEEP = -1, STEELYARD_THREADS_ONE_PER_CORE = 0
 
+  !> A context: the processes of one node that share a communicator.
   type, bind(c) :: steelyard_node_t
     type(c_ptr) :: handle = c_null_ptr
   end type
+  !> A part of the program that runs with fewer processes and more threads.
   type, bind(c) :: steelyard_phase_t
     type(c_ptr) :: handle = c_null_ptr
   end type
-  type, bind(c) :: steelyard_cpus_t
+  !> A set of CPUs: CPU n is bit mod(n, 64) of words(n / 64 + 1).
+  type, bind(c) :: steelyard_cpuset_t
     integer(c_int64_t) :: words(64) = 0
   end type
-  type, bind(c) :: steelyard_process_t
+  !> A process of the node. bound: 1 if initial_cpuset leaves out a CPU of the machine, otherwise 0.
+  type, bind(c) :: steelyard_process_info_t
     integer(c_int) :: rank = 0, pid = 0, bound = 0
-    type(steelyard_cpus_t) :: home, now
+    type(steelyard_cpuset_t) :: initial_cpuset, current_cpuset
   end type
-  type, bind(c) :: steelyard_machine_t
-    integer(c_int) :: threads_per_core = 0, kinds = 0, emulated = 0
-    real(c_double) :: quota = 0
-    type(steelyard_cpus_t) :: all, job
+  !> The machine of this node: steelyard_machine_info_t of phases.h documents the members.
+  type, bind(c) :: steelyard_machine_info_t
+    integer(c_int) :: threads_per_core = 0, cpu_kinds = 0, emulated = 0
+    real(c_double) :: cpu_quota = 0
+    type(steelyard_cpuset_t) :: allowed_cpuset, job_cpuset
   end type
-  type, bind(c) :: steelyard_bounds_t
-    integer(c_int) :: least_processes = 1, most_processes = 0, most_threads = 0
+  !> Limits of what an autotuned phase tries. A maximum of 0 is no limit.
+  type, bind(c) :: steelyard_phase_bounds_t
+    integer(c_int) :: min_processes = 1, max_processes = 0, max_threads = 0
   end type
-  type, bind(c) :: steelyard_grade_t
-    integer(c_int) :: processes = 0, threads = 0, settled = 0, chosen = 0, works_for_me = 0
+  !> How a phase runs next: steelyard_phase_configuration_t of phases.h documents the members.
+  type, bind(c) :: steelyard_phase_configuration_t
+    integer(c_int) :: processes = 0, threads = 0, settled = 0, chosen = 0, leader = 0
     real(c_double) :: seconds = 0
   end type
-  ! `bytes` points to integer(c_size_t), `processes` to integer(c_int), both of size `parts`: c_f_pointer makes arrays of all.
+  !> Data in the node's shared memory, owned by the phase. `sizes` points to integer(c_size_t), `processes` to
+  !! integer(c_int), both of `parts` elements: c_f_pointer makes arrays of them.
   type, bind(c) :: steelyard_view_t
     type(c_ptr) :: data = c_null_ptr
     integer(c_int) :: parts = 0
-    type(c_ptr) :: bytes = c_null_ptr, processes = c_null_ptr
+    type(c_ptr) :: sizes = c_null_ptr, processes = c_null_ptr
   end type
-
-  type, bind(c) :: meeting_type
+  ! steelyard_node_transport_t.
+  type, bind(c) :: transport_type
     type(c_ptr) :: self
-    integer(c_int) :: rank, size, rank_in_communicator
-    type(c_ptr) :: problem
+    integer(c_int) :: rank, size, rank_in_communicator, status
+    type(c_ptr) :: message
     type(c_funptr) :: broadcast, all_agree, abort
   end type
-
-  ! Where the processes of a node meet, and what they have agreed on.
-  type :: place_type
+  ! The processes of a node, and what they have agreed on.
+  type :: node_type
     integer :: handle
     integer(c_int) :: agreed
   end type
-
   interface
-    integer(c_int) function node_create_by(meeting, node) bind(c, name='steelyard_node_create_by')
-      import :: c_int, meeting_type, steelyard_node_t
-      type(meeting_type), intent(in) :: meeting
-      type(steelyard_node_t), intent(out) :: node
-    end function
-    subroutine node_free(node) bind(c, name='steelyard_node_free')
-      import :: c_ptr
-      type(c_ptr), value :: node
-    end subroutine
-    integer(c_int) function node_size(node) bind(c, name='steelyard_node_size')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-    end function
-    integer(c_int) function node_rank(node) bind(c, name='steelyard_node_rank')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-    end function
-    integer(c_int) function node_count(node, resource, count) bind(c, name='steelyard_node_count')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource
-      integer(c_int), intent(out) :: count
-    end function
-    integer(c_int) function node_count_in(node, outer, place, inner, count) bind(c, name='steelyard_node_count_in')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: outer, place, inner
-      integer(c_int), intent(out) :: count
-    end function
-    integer(c_int) function node_cpus_in(node, resource, place, cpus) bind(c, name='steelyard_node_cpus_in')
-      import :: c_int, c_ptr, steelyard_cpus_t
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, place
-      type(steelyard_cpus_t), intent(out) :: cpus
-    end function
-    integer(c_int) function node_processes_in(node, resource, place, processes, room, count) &
-        bind(c, name='steelyard_node_processes_in')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, place, room
-      integer(c_int), intent(out) :: processes(*), count
-    end function
-    integer(c_int) function node_closest(node, resource, place) bind(c, name='steelyard_node_closest')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource
-      integer(c_int), intent(out) :: place
-    end function
-    integer(c_int) function node_process(node, process, found) bind(c, name='steelyard_node_process')
-      import :: c_int, c_ptr, steelyard_process_t
-      type(c_ptr), value :: node
-      integer(c_int), value :: process
-      type(steelyard_process_t), intent(out) :: found
-    end function
-    integer(c_int) function node_machine(node, machine) bind(c, name='steelyard_node_machine')
-      import :: c_int, c_ptr, steelyard_machine_t
-      type(c_ptr), value :: node
-      type(steelyard_machine_t), intent(out) :: machine
-    end function
-    integer(c_int) function node_kind(node, cpu, kind_of_core) bind(c, name='steelyard_node_kind')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: cpu
-      integer(c_int), intent(out) :: kind_of_core
-    end function
-    integer(c_int) function push_cpus(node, cpus, threads) bind(c, name='steelyard_push_cpus')
-      import :: c_int, c_ptr, steelyard_cpus_t
-      type(c_ptr), value :: node
-      type(steelyard_cpus_t), intent(in) :: cpus
-      integer(c_int), value :: threads
-    end function
-    integer(c_int) function push_resource(node, resource, place, threads) bind(c, name='steelyard_push_resource')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, place, threads
-    end function
-    integer(c_int) function push_enclosing(node, resource, threads) bind(c, name='steelyard_push_enclosing')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, threads
-    end function
-    integer(c_int) function c_pop(node) bind(c, name='steelyard_pop')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-    end function
-    integer(c_int) function node_distribute(node, resource, most, chosen) bind(c, name='steelyard_node_distribute')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, most
-      integer(c_int), intent(out) :: chosen
-    end function
-    integer(c_int) function node_barrier(node) bind(c, name='steelyard_node_barrier')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-    end function
-    integer(c_int) function node_quiesce(node) bind(c, name='steelyard_node_quiesce')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: node
-    end function
-    integer(c_int) function phase_create(node, resource, most, phase) bind(c, name='steelyard_phase_create')
-      import :: c_int, c_ptr, steelyard_phase_t
-      type(c_ptr), value :: node
-      integer(c_int), value :: resource, most
-      type(steelyard_phase_t), intent(out) :: phase
-    end function
-    integer(c_int) function phase_create_graded(node, bounds, phase) bind(c, name='steelyard_phase_create_graded')
-      import :: c_int, c_ptr, steelyard_phase_t, steelyard_bounds_t
-      type(c_ptr), value :: node
-      type(steelyard_bounds_t), intent(in) :: bounds
-      type(steelyard_phase_t), intent(out) :: phase
-    end function
-    subroutine phase_leave_all() bind(c, name='steelyard_phase_leave_all')
-    end subroutine
-    integer(c_int) function internal_node() bind(c, name='steelyard_internal_node')
-      import :: c_int
-    end function
-    subroutine internal_world_rank(rank) bind(c, name='steelyard_internal_world_rank')
-      import :: c_int
-      integer(c_int), value :: rank
-    end subroutine
-    subroutine internal_pause(turn) bind(c, name='steelyard_internal_pause')
-      import :: c_int
-      integer(c_int), value :: turn
-    end subroutine
-    subroutine phase_free(phase) bind(c, name='steelyard_phase_free')
-      import :: c_ptr
-      type(c_ptr), value :: phase
-    end subroutine
-    integer(c_int) function phase_enter(phase, chosen) bind(c, name='steelyard_phase_enter')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: phase
-      integer(c_int), intent(out) :: chosen
-    end function
-    integer(c_int) function phase_leave(phase) bind(c, name='steelyard_phase_leave')
-      import :: c_int, c_ptr
-      type(c_ptr), value :: phase
-    end function
-    integer(c_int) function phase_grade(phase, grade) bind(c, name='steelyard_phase_grade')
-      import :: c_int, c_ptr, steelyard_grade_t
-      type(c_ptr), value :: phase
-      type(steelyard_grade_t), intent(out) :: grade
-    end function
-    integer(c_int) function phase_gather(phase, mine, bytes, all) bind(c, name='steelyard_phase_gather')
-      import :: c_int, c_ptr, c_size_t, steelyard_view_t
-      type(c_ptr), value :: phase, mine
-      integer(c_size_t), value :: bytes
-      type(steelyard_view_t), intent(out) :: all
-    end function
-    integer(c_int) function phase_scatter(phase, data, bytes, mine) bind(c, name='steelyard_phase_scatter')
-      import :: c_int, c_ptr, steelyard_view_t
-      type(c_ptr), value :: phase, data, bytes
-      type(steelyard_view_t), intent(out) :: mine
-    end function
+    include 'steelyard_phases_c.inc'
   end interface
-
 contains
 
-  subroutine give(outcome, status)
-    integer(c_int), intent(in) :: outcome
-    integer(c_int), intent(out), optional :: status
-    if (present(status)) status = outcome
+  include 'steelyard_mpi.inc'
+  include 'steelyard_phases_mpi.inc'
+
+  !> Writes a set of CPUs as text, such as '0-3,8'.
+  !!
+  !! @param      cpuset the set
+  !! @param[out] text   padded with blanks, or cut to the length of `text`
+  !! @note Local. Does not block.
+  subroutine steelyard_cpuset_format(cpuset, text)
+    type(steelyard_cpuset_t), intent(in) :: cpuset
+    character(len=*), intent(out) :: text
+    character(kind=c_char) :: words(len(text) + 1)
+    integer :: i
+    call cpuset_format(cpuset, words, size(words, kind=c_size_t))
+    text = ''
+    do i = 1, len(text)
+      if (words(i) == c_null_char) exit
+      text(i:i) = words(i)
+    end do
   end subroutine
 
-  ! Collective over an intra-communicator.
+  !> Creates a context of the processes of this node that are in a communicator.
+  !!
+  !! @param      communicator an intra-communicator; not kept
+  !! @param[out] node         the context; freed with steelyard_node_free()
+  !! @param[out] status       as for steelyard_node_create() in C
+  !! @pre MPI is initialised and not finalised.
+  !! @note Collective over `communicator`. Blocks until all its processes have made the call.
   subroutine steelyard_node_create(communicator, node, status)
     type(MPI_Comm), intent(in) :: communicator
     type(steelyard_node_t), intent(out) :: node
     integer(c_int), intent(out), optional :: status
-    character(kind=c_char, len=120), target :: problem
-    type(place_type), target :: place
+    character(kind=c_char, len=MPI_MAX_ERROR_STRING + 64), target :: message
+    type(node_type), target :: self
     type(MPI_Comm) :: here, several
-    type(meeting_type) :: meeting
-    integer :: rank, before
+    type(transport_type) :: transport
+    integer :: rank, before, error
     integer(c_int) :: outcome
-    logical :: initialized, finalized, inter, by_number
-
+    logical :: by_number
     here = MPI_COMM_NULL
-    place = place_type(here%mpi_val, 1_c_int)
+    self = node_type(here%mpi_val, 1_c_int)
     by_number = .false.
-    meeting = meeting_type(c_loc(place), 0, 1, 0, c_null_ptr, c_funloc(meet_broadcast), c_funloc(meet_all_agree), &
-      c_funloc(meet_abort))
-    call MPI_Initialized(initialized)
-    call MPI_Finalized(finalized)
-    problem = ''
-    if (.not. initialized .or. finalized) then
-      problem = 'a context needs MPI: make it between MPI_Init and MPI_Finalize' // c_null_char
-    else if (communicator == MPI_COMM_NULL) then
-      problem = 'a context cannot be made of MPI_COMM_NULL: pass a communicator that this process is in' // c_null_char
-    else
-      call MPI_Comm_test_inter(communicator, inter)
-      if (inter) &
-        problem = 'a context cannot be made of an inter-communicator: pass an intra-communicator' // c_null_char
-    end if
-    if (problem /= '') then
-      meeting%problem = c_loc(problem)
-    else
-      call watch_the_end()
+    transport = transport_type(c_loc(self), 0, 1, 0, usable(communicator, message), c_loc(message), &
+      c_funloc(node_broadcast), c_funloc(node_all_agree), c_funloc(node_abort))
+    if (transport%status == STEELYARD_SUCCESS) then
+      call watch_finalize()
       call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-      call internal_world_rank(int(rank, c_int))
+      call set_world_rank(int(rank, c_int))
       call MPI_Comm_rank(communicator, rank)
-      meeting%rank_in_communicator = rank
+      transport%rank_in_communicator = rank
       by_number = is_mpich()  ! its MPI_Comm_split_type splits twice
       if (by_number) then
-        call MPI_Comm_split(communicator, internal_node(), rank, here)
+        call MPI_Comm_split(communicator, node_id(), rank, here, error)
       else
-        call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
+        call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here, error)
       end if
-      call take_places()
+      transport%status = mpi_outcome(error, 'the split of the communicator by nodes', message)
     end if
-    outcome = node_create_by(meeting, node)
-    if (by_number .and. place%agreed == 0) then
-      ! Two nodes may have the same number. Then all got a failure: files in memory are those of one node.
+    if (transport%status == STEELYARD_SUCCESS) call take_places()
+    outcome = node_create_with_transport(transport, node)
+    if (by_number .and. self%agreed == 0) then
+      ! Two nodes may have the same number. Then all got a failure: a file in memory belongs to one node.
       several = here
-      before = meeting%size
-      call MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, int(meeting%rank), MPI_INFO_NULL, here)
+      before = transport%size
+      call MPI_Comm_split_type(several, MPI_COMM_TYPE_SHARED, int(transport%rank), MPI_INFO_NULL, here)
       call MPI_Comm_free(several)
       call take_places()
-      if (meeting%size < before) outcome = node_create_by(meeting, node)
+      if (transport%size < before) outcome = node_create_with_transport(transport, node)
     end if
     call give(outcome, status)
     if (here /= MPI_COMM_NULL) call MPI_Comm_free(here)
-
   contains
-
+    ! An MPI error in the messages of the library ends the program: no call could report it to all ranks.
     subroutine take_places()
-      place%handle = here%mpi_val
-      call MPI_Comm_rank(here, meeting%rank)
-      call MPI_Comm_size(here, meeting%size)
+      self%handle = here%mpi_val
+      call MPI_Comm_set_errhandler(here, MPI_ERRORS_ARE_FATAL)
+      call MPI_Comm_rank(here, transport%rank)
+      call MPI_Comm_size(here, transport%size)
     end subroutine
   end subroutine
 
-  logical function is_mpich()
-    character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
-    integer :: length
-    call MPI_Get_library_version(version, length)
-    is_mpich = index(version(:length), 'MPICH') > 0
-  end function
-
-  subroutine await(request)
-    type(MPI_Request), intent(inout) :: request
-    integer(c_int) :: turn
-    logical :: done
-    turn = 0
-    do
-      call MPI_Test(request, done, MPI_STATUS_IGNORE)
-      if (done) return
-      call internal_pause(turn)
-      turn = turn + 1
-    end do
-  end subroutine
-
-  subroutine meet_broadcast(self, bytes, size) bind(c)
-    type(c_ptr), value :: self, bytes
-    integer(c_size_t), value :: size
-    type(place_type), pointer :: place
-    character(kind=c_char), pointer :: buffer(:)
-    type(MPI_Comm) :: here
-    type(MPI_Request) :: request
-    call c_f_pointer(self, place)
-    call c_f_pointer(bytes, buffer, [size])
-    here%mpi_val = place%handle
-    call MPI_Ibcast(buffer, int(size), MPI_BYTE, 0, here, request)
-    call await(request)
-  end subroutine
-
-  integer(c_int) function meet_all_agree(self, mine) bind(c)
-    type(c_ptr), value :: self
-    integer(c_int), value :: mine
-    type(place_type), pointer :: place
-    integer(c_int), asynchronous :: one, all
-    type(MPI_Comm) :: here
-    type(MPI_Request) :: request
-    call c_f_pointer(self, place)
-    here%mpi_val = place%handle
-    one = mine
-    call MPI_Iallreduce(one, all, 1, MPI_INT, MPI_MIN, here, request)  ! as in C
-    call await(request)
-    place%agreed = all
-    meet_all_agree = all
-  end function
-
-  subroutine meet_abort() bind(c)
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
-
-  ! The first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF.
-  subroutine watch_the_end()
-    integer, save :: key = MPI_KEYVAL_INVALID
-    if (key /= MPI_KEYVAL_INVALID) return
-    call MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, mpi_ends, key, 0_MPI_ADDRESS_KIND)
-    call MPI_Comm_set_attr(MPI_COMM_SELF, key, 0_MPI_ADDRESS_KIND)
-  end subroutine
-
-  subroutine mpi_ends(self, key, value, state, ierror)
-    type(MPI_Comm) :: self
-    integer :: key, ierror
-    integer(MPI_ADDRESS_KIND) :: value, state
-    associate (not_asked => [self%mpi_val, key, int(value), int(state)])
-      call phase_leave_all()
-    end associate
-    ierror = MPI_SUCCESS
-  end subroutine
-
-  ! Collective over the communicator: those who work at the same resource now.
+  !> Splits a communicator into the processes that are bound to the same resource now.
+  !!
+  !! @param      node         the context
+  !! @param      communicator an intra-communicator
+  !! @param      resource     type of the resource
+  !! @param[out] part         the communicator of the processes at this one's resource; freed with MPI_Comm_free
+  !! @param[out] status       as for steelyard_node_split() in C
+  !! @pre MPI is initialised and not finalised.
+  !! @note Collective over `communicator`. Blocks until all its processes have made the call.
   subroutine steelyard_node_split(node, communicator, resource, part, status)
     type(steelyard_node_t), intent(in) :: node
     type(MPI_Comm), intent(in) :: communicator
     integer(c_int), intent(in) :: resource
     type(MPI_Comm), intent(out) :: part
     integer(c_int), intent(out), optional :: status
+    character(kind=c_char, len=MPI_MAX_ERROR_STRING + 64) :: message
     type(MPI_Comm) :: here
     integer(c_int) :: outcome, place
-    integer :: rank
+    integer :: rank, error
     part = MPI_COMM_NULL
-    outcome = node_closest(node%handle, resource, place)
+    outcome = node_find_closest(node%handle, resource, place)
     if (outcome == STEELYARD_SUCCESS) then
-      call MPI_Comm_rank(communicator, rank)
-      call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here)
-      call MPI_Comm_split(here, place, rank, part)
-      call MPI_Comm_free(here)
+      here = MPI_COMM_NULL
+      outcome = usable(communicator, message)
+      if (outcome == STEELYARD_SUCCESS) then
+        call MPI_Comm_rank(communicator, rank)
+        call MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, here, error)
+        if (error == MPI_SUCCESS) call MPI_Comm_split(here, place, rank, part, error)
+        if (here /= MPI_COMM_NULL) call MPI_Comm_free(here)
+        outcome = mpi_outcome(error, 'the split of the communicator by resources', message)
+      end if
+      if (outcome /= STEELYARD_SUCCESS) call set_message(message, index(message, c_null_char) - 1_c_size_t)
     end if
     call give(outcome, status)
   end subroutine
 
+  !> Frees a context, before or after its phases, before or after MPI_Finalize. Pops the bindings that it has pushed.
+  !!
+  !! @param node the context
+  !! @note Local. Does not block.
   subroutine steelyard_node_free(node)
     type(steelyard_node_t), intent(inout) :: node
     call node_free(node%handle)
     node%handle = c_null_ptr
   end subroutine
 
+  !> Returns the number of processes of this node in the context.
+  !!
+  !! @param node the context
+  !! @return the number of processes; 0 if the context was not created
+  !! @note Local. Does not block.
   integer(c_int) function steelyard_node_size(node)
     type(steelyard_node_t), intent(in) :: node
     steelyard_node_size = node_size(node%handle)
   end function
 
+  !> Returns the number of this process in the context.
+  !!
+  !! @param node the context
+  !! @return the number, from 0
+  !! @note Local. Does not block.
   integer(c_int) function steelyard_node_rank(node)
     type(steelyard_node_t), intent(in) :: node
     steelyard_node_rank = node_rank(node%handle)
   end function
 
-  subroutine steelyard_node_count(node, resource, count, status)
+  !> Counts the resources of a type on this node.
+  !!
+  !! @param      node     the context
+  !! @param      resource type of the resource
+  !! @param[out] count    their number; 0 if the machine has none of this type
+  !! @param[out] status   as for steelyard_node_count_resources() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_count_resources(node, resource, count, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(in) :: resource
     integer(c_int), intent(out) :: count
     integer(c_int), intent(out), optional :: status
-    call give(node_count(node%handle, resource, count), status)
+    call give(node_count_resources(node%handle, resource, count), status)
   end subroutine
 
-  subroutine steelyard_node_count_in(node, outer, place, inner, count, status)
+  !> Counts the resources of a type inside another resource.
+  !!
+  !! @param      node   the context
+  !! @param      outer  type of the resource that contains them
+  !! @param      index  which of that type, from 0
+  !! @param      inner  type of the resources to be counted
+  !! @param[out] count  their number
+  !! @param[out] status as for steelyard_node_count_resources_in() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_count_resources_in(node, outer, index, inner, count, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: outer, place, inner
+    integer(c_int), intent(in) :: outer
+    integer(c_int), intent(in) :: index
+    integer(c_int), intent(in) :: inner
     integer(c_int), intent(out) :: count
     integer(c_int), intent(out), optional :: status
-    call give(node_count_in(node%handle, outer, place, inner, count), status)
+    call give(node_count_resources_in(node%handle, outer, index, inner, count), status)
   end subroutine
 
-  subroutine steelyard_node_cpus_in(node, resource, place, cpus, status)
-    type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, place
-    type(steelyard_cpus_t), intent(out) :: cpus
-    integer(c_int), intent(out), optional :: status
-    call give(node_cpus_in(node%handle, resource, place, cpus), status)
-  end subroutine
-
-  subroutine steelyard_node_closest(node, resource, place, status)
+  !> Returns the CPUs of a resource.
+  !!
+  !! @param      node     the context
+  !! @param      resource type of the resource
+  !! @param      index    which of that type, from 0
+  !! @param[out] cpuset   its CPUs
+  !! @param[out] status   as for steelyard_node_get_cpuset() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_get_cpuset(node, resource, index, cpuset, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(in) :: resource
-    integer(c_int), intent(out) :: place
+    integer(c_int), intent(in) :: index
+    type(steelyard_cpuset_t), intent(out) :: cpuset
     integer(c_int), intent(out), optional :: status
-    call give(node_closest(node%handle, resource, place), status)
+    call give(node_get_cpuset(node%handle, resource, index, cpuset), status)
   end subroutine
 
-  subroutine steelyard_node_process(node, process, found, status)
+  !> Finds the resource that contains most of the CPUs to which the calling thread is bound now.
+  !!
+  !! @param      node     the context
+  !! @param      resource type of the resource
+  !! @param[out] index    which of that type, from 0
+  !! @param[out] status   as for steelyard_node_find_closest() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_find_closest(node, resource, index, status)
+    type(steelyard_node_t), intent(in) :: node
+    integer(c_int), intent(in) :: resource
+    integer(c_int), intent(out) :: index
+    integer(c_int), intent(out), optional :: status
+    call give(node_find_closest(node%handle, resource, index), status)
+  end subroutine
+
+  !> Returns what is known about a process of the node.
+  !!
+  !! @param      node    the context
+  !! @param      process number of the process in the context, from 0
+  !! @param[out] info    the process
+  !! @param[out] status  as for steelyard_node_get_process() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_get_process(node, process, info, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(in) :: process
-    type(steelyard_process_t), intent(out) :: found
+    type(steelyard_process_info_t), intent(out) :: info
     integer(c_int), intent(out), optional :: status
-    call give(node_process(node%handle, process, found), status)
+    call give(node_get_process(node%handle, process, info), status)
   end subroutine
 
-  subroutine steelyard_node_machine(node, machine, status)
+  !> Returns what is known about the machine of this node.
+  !!
+  !! @param      node   the context
+  !! @param[out] info   the machine
+  !! @param[out] status as for steelyard_node_get_machine() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_get_machine(node, info, status)
     type(steelyard_node_t), intent(in) :: node
-    type(steelyard_machine_t), intent(out) :: machine
+    type(steelyard_machine_info_t), intent(out) :: info
     integer(c_int), intent(out), optional :: status
-    call give(node_machine(node%handle, machine), status)
+    call give(node_get_machine(node%handle, info), status)
   end subroutine
 
-  subroutine steelyard_node_kind(node, cpu, kind_of_core, status)
+  !> Returns the kind of the core of a CPU, on machines with different cores.
+  !!
+  !! @param      node     the context
+  !! @param      cpu      the kernel's number of the CPU
+  !! @param[out] cpu_kind 0 for the most energy-efficient kind, up to cpu_kinds - 1
+  !! @param[out] status   as for steelyard_node_get_cpu_kind() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_get_cpu_kind(node, cpu, cpu_kind, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(in) :: cpu
-    integer(c_int), intent(out) :: kind_of_core
+    integer(c_int), intent(out) :: cpu_kind
     integer(c_int), intent(out), optional :: status
-    call give(node_kind(node%handle, cpu, kind_of_core), status)
+    call give(node_get_cpu_kind(node%handle, cpu, cpu_kind), status)
   end subroutine
 
-  subroutine steelyard_push_cpus(node, cpus, threads, status)
+  !> Binds the calling thread and its OpenMP workers to a set of CPUs, until the pop.
+  !!
+  !! @param      node    the context
+  !! @param      cpuset  CPUs to bind to
+  !! @param      threads threads of the next parallel regions: a number from 1, STEELYARD_THREADS_KEEP or
+  !!                     STEELYARD_THREADS_ONE_PER_CORE
+  !! @param[out] status  as for steelyard_binding_push_cpuset() in C
+  !! @pre Outside parallel regions.
+  !! @note Local. Does not block on other processes.
+  subroutine steelyard_binding_push_cpuset(node, cpuset, threads, status)
     type(steelyard_node_t), intent(in) :: node
-    type(steelyard_cpus_t), intent(in) :: cpus
+    type(steelyard_cpuset_t), intent(in) :: cpuset
     integer(c_int), intent(in) :: threads
     integer(c_int), intent(out), optional :: status
-    call give(push_cpus(node%handle, cpus, threads), status)
+    call give(push_cpuset(node%handle, cpuset, threads), status)
   end subroutine
 
-  subroutine steelyard_push_resource(node, resource, place, threads, status)
+  !> Binds to the CPUs of a resource, until the pop.
+  !!
+  !! @param      node     the context
+  !! @param      resource type of the resource
+  !! @param      index    which of that type, from 0
+  !! @param      threads  threads of the next parallel regions: a number from 1, STEELYARD_THREADS_KEEP or
+  !!                      STEELYARD_THREADS_ONE_PER_CORE
+  !! @param[out] status   as for steelyard_binding_push_resource() in C
+  !! @pre Outside parallel regions.
+  !! @note Local. Does not block on other processes.
+  subroutine steelyard_binding_push_resource(node, resource, index, threads, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, place, threads
+    integer(c_int), intent(in) :: resource
+    integer(c_int), intent(in) :: index
+    integer(c_int), intent(in) :: threads
     integer(c_int), intent(out), optional :: status
-    call give(push_resource(node%handle, resource, place, threads), status)
+    call give(push_resource(node%handle, resource, index, threads), status)
   end subroutine
 
-  subroutine steelyard_push_enclosing(node, resource, threads, status)
+  !> Binds to the smallest resource that contains all CPUs to which the calling thread is bound now, until the pop.
+  !!
+  !! @param      node     the context
+  !! @param      resource type of the resource
+  !! @param      threads  threads of the next parallel regions: a number from 1, STEELYARD_THREADS_KEEP or
+  !!                      STEELYARD_THREADS_ONE_PER_CORE
+  !! @param[out] status   as for steelyard_binding_push_enclosing() in C
+  !! @pre Outside parallel regions.
+  !! @note Local. Does not block on other processes.
+  subroutine steelyard_binding_push_enclosing(node, resource, threads, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, threads
+    integer(c_int), intent(in) :: resource
+    integer(c_int), intent(in) :: threads
     integer(c_int), intent(out), optional :: status
     call give(push_enclosing(node%handle, resource, threads), status)
   end subroutine
 
-  subroutine steelyard_pop(node, status)
+  !> Restores binding and thread count as they were before this context's last push.
+  !!
+  !! @param      node   the context
+  !! @param[out] status as for steelyard_binding_pop() in C
+  !! @pre Outside parallel regions.
+  !! @note Local. Does not block on other processes.
+  subroutine steelyard_binding_pop(node, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(out), optional :: status
     call give(c_pop(node%handle), status)
   end subroutine
 
+  !> Waits until all processes of the node have made the call.
+  !!
+  !! @param      node   the context
+  !! @param[out] status as for steelyard_node_barrier() in C
+  !! @note Collective over the node. Blocks.
   subroutine steelyard_node_barrier(node, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(out), optional :: status
     call give(node_barrier(node%handle), status)
   end subroutine
 
+  !> steelyard_node_barrier() for processes that have nothing to do: sleeps at once.
+  !!
+  !! @param      node   the context
+  !! @param[out] status as for steelyard_node_quiesce() in C
+  !! @note Collective over the node. Blocks.
   subroutine steelyard_node_quiesce(node, status)
     type(steelyard_node_t), intent(in) :: node
     integer(c_int), intent(out), optional :: status
     call give(node_quiesce(node%handle), status)
   end subroutine
 
-  subroutine steelyard_phase_create(node, resource, most, phase, status)
+  !> Creates a phase in which chosen processes work, as steelyard_node_distribute() chooses them.
+  !!
+  !! @param      node          the context
+  !! @param      resource      type of the resource
+  !! @param      max_processes processes for each resource, at most; from 1
+  !! @param[out] phase         the phase; freed with steelyard_phase_free()
+  !! @param[out] status        as for steelyard_phase_create() in C
+  !! @pre All processes of the node pass the same arguments.
+  !! @note Local. Does not block.
+  subroutine steelyard_phase_create(node, resource, max_processes, phase, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, most
+    integer(c_int), intent(in) :: resource
+    integer(c_int), intent(in) :: max_processes
     type(steelyard_phase_t), intent(out) :: phase
     integer(c_int), intent(out), optional :: status
-    call give(phase_create(node%handle, resource, most, phase), status)
+    call give(phase_create(node%handle, resource, max_processes, phase), status)
   end subroutine
 
-  subroutine steelyard_phase_create_graded(node, bounds, phase, status)
+  !> Creates a phase that finds the fastest number of processes and threads by measurement.
+  !!
+  !! @param      node   the context
+  !! @param      bounds limits of what it tries
+  !! @param[out] phase  the phase; freed with steelyard_phase_free()
+  !! @param[out] status as for steelyard_phase_create_autotuned() in C
+  !! @pre All processes of the node pass the same bounds.
+  !! @note Local. Does not block.
+  subroutine steelyard_phase_create_autotuned(node, bounds, phase, status)
     type(steelyard_node_t), intent(in) :: node
-    type(steelyard_bounds_t), intent(in) :: bounds
+    type(steelyard_phase_bounds_t), intent(in) :: bounds
     type(steelyard_phase_t), intent(out) :: phase
     integer(c_int), intent(out), optional :: status
-    call give(phase_create_graded(node%handle, bounds, phase), status)
+    call give(phase_create_autotuned(node%handle, bounds, phase), status)
   end subroutine
 
+  !> Leaves a phase, with the binding and thread count as before. Processes that are not chosen sleep here.
+  !!
+  !! @param      phase  the phase
+  !! @param[out] status as for steelyard_phase_leave() in C
+  !! @pre Outside parallel regions.
+  !! @note Collective over the node. Blocks until the chosen processes have left.
   subroutine steelyard_phase_leave(phase, status)
     type(steelyard_phase_t), intent(in) :: phase
     integer(c_int), intent(out), optional :: status
     call give(phase_leave(phase%handle), status)
   end subroutine
 
-  subroutine steelyard_phase_grade(phase, grade, status)
+  !> Tells how a phase runs next.
+  !!
+  !! @param      phase         the phase
+  !! @param[out] configuration its configuration
+  !! @param[out] status        as for steelyard_phase_get_configuration() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_phase_get_configuration(phase, configuration, status)
     type(steelyard_phase_t), intent(in) :: phase
-    type(steelyard_grade_t), intent(out) :: grade
+    type(steelyard_phase_configuration_t), intent(out) :: configuration
     integer(c_int), intent(out), optional :: status
-    call give(phase_grade(phase%handle, grade), status)
+    call give(phase_get_configuration(phase%handle, configuration), status)
   end subroutine
 
-  ! The processes bound within one resource: their number, and as many of them as `processes` has room for.
-  subroutine steelyard_node_processes_in(node, resource, place, processes, count, status)
+  !> Returns the processes that were bound within a resource when the context was created.
+  !!
+  !! @param      node      the context
+  !! @param      resource  type of the resource
+  !! @param      index     which of that type, from 0
+  !! @param[out] processes as many of them as fit, by their numbers in the context; -1 in the other elements
+  !! @param[out] count     how many there are
+  !! @param[out] status    as for steelyard_node_get_processes() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_get_processes(node, resource, index, processes, count, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, place
+    integer(c_int), intent(in) :: resource, index
     integer(c_int), intent(out) :: processes(:), count
     integer(c_int), intent(out), optional :: status
     integer(c_int) :: found(size(processes))
     found = -1
-    call give(node_processes_in(node%handle, resource, place, found, size(processes), count), status)
+    call give(node_get_processes(node%handle, resource, index, found, size(processes), count), status)
     processes = found
   end subroutine
 
-  subroutine steelyard_node_distribute(node, resource, most, chosen, status)
+  !> Chooses processes for each resource of a type. All processes get the same answer, without a message.
+  !!
+  !! @param      node          the context
+  !! @param      resource      type of the resources
+  !! @param      max_processes processes for each resource, at most; from 1
+  !! @param[out] chosen        .true. if this process is chosen
+  !! @param[out] status        as for steelyard_node_distribute() in C
+  !! @note Local. Does not block.
+  subroutine steelyard_node_distribute(node, resource, max_processes, chosen, status)
     type(steelyard_node_t), intent(in) :: node
-    integer(c_int), intent(in) :: resource, most
+    integer(c_int), intent(in) :: resource, max_processes
     logical, intent(out) :: chosen
     integer(c_int), intent(out), optional :: status
     integer(c_int) :: yes
-    call give(node_distribute(node%handle, resource, most, yes), status)
+    call give(node_distribute(node%handle, resource, max_processes, yes), status)
     chosen = yes /= 0
   end subroutine
 
+  !> Frees a phase. A phase that is still entered is left, with a warning.
+  !!
+  !! @param phase the phase
+  !! @note Local. Does not block, unless the phase is entered: then as steelyard_phase_leave().
   subroutine steelyard_phase_free(phase)
     type(steelyard_phase_t), intent(inout) :: phase
     call phase_free(phase%handle)
     phase%handle = c_null_ptr
   end subroutine
 
-  ! Collective over the node.
+  !> Enters a phase. A chosen process returns when all processes have entered, bound to its resource and with its thread
+  !! count set. Any other process returns at once and should call steelyard_phase_leave().
+  !!
+  !! @param      phase  the phase
+  !! @param[out] chosen .true. if this process works
+  !! @param[out] status as for steelyard_phase_enter() in C
+  !! @pre Outside parallel regions.
+  !! @note Collective over the node. A chosen process blocks until all have entered.
   subroutine steelyard_phase_enter(phase, chosen, status)
     type(steelyard_phase_t), intent(in) :: phase
     logical, intent(out) :: chosen
@@ -580,23 +563,38 @@ contains
     chosen = yes /= 0
   end subroutine
 
-  ! Collective over the node. `mine` is c_loc of a contiguous target of that many bytes.
-  subroutine steelyard_phase_gather(phase, mine, bytes, all, status)
+  !> Brings data of each process to its leader.
+  !!
+  !! @param      phase  the phase
+  !! @param      data   this process's data: c_loc of a contiguous target; c_null_ptr: none
+  !! @param      size   bytes of `data`
+  !! @param[out] all    at a leader, the data of its processes; elsewhere without parts. Valid until the next gather.
+  !! @param[out] status as for steelyard_phase_gather() in C
+  !! @note Collective over the node. Blocks until all have made the call.
+  subroutine steelyard_phase_gather(phase, data, size, all, status)
     type(steelyard_phase_t), intent(in) :: phase
-    type(c_ptr), intent(in) :: mine
-    integer(c_size_t), intent(in) :: bytes
+    type(c_ptr), intent(in) :: data
+    integer(c_size_t), intent(in) :: size
     type(steelyard_view_t), intent(out) :: all
     integer(c_int), intent(out), optional :: status
-    call give(phase_gather(phase%handle, mine, bytes, all), status)
+    call give(phase_gather(phase%handle, data, size, all), status)
   end subroutine
 
-  ! Collective over the node. What was gathered goes back by `call steelyard_phase_scatter(phase, all%data, all%bytes, mine)`.
-  subroutine steelyard_phase_scatter(phase, data, bytes, mine, status)
+  !> Brings data from each leader back to its processes. What was gathered goes back by `call
+  !! steelyard_phase_scatter(phase, all%data, all%sizes, mine)`.
+  !!
+  !! @param      phase  the phase
+  !! @param      data   at a leader: the data of its processes, one part after the other; ignored elsewhere
+  !! @param      sizes  at a leader: c_loc of the bytes for each of its processes, integer(c_size_t); ignored elsewhere
+  !! @param[out] mine   this process's part. Valid until the next scatter or gather.
+  !! @param[out] status as for steelyard_phase_scatter() in C
+  !! @note Collective over the node. Blocks until all have made the call.
+  subroutine steelyard_phase_scatter(phase, data, sizes, mine, status)
     type(steelyard_phase_t), intent(in) :: phase
-    type(c_ptr), intent(in) :: data, bytes
+    type(c_ptr), intent(in) :: data, sizes
     type(steelyard_view_t), intent(out) :: mine
     integer(c_int), intent(out), optional :: status
-    call give(phase_scatter(phase%handle, data, bytes, mine), status)
+    call give(phase_scatter(phase%handle, data, sizes, mine), status)
   end subroutine
 
 end module

@@ -148,7 +148,7 @@ class Model {
         if (!p.busy) flush(event.process, time, true);
       }
     }
-    // The waves that find out that all is over: up and down the tree, twice.
+    // The termination rounds: up and down the tree, twice.
     int depth = 0;
     for (std::uint32_t i = 0; i < 1000; ++i) {
       depth = std::max(depth, routes_.overlay().hops(static_cast<std::int64_t>(hash(i) % s_.processes / node_), 0));

@@ -47,16 +47,16 @@ Watch* g_watch = nullptr;
 
 double drawn(std::uint64_t what) { return (static_cast<double>(hash(what) >> 11) + 0.5) * 0x1p-53; }
 
-class SimulatedMail final : public Mail {
+class SimulatedTransport final : public Transport {
  public:
-  explicit SimulatedMail(int ranks_a_node) : ranks_a_node_(std::min(ranks_a_node, g_ranks)) {
+  explicit SimulatedTransport(int ranks_per_node) : ranks_per_node_(std::min(ranks_per_node, g_ranks)) {
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
-    MPI_Comm_split(all_, g_rank / ranks_a_node_, g_rank, &here_);
+    MPI_Comm_split(all_, g_rank / ranks_per_node_, g_rank, &here_);
     MPI_Comm_rank(here_, &node_rank_);
     MPI_Comm_size(here_, &node_size_);
     std::fill(std::begin(sends_), std::end(sends_), MPI_REQUEST_NULL);
   }
-  ~SimulatedMail() override {
+  ~SimulatedTransport() override {
     MPI_Comm_free(&here_);
     MPI_Comm_free(&all_);
   }
@@ -65,7 +65,7 @@ class SimulatedMail final : public Mail {
   int node_rank() const override { return node_rank_; }
   int node_size() const override { return node_size_; }
   std::vector<std::int32_t> nodes() const override { return {}; }
-  int ranks_a_node() const override { return ranks_a_node_; }
+  int ranks_per_node() const override { return ranks_per_node_; }
   // All of the machine's memory lies in one process of this one.
   std::uint64_t reach() const override { return std::uint64_t{1} << 28; }
   void broadcast_in_node(void* bytes, std::size_t size) override {
@@ -121,7 +121,7 @@ class SimulatedMail final : public Mail {
 
  private:
   MPI_Comm all_, here_;
-  int ranks_a_node_, node_rank_ = 0, node_size_ = 1, from_ = 0;
+  int ranks_per_node_, node_rank_ = 0, node_size_ = 1, from_ = 0;
   std::uint64_t pauses_ = 0;
   MPI_Request sends_[64];
 };
@@ -166,8 +166,8 @@ std::unique_ptr<Pool> pool() {
   }
   settings.stealing = policy != "none";
   std::unique_ptr<Pool> made;
-  auto mail = std::make_unique<SimulatedMail>(static_cast<int>(number("node", 28)));
-  check(Pool::create(std::move(mail), {{work, nullptr, true}}, "work", settings, made));
+  auto transport = std::make_unique<SimulatedTransport>(static_cast<int>(number("node", 28)));
+  check(Pool::create(std::move(transport), {{work, nullptr, true}}, "work", settings, made));
   return made;
 }
 
@@ -186,22 +186,22 @@ const Consumer to_home(Home& home) {
 void measured(Pool& pool, double nominal, std::uint64_t expected) {
   Home home;
   MPI_Barrier(MPI_COMM_WORLD);
-  const double start = MPI_Wtime(), busy = pool.statistics().busy;
+  const double start = MPI_Wtime(), busy = pool.statistics().busy_seconds;
   check(pool.run(to_home(home)));
   const double took = MPI_Wtime() - start;
   const Statistics all = pool.statistics();
   const std::uint64_t lost = expected > home.results ? expected - home.results : home.results - expected;
-  const double mine[] = {nominal, all.busy - busy, static_cast<double>(lost), static_cast<double>(all.results_sent),
-                         static_cast<double>(all.hops)};
+  const double mine[] = {nominal, all.busy_seconds - busy, static_cast<double>(lost),
+                         static_cast<double>(all.results_sent), static_cast<double>(all.hops)};
   const double largest[] = {took, static_cast<double>(all.connections), static_cast<double>(all.degree)};
   double sum[5], most[3];
   MPI_Reduce(mine, sum, 5, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Reduce(largest, most, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (g_rank != 0) return;
   std::printf(
-      "efficiency %.2f\nmeasured %.2f\nseconds %.4f\nlost %.0f\nhops %.2f\nconnections %.0f\ndegree %.0f\nwaves %lu\n",
+      "efficiency %.2f\nmeasured %.2f\nseconds %.4f\nlost %.0f\nhops %.2f\nconnections %.0f\ndegree %.0f\nrounds %lu\n",
       100 * sum[0] / (most[0] * g_ranks), 100 * sum[1] / (most[0] * g_ranks), most[0], sum[2],
-      sum[3] > 0 ? sum[4] / sum[3] : 0, most[1], most[2], all.waves);
+      sum[3] > 0 ? sum[4] / sum[3] : 0, most[1], most[2], all.termination_rounds);
   std::fflush(stdout);
 }
 

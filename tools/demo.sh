@@ -10,14 +10,12 @@ set -a
 . tools/mpi.env
 set +a
 
-program=
-for name in openmpi.clang mpich.clang openmpi.gcc mpich.gcc; do
-  [ -n "$program" ] || [ ! -x "$build/examples/unbalanced.$name" ] || program=$build/examples/unbalanced.$name
-done
-[ -n "$program" ] || { echo "demo: no example program in $build/examples: run make build"; exit 1; }
-flavour=$(basename "$program" | cut -d. -f2)
-mpirun=$(sed -n "s/^STEELYARD_${flavour}_RUN:[A-Z]*=//p" "$build/CMakeCache.txt")
+# examples/CMakeLists.txt has chosen them.
+demo=$(sed -n 's/^STEELYARD_DEMO:INTERNAL=//p' "$build/CMakeCache.txt")
+mpirun=${demo%;*}
+program=${demo#*;}
 steelyard=$build/bin/steelyard
+[ -x "$program" ] && [ -x "$steelyard" ] || { echo "demo: $build has no example program: run make demo"; exit 1; }
 
 # seconds FILE: what the program says about itself.
 seconds() { sed -n 's/^unbalanced: .*seconds *\([0-9.]*\),.*/\1/p' "$1"; }
@@ -47,6 +45,11 @@ export OMP_NUM_THREADS=6 OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 OMPI_MCA_mpi_yi
 compare emulated 8 '--emulate="package:2 core:24 pu:1"' "--steps=60 --work=360 --imbalance=100 --kernel=sleep"
 
 echo "The run records are in $out; in full: $steelyard report $out/real.json"
-# The project's own Python environment, where the set-up made one.
-PATH=$PWD/.venv/bin:$PATH "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null &&
+if places=$(tools/page-python.sh); then
+  PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
+else
+  echo "No page about the second run: it needs Python with $(grep -o '^python3-.*' tools/packages-report.txt | cut -d- -f2 | tr '\n' ' ')"
+fi
+echo "Built was what the demo runs, for one MPI. \`make test\` installs and builds the rest, which takes minutes more, and runs every"
+echo "test: unit tests, benchmarks, and programs in C, C++ and Fortran, of each compiler, on Open MPI and MPICH."

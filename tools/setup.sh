@@ -1,7 +1,9 @@
 #!/bin/sh
-# Installs what is missing to build and test Steelyard, or says exactly what to install. Takes no time when all is there.
+# setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the Python
+# environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all is there.
 set -eu
 cd "$(dirname "$0")/.."
+purpose=${1:-test}
 venv=.venv
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -10,17 +12,30 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >"$log" 2>&1
 }
 
-missing_packages() {
+# The packages of this purpose, one a line. An MPI that is here already (a module, Spack, another package) is enough to build for.
+wanted_packages() {
+  case $purpose in
+  build | demo)
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then grep -v openmpi tools/packages.txt; else cat tools/packages.txt; fi
+    ;;
+  python) echo python3-venv ;;
+  test) cat tools/packages.txt tools/packages-test.txt ;;
+  esac | grep -v '^#'
+}
+
+# missing_of PACKAGE...: those that are not installed.
+missing_of() {
   # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that provides it.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null | sed -n 's/^installed //p' |
     sed 's/ ([^)]*)//g; s/:any//g' | tr -s ', ' '\n\n')
-  grep -v '^#' tools/packages.txt | while read -r package; do
+  for package; do
     printf '%s\n' "$installed" | grep -Fqx -- "$package" || printf '%s ' "$package"
   done
 }
 
 other_ways() {
-  cat <<'END'
+  if [ "$purpose" = test ]; then
+    cat <<'END'
   Fedora, RHEL and relatives:
     sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang \
       libomp-devel cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel \
@@ -30,6 +45,16 @@ other_ways() {
       tomlplusplus googletest+gmock benchmark python
     spack load cmake ninja pkgconf openmpi hwloc llvm cli11 fmt nlohmann-json tomlplusplus googletest benchmark python
 END
+  else
+    cat <<'END'
+  Fedora, RHEL and relatives, with the MPI of your choice:
+    sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel capstone-devel fmt-devel \
+      json-devel tomlplusplus-devel
+  Spack, without root, with the MPI of your choice:
+    spack install cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
+    spack load cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
+END
+  fi
 }
 
 stop_without_root() {
@@ -43,12 +68,19 @@ stop_without_root() {
 }
 
 set_up_debian() {
-  missing=$(missing_packages)
+  # Lists of words, here and below.
+  missing=$(missing_of $(wanted_packages))
+  [ "$(id -u)" -eq 0 ] || [ -z "$missing" ] || stop_without_root "$missing"
+  if [ "$purpose" = demo ] && ! tools/page-python.sh >/dev/null; then
+    if [ "$(id -u)" -eq 0 ]; then
+      missing="$missing$(missing_of $(grep -v '^#' tools/packages-report.txt))"
+    else
+      say "no page will be made of the demo: the Python packages for it are missing"
+    fi
+  fi
   [ -n "$missing" ] || return 0
-  [ "$(id -u)" -eq 0 ] || stop_without_root "$missing"
   say "installing: $missing"
   apt-get update >"$log" 2>&1 || say "apt-get update failed, continuing with the package lists that are here"
-  # $missing is a list of words.
   if ! apt_install $missing; then
     tail -n 20 "$log"
     say "stopped: apt-get could not install these packages (above: its last words; all of them: $log)."
@@ -59,7 +91,12 @@ set_up_debian() {
 
 set_up_elsewhere() {
   missing=
-  for command in g++ gfortran cmake ninja pkg-config mpicc mpirun clang python3; do
+  case $purpose in
+  build | demo) commands="g++ cmake ninja pkg-config mpicc mpirun" ;;
+  python) commands=python3 ;;
+  test) commands="g++ gfortran cmake ninja pkg-config mpicc mpirun clang python3" ;;
+  esac
+  for command in $commands; do
     command -v "$command" >/dev/null || missing="$missing $command"
   done
   [ -n "$missing" ] || return 0
@@ -103,5 +140,5 @@ if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
 else
   set_up_elsewhere
 fi
-set_up_python
+case $purpose in python | test) set_up_python ;; esac
 rm -f "$log"

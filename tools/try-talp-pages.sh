@@ -39,7 +39,7 @@ export PATH="$(dirname "$python"):$build/bin:$PATH" PYTHONPATH="$root/python" PY
 mkdir -p "$here/talp/app"
 cd "$here"
 record() { # record NAME RANKS THREADS: what docs/report.md says
-  OMP_NUM_THREADS=$3 timeout 60 "$mpirun" -n "$2" steelyard run --record="$1.json" --verdict=off \
+  OMP_NUM_THREADS=$3 timeout 60 "$mpirun" -n "$2" steelyard run --record="$1.json" --summary=off \
     "$build/examples/unbalanced.$flavour.gcc" --steps=6 --work=4 >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
   steelyard report "$1.json" --talp "talp/app/$1.json"
 }

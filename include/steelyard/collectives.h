@@ -1,13 +1,19 @@
 #ifndef STEELYARD_COLLECTIVES_H
 #define STEELYARD_COLLECTIVES_H
-/*
- * Broadcasts in which a late rank holds up no other.
+/**
+ * @file
+ * Broadcasts in which a late rank delays no other rank of its node.
  *
- * Under `steelyard run --collectives=auto` every MPI_Bcast of a program becomes one where that is seen to pay, with `=on` in
- * any case, from C and from Fortran, and nothing of this header is needed. It is for a program that wants this for some of its broadcasts, and is started with
- * `steelyard run --collectives=called`.
+ * Under `steelyard run --collectives=auto` Steelyard takes over the MPI_Bcast calls of a program, in C and in Fortran,
+ * where measurements show that this pays; with `=on`, in any case. Neither needs this header. The header is for a
+ * program that wants this for some of its broadcasts only. Start such a program with `steelyard run
+ * --collectives=called`.
  *
- * Needs mpi.h; link -lsteelyard. C99, and C++. docs/collectives.md says how it works.
+ * Between nodes the broadcast tree puts late ranks at its leaves, after Soga et al., "Dynamic optimization of load
+ * balance in MPI broadcast". docs/collectives.md describes how it works.
+ *
+ * Needs mpi.h. Link `-lsteelyard`. C99, and C++. The module `steelyard_collectives` has the call for Fortran 2018.
+ * Define STEELYARD_WITHOUT_MPI to leave out what needs mpi.h.
  */
 #include "steelyard/steelyard.h"
 #ifndef STEELYARD_WITHOUT_MPI
@@ -18,17 +24,34 @@
 extern "C" {
 #endif
 
-typedef void (*steelyard_function_t)(void);
-/* The preload library's broadcast, for the MPI that it was built for; NULL outside of `steelyard run`. */
-STEELYARD_API steelyard_function_t steelyard_internal_bcast(void);
-/* For Fortran: this thread's next MPI_Bcast is one that was asked for by name. */
+#ifndef STEELYARD_WITHOUT_MPI
+/**
+ * Broadcasts from one rank to all ranks of a communicator: MPI_Bcast, with the same arguments, results and errors.
+ * Without `steelyard run`, or with `--collectives=off`, it calls MPI_Bcast.
+ *
+ * @param buffer data to be sent at the root, to be received elsewhere; owned by the caller
+ * @param count  elements of `type` in `buffer`
+ * @param type   type of the elements
+ * @param root   rank that sends
+ * @param comm   communicator
+ * @return MPI_SUCCESS, or the error code of MPI
+ * @pre All ranks of the communicator call this function, or all call MPI_Bcast: a broadcast must not mix the two.
+ * @note Collective over `comm`. Blocks as MPI_Bcast may. Among the ranks of its node, a rank waits for the root only;
+ *       the root waits only if it is 64 broadcasts ahead of another rank. Threads as for MPI_Bcast.
+ */
+static inline int steelyard_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+#endif
+
+/* ------------------------------------------------------------------------------------------------ for other languages */
+
+/** Any function; to be converted to the type of MPI_Bcast. */
+typedef void (*steelyard_internal_function_t)(void);
+/** The preload library's broadcast, for the MPI that it was built for; NULL without `steelyard run`. */
+STEELYARD_API steelyard_internal_function_t steelyard_internal_bcast(void);
+/** For Fortran: the next MPI_Bcast of the calling thread counts as a call of steelyard_bcast(). */
 STEELYARD_API void steelyard_internal_next_bcast(void);
 
 #ifndef STEELYARD_WITHOUT_MPI
-/*
- * MPI_Bcast, argument by argument, with its results and its errors. Collective; all ranks of the communicator call it by this
- * name, or all by MPI's. Without `steelyard run`, or with --collectives=off, it is MPI_Bcast.
- */
 static inline int steelyard_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   typedef int (*function)(void*, int, MPI_Datatype, int, MPI_Comm);
   const function active = (function)steelyard_internal_bcast();

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,37 +17,38 @@
 #include "steelyard/loops.h"
 #include "steelyard/steelyard.hpp"
 
-// The loops of steelyard/loops.h for C++17, header only. Each call is a parallel region of its own (compile with -fopenmp;
-// without it the iterations run one after the other).
-//
-//     steelyard::for_each(0, n, [&](int i) { y[i] = f(i); });                              // a loop known by file and line
-//     steelyard::Loop loop("sweep", {"staggered", 0.9});
-//     steelyard::for_each(loop, 0, n, [&](int i) { y[i] = f(i); });
-//     steelyard::for_each(0, n, [&](int begin, int end) { kernel(y + begin, end - begin); });   // whole chunks at a time
-//     double sum = steelyard::reduce(loop, 0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
-//
-// `first` and `last` are integers, or random-access iterators; body gets the index or the iterator, or a chunk of
-// them as [begin, end).
-//
-// Exceptions out of the body: the first is thrown again after the loop; the other threads stop soon, in the midst of their
-// chunks, but for a body that has got a whole chunk.
-// A mistake, such as a loop that another team executes now, is a std::logic_error with the sentence of message().
+/// @file
+/// The loops of steelyard/loops.h for C++17, header only. Each call is a parallel region of its own (compile with
+/// -fopenmp; without it the iterations run one after the other).
+///
+///     steelyard::for_each(0, n, [&](int i) { y[i] = f(i); });                   // a loop that is known by file and line
+///     steelyard::Loop loop("sweep", {"staggered", 0.9});
+///     steelyard::for_each(loop, 0, n, [&](int i) { y[i] = f(i); });
+///     steelyard::for_each(0, n, [&](int begin, int end) { kernel(y + begin, end - begin); });   // whole chunks at a time
+///     double sum = steelyard::reduce(loop, 0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
+///
+/// Exceptions (policy: steelyard.hpp): the first exception out of a body is thrown again after the loop. The other
+/// threads stop soon, in the middle of a chunk; a body that takes whole chunks finishes its chunk.
 namespace steelyard {
 
-/// A loop with a name and options. Outlives its executions. One for_each or reduce at a time.
+/// A loop with a name and options: see steelyard_loop_t. Outlives its executions. One for_each() or reduce() at a time.
 class Loop {
  public:
+  /// See steelyard_loop_options_t. A member that is empty or 0 leaves the decision to the options.
   struct Options {
-    std::string strategy = {};  ///< see steelyard_loop_options_t; "": as the options say
-    double fraction = 0;
-    std::uint64_t chunk = 0;
+    std::string strategy = {};
+    double static_fraction = 0;    ///< above 0 and up to 1
+    std::uint64_t chunk_size = 0;  ///< iterations
   };
+  /// @param name name under which the loop is found again in a later run
+  /// @throws Error if there is no memory
   explicit Loop(const std::string& name) : Loop(name, Options()) {}
-  /// Throws std::invalid_argument where an option is wrong.
+  /// @param name    name under which the loop is found again in a later run
+  /// @param options how it is divided
+  /// @throws Error if an option is wrong, or if there is no memory
   Loop(const std::string& name, const Options& options) {
     const steelyard_loop_options_t plain = to_c(options);
-    if (steelyard_loop_create(name.c_str(), &plain, &loop_) != STEELYARD_SUCCESS)
-      throw std::invalid_argument(std::string(message()));
+    detail::check(steelyard_loop_create(name.c_str(), &plain, &loop_));
   }
   ~Loop() { steelyard_loop_free(loop_); }
   Loop(Loop&& other) noexcept : loop_(std::exchange(other.loop_, nullptr)) {}
@@ -56,22 +56,28 @@ class Loop {
     std::swap(loop_, other.loop_);
     return *this;
   }
-  void set(const Options& options) {
+  /// Changes the options from the next execution on. See steelyard_loop_set_options().
+  /// @throws Error if an option is wrong
+  void set_options(const Options& options) {
     const steelyard_loop_options_t plain = to_c(options);
-    if (steelyard_loop_set(loop_, &plain) != STEELYARD_SUCCESS) throw std::invalid_argument(std::string(message()));
+    detail::check(steelyard_loop_set_options(loop_, &plain));
   }
-  /// Both go over the same data: their parts are cut alike.
-  void tie(Loop& other) noexcept { steelyard_loop_tie(loop_, other.loop_); }
-  steelyard_loop_state_t state() const noexcept {
+  /// Divides two loops over the same data alike. See steelyard_loop_tie().
+  /// @throws Error if a loop was moved from
+  void tie(Loop& other) { detail::check(steelyard_loop_tie(loop_, other.loop_)); }
+  /// How the loop is executed now. See steelyard_loop_get_state().
+  /// @throws Error if the loop was moved from
+  steelyard_loop_state_t state() const {
     steelyard_loop_state_t now;
-    steelyard_loop_inspect(loop_, &now);
+    detail::check(steelyard_loop_get_state(loop_, &now));
     return now;
   }
+  /// The loop for calls of loops.h; owned by this object.
   steelyard_loop_t* handle() const noexcept { return loop_; }
 
  private:
   static steelyard_loop_options_t to_c(const Options& options) {
-    return {options.strategy.empty() ? nullptr : options.strategy.c_str(), options.fraction, options.chunk};
+    return {options.strategy.empty() ? nullptr : options.strategy.c_str(), options.static_fraction, options.chunk_size};
   }
   steelyard_loop_t* loop_ = nullptr;
 };
@@ -99,9 +105,9 @@ Index index_at(const Index& first, std::uint64_t iteration) {
     return first + static_cast<typename std::iterator_traits<Index>::difference_type>(iteration);
 }
 
-/// A thread's way through a chunk, which may be all that it has of a loop: in blocks, between which it sees whether another
-/// thread has thrown. Blocks are short where the body is slow; where it is fast, they are so long that its loop is as good as
-/// whole.
+/// Runs a chunk, which may be all iterations of a thread, in blocks. Between two blocks the thread checks whether
+/// another thread has thrown. Blocks are short for a slow body, and long for a fast one, so that the checks cost
+/// nothing.
 class Blocks {
  public:
   explicit Blocks(const std::atomic<bool>& thrown) : thrown_(thrown) {}
@@ -113,7 +119,7 @@ class Blocks {
       chunk(begin, middle);
       begin = middle;
       const auto now = std::chrono::steady_clock::now();
-      if (now - since < kShort && size_ < kMost)
+      if (now - since < kShort && size_ < kLargest)
         size_ *= 8;
       else if (now - since > kLong && size_ > 1)
         size_ /= 8;
@@ -123,30 +129,28 @@ class Blocks {
 
  private:
   static constexpr std::chrono::microseconds kShort{5}, kLong{50};
-  static constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t kLargest = std::uint64_t{1} << 40;
   const std::atomic<bool>& thrown_;
   std::uint64_t size_ = 8;
 };
 
-/// `chunk(state, begin, end)` for all of [0, count) in a parallel region; `state` is what `prepare(thread, threads)` gave to
-/// the thread. `in_blocks`: chunks may be cut.
+/// Calls `chunk(state, begin, end)` for all of [0, count) in a parallel region. `state` is the return value of
+/// `prepare(thread, threads)` in the thread. `in_blocks`: chunks may be cut.
 template <bool in_blocks, class Prepare, class ChunkBody>
 void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t count, Prepare&& prepare,
              ChunkBody&& chunk) {
-  steelyard_execution_t execution;
-  if (steelyard_loop_enter(loop, file, line, &execution) != STEELYARD_SUCCESS)
-    throw std::logic_error(std::string(message()));
+  steelyard_loop_execution_t execution;
+  check(steelyard_loop_execution_begin(loop, file, line, &execution));
   std::exception_ptr first_thrown;
   std::atomic<bool> thrown{false};
   const auto run = [&](int thread, int threads) {
     steelyard_iterations_t mine;
     try {
-      if (steelyard_loop_join(&execution, thread, threads, count, &mine) != STEELYARD_SUCCESS)
-        throw std::logic_error(std::string(message()));
+      check(steelyard_loop_execution_join(&execution, thread, threads, count, &mine));
       auto&& state = prepare(thread, threads);
       Blocks blocks(thrown);
       while (steelyard_loop_next(&mine) != 0) {
-        const auto begin = static_cast<std::uint64_t>(mine.first), end = static_cast<std::uint64_t>(mine.last);
+        const auto begin = static_cast<std::uint64_t>(mine.begin), end = static_cast<std::uint64_t>(mine.end);
         if constexpr (in_blocks)
           blocks.run(begin, end, [&](std::uint64_t from, std::uint64_t to) { chunk(state, from, to); });
         else
@@ -162,13 +166,13 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
 #pragma omp parallel
   {
     int threads = 0;
-    const int thread = steelyard_loop_thread(&threads);
+    const int thread = steelyard_loop_thread_num(&threads);
     threads != 0 ? run(thread, threads) : run(omp_get_thread_num(), omp_get_num_threads());
   }
 #else
   run(0, 1);
 #endif
-  steelyard_loop_leave(&execution);
+  steelyard_loop_execution_end(&execution);
   if (first_thrown) std::rethrow_exception(first_thrown);
 }
 
@@ -191,11 +195,11 @@ void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, I
 template <class Index, class Value, class Combine, class Body>
 Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value initial,
              Combine& combine, Body& body) {
-  // Each on lines of its own, and written once, when the thread is done. Nobody but the first has `initial` in it.
+  // Each part is on cache lines of its own and is written once, when its thread has finished. No part contains `initial`.
   struct alignas(128) Part {
     std::optional<Value> value;
   };
-  // How many threads there are is known in the region only: it may have more than omp_get_max_threads() has said.
+  // The number of threads is known in the region only: it may be more than omp_get_max_threads().
   std::vector<Part> parts;
   std::once_flag sized;
   struct Mine {
@@ -234,26 +238,63 @@ Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, In
 
 }  // namespace detail
 
-/// Runs body for each index of [first, last), by all threads.
+/// Runs a body for each index of [first, last), in a parallel region.
+///
+/// @param loop  the loop
+/// @param first first index: an integer or a random-access iterator
+/// @param last  bound, not included
+/// @param body  called as body(index), or as body(begin, end) for whole chunks; by several threads at a time
+/// @throws Error if another team executes the loop now; and the first exception that a body has thrown
+/// @note Local. Blocks until all iterations have run. Any thread.
 template <class First, class Last, class Body>
 void for_each(Loop& loop, First first, Last last, Body&& body) {
   detail::for_each<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, body);
 }
 
-/// The same for the loop at this place of the source.
+/// for_each() for the loop at this place of the source.
+///
+/// @param first first index: an integer or a random-access iterator
+/// @param last  bound, not included
+/// @param body  called as body(index), or as body(begin, end) for whole chunks; by several threads at a time
+/// @param file  left out
+/// @param line  left out
+/// @throws Error, and exceptions of the body, as above
+/// @note Local. Blocks until all iterations have run. Any thread.
 template <class First, class Last, class Body>
 void for_each(First first, Last last, Body&& body, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   detail::for_each<std::common_type_t<First, Last>>(nullptr, file, line, first, last, body);
 }
 
-/// Combines body(index) for all of [first, last), and `initial` once, as std::reduce does. `combine` is associative and commutative; with floating-point numbers the result depends on who ran what: the option
-/// `replay` repeats that.
+/// Combines body(index) for all of [first, last), and `initial` once, as std::reduce does. The result of floating-point
+/// operations depends on how iterations are assigned to threads; the option `loops-replay` repeats an assignment.
+///
+/// @param loop    the loop
+/// @param first   first index: an integer or a random-access iterator
+/// @param last    bound, not included
+/// @param initial start value
+/// @param combine called as combine(Value, Value); associative and commutative
+/// @param body    called as body(index), by several threads at a time
+/// @return the combined value
+/// @throws Error if another team executes the loop now; and the first exception that a body or `combine` has thrown
+/// @note Local. Blocks until all iterations have run. Any thread.
 template <class First, class Last, class Value, class Combine, class Body>
 Value reduce(Loop& loop, First first, Last last, Value initial, Combine combine, Body&& body) {
   return detail::reduce<std::common_type_t<First, Last>>(loop.handle(), "", 0, first, last, std::move(initial), combine,
                                                          body);
 }
 
+/// reduce() for the loop at this place of the source.
+///
+/// @param first   first index: an integer or a random-access iterator
+/// @param last    bound, not included
+/// @param initial start value
+/// @param combine called as combine(Value, Value); associative and commutative
+/// @param body    called as body(index), by several threads at a time
+/// @param file    left out
+/// @param line    left out
+/// @return the combined value
+/// @throws Error, and exceptions of the body, as above
+/// @note Local. Blocks until all iterations have run. Any thread.
 template <class First, class Last, class Value, class Combine, class Body>
 Value reduce(First first, Last last, Value initial, Combine combine, Body&& body, const char* file = __builtin_FILE(),
              int line = __builtin_LINE()) {

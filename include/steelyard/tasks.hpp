@@ -4,7 +4,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,22 +17,28 @@
 #include "steelyard/steelyard.hpp"
 #include "steelyard/tasks.h"
 
-// Steelyard's tasks for C++17, header only, over the calls of tasks.h, which documents them. Compiled with OpenMP, a pool of
-// several threads starts them itself.
-//
-//     steelyard::tasks<Cell, Rates> chemistry(MPI_COMM_WORLD, [](const Cell& cell) { return integrate(cell); });
-//     for (const Cell& cell : mine) chemistry.spawn(cell);
-//     chemistry.run([&](const Cell& cell, const Rates& rates) { ... });
+/// @file
+/// The tasks of steelyard/tasks.h for C++17, header only; that header documents each call. Compiled with OpenMP, a pool
+/// of several threads starts them itself.
+///
+///     steelyard::TaskPool<Cell, Rates> chemistry(MPI_COMM_WORLD, [](const Cell& cell) { return integrate(cell); });
+///     for (const Cell& cell : mine) chemistry.spawn(cell);
+///     chemistry.run([&](const Cell& cell, const Rates& rates) { ... });
+///
+/// Exceptions: the policy of steelyard.hpp. What a task throws makes it fail: its owner finds it in failures(). What a
+/// consumer of results throws does not end the run: the first exception is thrown again when the run is over.
 namespace steelyard {
 
-/// How values travel: trivially copyable ones as they are, strings, and vectors of trivially copyable ones. For a type of your
-/// own, specialise it with these two functions.
+/// How values are sent: trivially copyable ones as they are, strings, and vectors of trivially copyable ones. For
+/// another type, specialise it with these two functions.
 template <class T, class = void>
-struct Travel {
-  static_assert(std::is_trivially_copyable_v<T>, "specialise steelyard::Travel for this type: pack() and unpack()");
+struct Serializer {
+  static_assert(std::is_trivially_copyable_v<T>, "specialise steelyard::Serializer for this type: pack() and unpack()");
+  /// Appends the bytes of `value` to `bytes`.
   static void pack(const T& value, std::string& bytes) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
   }
+  /// The value of `bytes`, which pack() has appended.
   static T unpack(std::string_view bytes) {
     T value{};
     std::memcpy(&value, bytes.data(), sizeof(T));
@@ -41,12 +46,12 @@ struct Travel {
   }
 };
 template <>
-struct Travel<std::string> {
+struct Serializer<std::string> {
   static void pack(const std::string& value, std::string& bytes) { bytes += value; }
   static std::string unpack(std::string_view bytes) { return std::string(bytes); }
 };
 template <class T>
-struct Travel<std::vector<T>, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
+struct Serializer<std::vector<T>, std::enable_if_t<std::is_trivially_copyable_v<T>>> {
   static void pack(const std::vector<T>& value, std::string& bytes) {
     bytes.append(reinterpret_cast<const char*>(value.data()), value.size() * sizeof(T));
   }
@@ -57,70 +62,86 @@ struct Travel<std::vector<T>, std::enable_if_t<std::is_trivially_copyable_v<T>>>
   }
 };
 
-/// Tasks that make an Out from an In, wherever there is time. What they throw comes home in their place.
+/// A pool of tasks that make an Out from an In, on whichever process is idle. See steelyard_task_pool_t. The thread
+/// that creates it is its primary thread.
 template <class In, class Out>
-class tasks {
+class TaskPool {
  public:
-  /// A task while it is executed.
+  /// A task while it runs. For the thread that runs it, in its function.
   class Task {
    public:
-    /// A further task; its result goes to the owner of this one.
-    Status spawn(const In& in) {
+    /// Spawns a further task. Its result is delivered to the owner of this one. See steelyard_task_spawn().
+    /// @param in input of the task
+    /// @throws Error; if the function lets it pass, this task fails
+    void spawn(const In& in) {
       std::string bytes;
-      Travel<In>::pack(in, bytes);
-      return static_cast<Status>(steelyard_task_spawn(task_, 0, kByTask, bytes.data(), bytes.size()));
+      Serializer<In>::pack(in, bytes);
+      detail::check(steelyard_task_spawn(task_, 0, kByTask, bytes.data(), bytes.size()));
     }
-    void yield() { steelyard_task_yield(task_); }
-    int owner() const { return task_->owner; }
+    /// Serves requests of other nodes. See steelyard_task_yield().
+    void yield() noexcept { steelyard_task_yield(task_); }
+    /// Rank of the task's owner in the pool's communicator.
+    int owner() const noexcept { return task_->owner; }
 
    private:
-    friend class tasks;
+    friend class TaskPool;
     explicit Task(steelyard_task_t* task) : task_(task) {}
     steelyard_task_t* task_;
   };
-  /// A task that has thrown, or whose result is too large to travel (STEELYARD_TASK_BYTES).
+  /// A task that has thrown, or whose result is too large to be sent (STEELYARD_TASK_MAX_SIZE).
   struct Failure {
-    In in;
-    std::string message;
+    In input;             ///< input of the task
+    std::string message;  ///< what it has thrown
   };
 
-  /// Collective. `function` takes (const In&) or (const In&, Task&), and returns an Out; it is called by several threads at
-  /// a time where options.threads says so. False where it failed: see message().
+  /// Creates a pool. Collective over the communicator. See steelyard_task_pool_create().
+  /// @param communicator an intra-communicator; duplicated
+  /// @param function     called as function(const In&) or function(const In&, Task&), returns an Out; by several
+  ///                     threads at a time if options.threads is more than 1
+  /// @param options      options of the pool
+  /// @throws Error on all ranks, if the call fails on one
   template <class Function>
-  tasks(MPI_Comm communicator, Function function, steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT)
+  TaskPool(MPI_Comm communicator, Function function,
+           steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT)
       : threads_(options.threads) {
     if constexpr (std::is_invocable_r_v<Out, Function, const In&, Task&>) {
       function_ = std::move(function);
     } else {
       function_ = [f = std::move(function)](const In& in, Task&) { return f(in); };
     }
-    const steelyard_task_type_t type = {"steelyard::tasks", &tasks::execute, this, 1};
-    steelyard_tasks_create(communicator, &type, 1, &options, &pool_);
+    const steelyard_task_type_t type = {"steelyard::TaskPool", &TaskPool::execute, this, 1};
+    detail::check(steelyard_task_pool_create(communicator, &type, 1, &options, &pool_));
   }
-  /// Collective.
-  ~tasks() { steelyard_tasks_free(pool_); }
-  tasks(const tasks&) = delete;
-  tasks& operator=(const tasks&) = delete;
-  explicit operator bool() const noexcept { return pool_ != nullptr; }
-  steelyard_tasks_t* handle() const noexcept { return pool_; }
+  /// Frees the pool. Collective, unless free() was called.
+  ~TaskPool() { steelyard_task_pool_free(pool_); }
+  TaskPool(const TaskPool&) = delete;
+  TaskPool& operator=(const TaskPool&) = delete;
+  /// Frees the pool before its destructor. Collective. See steelyard_task_pool_free().
+  /// @throws Error; the pool is freed nevertheless, unless the call was made in a task or a consumer
+  void free() { detail::check(steelyard_internal_task_pool_free(&pool_)); }
+  /// The pool for calls of tasks.h; owned by this object.
+  steelyard_task_pool_t* handle() const noexcept { return pool_; }
 
-  /// A task of this process. `in` is kept until the end of the run.
-  Status spawn(In in) {
+  /// Spawns a task that this process owns. Local; the pool's primary thread. See steelyard_task_pool_spawn().
+  /// @param in input of the task; kept until the end of the run
+  /// @throws Error
+  void spawn(In in) {
     scratch_.clear();
-    Travel<In>::pack(in, scratch_);
-    const steelyard_status_t status = steelyard_tasks_spawn(pool_, 0, inputs_.size(), scratch_.data(), scratch_.size());
-    if (status == STEELYARD_SUCCESS) inputs_.push_back(std::move(in));
-    return static_cast<Status>(status);
+    Serializer<In>::pack(in, scratch_);
+    detail::check(steelyard_task_pool_spawn(pool_, 0, inputs_.size(), scratch_.data(), scratch_.size()));
+    inputs_.push_back(std::move(in));
   }
 
-  /// Collective. `consumer(const In&, const Out&)` is called for each result; what it throws ends no run: the first exception
-  /// is thrown again when the run is over. Tasks that have failed are in failures() until the next run.
-  /// @param consumer called in this thread, never in the middle of a task; it may spawn tasks.
-  /// @return an error in a task or a consumer of results: the run that it is called in goes on as if it had not been called.
+  /// Executes tasks until none is left in any process. Collective; blocks; the pool's primary thread. See
+  /// steelyard_task_pool_run(). Tasks that have failed are in failures() until the next run.
+  /// @param consumer called as consumer(const In&, const Out&) for each result, in this thread, never in the middle of
+  ///                 a task; it may spawn tasks
+  /// @throws Error, in a task or a consumer too: the run that is going on is not affected; and the first exception that
+  ///         the consumer has thrown
   template <class Consumer>
-  Status run(Consumer&& consumer) {
-    // The library refuses this call, and says why. Nothing of the run that is going on may be touched before.
-    if (running_.exchange(true)) return static_cast<Status>(steelyard_tasks_run(pool_, nullptr, nullptr));
+  void run(Consumer&& consumer) {
+    // In a run the library refuses the call. Nothing of the run that is going on may be touched before.
+    if (running_.exchange(true)) return detail::check(steelyard_task_pool_run(pool_, nullptr, nullptr));
     const Running running{running_};
     failures_.clear();
     consumer_ = [&consumer](const In& in, const Out& out) { consumer(in, out); };
@@ -128,38 +149,41 @@ class tasks {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads_) if (threads_ > 1)
     if (omp_get_thread_num() != 0) {
-      steelyard_tasks_help(pool_);
+      steelyard_task_pool_help(pool_);
     } else
 #endif
     {
-      status = steelyard_tasks_run(pool_, &tasks::consume, this);
+      status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
     }
     inputs_.clear();
     consumer_ = nullptr;
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-    return static_cast<Status>(status);
+    detail::check(status);
   }
-  Status run() {
-    return run([](const In&, const Out&) {});
+  /// run() without a consumer: results are dropped.
+  void run() {
+    run([](const In&, const Out&) {});
   }
+  /// Tasks of this process that have failed in the last run.
   const std::vector<Failure>& failures() const noexcept { return failures_; }
 
-  steelyard_tasks_statistics_t statistics() const noexcept {
-    steelyard_tasks_statistics_t all;
-    steelyard_tasks_inspect(pool_, &all);
+  /// What this process has done since the pool was created. See steelyard_task_pool_get_statistics().
+  steelyard_task_pool_statistics_t statistics() const {
+    steelyard_task_pool_statistics_t all;
+    detail::check(steelyard_task_pool_get_statistics(pool_, &all));
     return all;
   }
 
  private:
-  // The owner of a task that was spawned by a task has not seen its input, which therefore comes home with the result.
+  // If a task was spawned by another task, its owner has not seen its input, which is sent with the result.
   static constexpr std::uint64_t kByTask = ~std::uint64_t{0};
   struct Head {
     std::uint32_t failed, input;  // the second: bytes
   };
 
-  // Bytes of a failure's sentence that travel: with the head and the largest input they stay below what a result may have.
-  static constexpr std::size_t kSentence = 4096;
-  /// While it lives, a run is going on.
+  // Bytes of a failure's message: with head and largest input they stay below the largest result.
+  static constexpr std::size_t kMessage = 4096;
+  /// A run lasts as long as this object.
   struct Running {
     std::atomic<bool>& running;
     ~Running() { running = false; }
@@ -167,12 +191,12 @@ class tasks {
 
   static std::string too_large(std::size_t result, std::size_t input, bool by_task) {
     return "the result of a task has " + std::to_string(result) + " bytes" +
-           (by_task ? ", its input, which travels with it, " + std::to_string(input) : std::string()) + ": at most " +
-           std::to_string(std::size_t{STEELYARD_TASK_BYTES}) + " can travel; divide the task";
+           (by_task ? ", its input, which is sent with it, " + std::to_string(input) : std::string()) + ": at most " +
+           std::to_string(std::size_t{STEELYARD_TASK_MAX_SIZE}) + " can be sent; divide the task";
   }
 
   static int execute(steelyard_task_t* task, void* self) {
-    const std::string_view input(static_cast<const char*>(task->input), task->bytes);
+    const std::string_view input(static_cast<const char*>(task->data), task->size);
     const bool by_task = task->tag == kByTask;
     Head head{0, static_cast<std::uint32_t>(input.size())};
     std::string bytes;
@@ -188,50 +212,50 @@ class tasks {
       }
       head.failed = 1;
       begin();
-      bytes.append(std::string_view(message).substr(0, kSentence));
+      bytes.append(std::string_view(message).substr(0, kMessage));
     };
     try {
       Task running(task);
       begin();
-      Travel<Out>::pack(static_cast<tasks*>(self)->function_(Travel<In>::unpack(input), running), bytes);
-      if (bytes.size() > STEELYARD_TASK_BYTES) {
+      Serializer<Out>::pack(static_cast<TaskPool*>(self)->function_(Serializer<In>::unpack(input), running), bytes);
+      if (bytes.size() > STEELYARD_TASK_MAX_SIZE) {
         const std::size_t others = by_task ? sizeof(head) + input.size() : 0;
         fail(too_large(bytes.size() - others, input.size(), by_task).c_str());
       }
     } catch (const std::exception& exception) {
       fail(exception.what());
     } catch (...) {
-      fail("an exception that is no std::exception");
+      fail("an exception that is not derived from std::exception");
     }
-    if (!bytes.empty() && steelyard_task_result(task, bytes.data(), bytes.size()) != STEELYARD_SUCCESS) {
+    if (!bytes.empty() && steelyard_task_set_result(task, bytes.data(), bytes.size()) != STEELYARD_SUCCESS) {
       steelyard_task_fail(task, steelyard_message());
     }
     return 0;
   }
 
-  static void consume(const steelyard_result_t* result, void* self) {
-    tasks& pool = *static_cast<tasks*>(self);
+  static void consume(const steelyard_task_result_t* result, void* self) {
+    TaskPool& pool = *static_cast<TaskPool*>(self);
     try {
-      std::string_view bytes(static_cast<const char*>(result->bytes), result->size);
+      std::string_view bytes(static_cast<const char*>(result->data), result->size);
       if (result->tag != kByTask) {
         const In& in = pool.inputs_[result->tag];
         if (result->message != nullptr) {
           pool.failures_.push_back({in, result->message});
         } else {
-          pool.consumer_(in, Travel<Out>::unpack(bytes));
+          pool.consumer_(in, Serializer<Out>::unpack(bytes));
         }
         return;
       }
-      // No memory for a result that has its task's input in it: nothing is known of the task but that it failed.
-      if (result->message != nullptr) throw std::runtime_error(result->message);
+      // There was no memory for the result with its task's input: nothing is known of the task except that it failed.
+      if (result->message != nullptr) throw Error(static_cast<Status>(result->status), result->message);
       Head head;
       std::memcpy(&head, bytes.data(), sizeof(head));
-      In in = Travel<In>::unpack(bytes.substr(sizeof(head), head.input));
+      In in = Serializer<In>::unpack(bytes.substr(sizeof(head), head.input));
       bytes.remove_prefix(sizeof(head) + head.input);
       if (head.failed != 0) {
         pool.failures_.push_back({std::move(in), std::string(bytes)});
       } else {
-        pool.consumer_(in, Travel<Out>::unpack(bytes));
+        pool.consumer_(in, Serializer<Out>::unpack(bytes));
       }
     } catch (...) {
       if (!pool.thrown_) pool.thrown_ = std::current_exception();
@@ -246,7 +270,7 @@ class tasks {
   std::string scratch_;
   int threads_;
   std::atomic<bool> running_{false};
-  steelyard_tasks_t* pool_ = nullptr;
+  steelyard_task_pool_t* pool_ = nullptr;
 };
 
 }  // namespace steelyard

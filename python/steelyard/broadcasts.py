@@ -66,7 +66,7 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
         f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
     )
     stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
-    return f"{waits}." if stands_out else f"{waits}: nothing is won that stands out from noise."
+    return f"{waits}." if stands_out else f"{waits}: no statistically significant difference."
 
 
 def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:

@@ -64,9 +64,9 @@ def _one(given: argparse.Namespace) -> int:
 
         _write(given.talp, talp.text(run))
     if not (given.html or given.perfetto or given.paraver or given.talp):
-        from .verdict import verdict
+        from .summary import summary
 
-        found = verdict(run)
+        found = summary(run)
         print("\n".join([found.headline, found.waiting, found.moved, found.helped, *found.notes]))
     return 0
 

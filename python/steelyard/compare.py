@@ -117,7 +117,7 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
         for name, member in (
             ("parallel efficiency", "parallel"),
             ("MPI efficiency", "mpi"),
-            ("balance of ranks", "load_balance"),
+            ("MPI load balance", "load_balance"),
             ("communication", "communication"),
             ("OpenMP efficiency", "openmp"),
         )
@@ -224,7 +224,7 @@ def _headline(settled: list[Difference]) -> str:
     for difference in clear:
         if difference.relative and difference.noise is not None:
             amount = f"{percent(abs(difference.change), 1)} ± {percent(difference.noise, 1)}"
-            return f"A phase takes {amount} {difference.verdict} time in the second run."
+            return f"A step takes {amount} {difference.verdict} time in the second run."
     if clear:
         names = [f"{d.verdict} {d.name}" for d in clear]
         listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

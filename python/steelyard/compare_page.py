@@ -10,7 +10,7 @@ from .page import render
 from .record import Progress, Run
 from .section import Section
 from .table import Cell, Column, Table, text
-from .verdict import instrument
+from .summary import instrument
 from .words import duration, percent, plural
 
 ROWS = 12

@@ -8,7 +8,7 @@ from .charts import Bar, bars
 from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
-from .verdict import PRINTED
+from .summary import PRINTED
 from .words import band, core_time, duration, number, percent, plural
 
 
@@ -58,7 +58,7 @@ def tasks(run: Run) -> Optional[Section]:
     sums = frame.sum()
     most = int(frame["connections"].max())
     hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
-    busy = sums["busy"] / sums["inside"] if sums["inside"] else 0.0
+    busy = sums["busy_seconds"] / sums["run_seconds"] if sums["run_seconds"] else 0.0
     words = [
         f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
         f"spent in tasks. A result took {hops:.2f} transfers on its way home. "
@@ -67,15 +67,15 @@ def tasks(run: Run) -> Optional[Section]:
     order = (
         frame.index
         if len(frame) <= ROWS
-        else (frame["stolen_here"] + frame["stolen_far"]).sort_values(ascending=False).index[:ROWS]
+        else (frame["stolen_local"] + frame["stolen_remote"]).sort_values(ascending=False).index[:ROWS]
     )
     rows = []
     for rank in order:
         row = frame.loc[rank]
         parts = [
-            ("useful", float(row["executed"] - row["stolen_here"] - row["stolen_far"])),
-            ("lent", float(row["stolen_here"])),
-            ("omp", float(row["stolen_far"])),
+            ("useful", float(row["executed"] - row["stolen_local"] - row["stolen_remote"])),
+            ("lent", float(row["stolen_local"])),
+            ("omp", float(row["stolen_remote"])),
         ]
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
     legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
@@ -92,8 +92,8 @@ def tasks_flow(run: Run) -> Optional[Section]:
     members = (
         "spawned",
         "executed",
-        "stolen_here",
-        "stolen_far",
+        "stolen_local",
+        "stolen_remote",
         "results_sent",
         "hops",
         "messages",
@@ -115,11 +115,11 @@ def tasks_flow(run: Run) -> Optional[Section]:
         [
             Column("rank"),
             *(Column(name, meaning("tasks", member)) for name, member in zip(names, members)),
-            Column("in tasks", meaning("tasks", "busy")),
+            Column("in tasks", meaning("tasks", "busy_seconds")),
         ]
     )
     for rank, row in frame.iterrows():
-        inside = share(row["busy"] / row["inside"]) if row["inside"] else nothing()
+        inside = share(row["busy_seconds"] / row["run_seconds"]) if row["run_seconds"] else nothing()
         table.add(Cell(str(rank), float(str(rank))), *(count(row[member]) for member in members), inside)
     caption = first_of(len(run.tasks), "ranks")
     return Section(

@@ -9,7 +9,7 @@ from .record import Run
 from .samples import most_threads
 from .section import ACTIVITY, LINES, ROWS, Section, core_shares, has_samples, timeline_legend
 from .table import meaning
-from .verdict import gains, shares
+from .summary import gains, shares
 from .words import band, duration, number, percent, plural
 
 
@@ -79,8 +79,8 @@ def _merged(run: Run) -> str:
     if length < 1.5:
         return ""
     return (
-        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. With --timeline=N, "
-        "the next run keeps up to N, none shorter than 2 ms."
+        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. "
+        "With --timeline-samples=N, the next run keeps up to N, none shorter than 2 ms."
     )
 
 
@@ -158,12 +158,12 @@ def efficiency(run: Run) -> Optional[Section]:
     tree = (
         ("parallel", "parallel efficiency", 0),
         ("mpi", "MPI", 1),
-        ("load_balance", "balance of ranks", 2),
+        ("load_balance", "MPI load balance", 2),
         ("load_balance_in", "inside nodes", 3),
         ("load_balance_out", "across nodes", 3),
         ("communication", "communication", 2),
         ("openmp", "OpenMP", 1),
-        ("omp_load_balance", "balance of threads", 2),
+        ("omp_load_balance", "OpenMP load balance", 2),
         ("omp_scheduling", "scheduling", 2),
         ("omp_serialisation", "serialisation", 2),
     )

@@ -11,7 +11,7 @@ from .canvas import canvas
 from .record import Progress, Run
 from .section import LINES, Section
 from .sections import sections
-from .verdict import instrument, verdict
+from .summary import instrument, summary
 from .words import duration, plural
 
 ASSETS = Path(__file__).with_name("assets")
@@ -19,7 +19,7 @@ ASSETS = Path(__file__).with_name("assets")
 
 def html(run: Run, progress: Optional[Progress] = None) -> str:
     """The page as text. `progress(done, of)` is told after each rank of the timeline."""
-    found, shown = verdict(run), sections(run)
+    found, shown = summary(run), sections(run)
     answers = [("Waiting", found.waiting), ("Moved", found.moved), ("Did it help?", found.helped)]
     answers += [("Note", note) for note in found.notes]
     command = " ".join(run.record["command"])

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .check import examine, schema
+from .options import current
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
 from .words import duration, plural
@@ -21,6 +22,12 @@ PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "virtual_regions", "mpi_calls")  # in totals_ns, and not times
+_RENAMED = {  # members of `tasks` in records of earlier versions
+    "stolen_here": "stolen_local",
+    "stolen_far": "stolen_remote",
+    "busy": "busy_seconds",
+    "inside": "run_seconds",
+}
 _NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")  # members of a rank that have tables of their own
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
@@ -42,7 +49,7 @@ class Run:
     """
 
     record: dict[str, Any]
-    """The file as it is."""
+    """The file as it is; of an older one, with the options as they are named now."""
 
     def __repr__(self) -> str:
         """In a line: a record may have megabytes."""
@@ -117,10 +124,16 @@ class Run:
         return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
+    def kept_regions(self) -> pd.DataFrame:
+        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function (that it is
+        in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were none."""
+        return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
+
+    @functools.cached_property
     def tasks(self) -> pd.DataFrame:
-        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_here (tasks taken from ranks of the same
-        node) and stolen_far, results_sent and the hops that these took, messages, connections and degree, busy and inside
-        (thread time in tasks and in runs). Empty where the run had none."""
+        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_local (tasks taken from ranks of the
+        same node) and stolen_remote (from other nodes), results_sent and the hops that these took, messages, connections and
+        degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had none."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property
@@ -190,6 +203,7 @@ def _read(
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
+    record["options"] = current(record["options"])
     return record, timelines
 
 
@@ -202,6 +216,9 @@ class _Counted:
         self.done = self.expected = 0
 
     def read(self, member: dict[str, Any]) -> None:
+        if "stolen_here" in member:
+            for old in _RENAMED.keys() & member.keys():
+                member[_RENAMED[old]] = member.pop(old)
         if "phase_source" in member and isinstance(member.get("ranks"), int):
             self.expected += member["ranks"]
         elif "totals_ns" in member:

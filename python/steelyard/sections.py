@@ -39,7 +39,8 @@ def absent(run: Run) -> Optional[Section]:
     items = []
     if not has_samples(run):
         items.append(
-            "No timeline and no cores over time: the record has no samples. It was made with --timeline=0, or no phase ended."
+            "No timeline and no cores over time: the record has no samples. It was made with --timeline-samples=0, "
+            "or no phase ended."
         )
     if not len(run.waits) and len(run.ranks) > 1:
         items.append("Who was waited for is not known: no collective was seen on whose members Steelyard could look.")
@@ -58,7 +59,7 @@ def absent(run: Run) -> Optional[Section]:
 
 def how(run: Run) -> Section:
     record = run.record
-    told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value]
+    told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value not in ("", "none")]
     items = [
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
         f"Seen at work: {', '.join(record['intercepted']) or 'nothing'}.",

@@ -182,7 +182,7 @@ def _obstacle(without: Run, with_: Run) -> Optional[str]:
         return "one record is {}, the other {}".format(*(run.record["instrument"] for run in (without, with_)))
     for name, run in (("first", without), ("second", with_)):
         if len(run.timeline) == 0:
-            return f"the {name} record has no timeline: was it made with --timeline=0?"
+            return f"the {name} record has no timeline: was it made with --timeline-samples=0?"
     return None
 
 

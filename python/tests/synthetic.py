@@ -19,7 +19,7 @@ STEP = 0.05  # s of a mean load
 
 
 def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
-    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline; None keeps each
+    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline-samples; None keeps each
     step. `drift`: how far loads go up and down in the course of the run."""
     random = np.random.default_rng(seed)
     node = np.arange(ranks) // NODE
@@ -211,15 +211,15 @@ def _tasks(r, random):
         "runs": 3,
         "spawned": spawned,
         "executed": 1000,
-        "stolen_here": max(0, 1000 - spawned),
-        "stolen_far": 40,
+        "stolen_local": max(0, 1000 - spawned),
+        "stolen_remote": 40,
         "results_sent": 90,
         "hops": 130,
         "messages": 300,
         "connections": 7,
         "degree": 8,
-        "busy": 9.0,
-        "inside": 9.6,
+        "busy_seconds": 9.0,
+        "run_seconds": 9.6,
     }
 
 
@@ -255,7 +255,7 @@ if __name__ == "__main__":
     parser.add_argument("--ranks", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=10000)
     parser.add_argument(
-        "--keep", type=int, help="samples kept of each rank, as --timeline says; every step where not given"
+        "--keep", type=int, help="samples kept of each rank, as --timeline-samples says; every step where not given"
     )
     parser.add_argument("--list", action="store_true", help="timelines as lists, as earlier versions wrote them")
     parser.add_argument("-o", "--output", type=Path, required=True)

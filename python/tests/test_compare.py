@@ -52,7 +52,7 @@ def test_a_run_is_like_itself_and_like_its_twin(runs):
 
 def test_what_differs_is_found(runs):
     found = compare.compare(runs[0], runs[2])
-    assert found.headline.startswith("A phase takes 10.0 % ± ") and found.headline.endswith(
+    assert found.headline.startswith("A step takes 10.0 % ± ") and found.headline.endswith(
         "more time in the second run."
     )
     verdicts = {difference.name: difference.verdict for difference in found.settled}

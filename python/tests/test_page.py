@@ -54,7 +54,7 @@ def test_page_of_the_example(example):
     found = Strict(text)
     assert all(title.endswith("?") for title in found.titles), "each section answers a question"
     for words in (
-        "21.9 % ± 0.4 % less time",
+        "21.9 % (95 % CI 21.5 to 22.3 %) less time",
         "Emulated: ",
         "./miniFE.x nx=264",
         "num_threads(4)",
@@ -112,7 +112,7 @@ def test_what_a_sample_is(tmp_path, kept, said):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(synthetic.record(2, 60, kept)))
     text = Strict(page.html(steelyard.load(path))).text
-    assert said in text and ("--timeline=N" in text) == bool(said)
+    assert said in text and ("--timeline-samples=N" in text) == bool(said)
 
 
 def test_what_a_record_says_cannot_break_out(example, tmp_path):

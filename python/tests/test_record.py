@@ -1,9 +1,16 @@
 import json
+import re
+from pathlib import Path
 
 import jsonschema
+import numpy as np
+import pandas as pd
 import pytest
 
 import steelyard
+from steelyard import options
+
+import synthetic
 
 
 def changed(example, tmp_path, change):
@@ -29,9 +36,9 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 13
+    assert len(found) == 14
     # older records lack it, or the run had none of it
-    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "cpu", "preempted", "came_late", "quiesced", "virtual_regions"}
+    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu", "preempted", "came_late", "quiesced", "virtual_regions"}
     later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
@@ -49,6 +56,27 @@ def test_what_cpp_writes_is_valid(written):
 
 def test_what_cpp_writes_has_all_members(written):
     assert list(steelyard.load(written / "rich.json").record) == list(steelyard.schema()["properties"])
+
+
+def test_older_names_of_options_are_understood(older, tmp_path):
+    before = {"cores": "on", "thread-numbers": "keep", "learn": "", "verdict": "off", "balance-every": "0", "node-ranks": "0", "timeline": "0"}
+    now = {"cores": "on", "thread-ids": "keep", "loops-learn": "none", "summary": "off", "balance-every": "auto", "ranks-per-node": "auto",
+           "timeline-samples": "0"}
+    path = changed(older, tmp_path, lambda record: record.update(options=before))
+    steelyard.validate(path)
+    assert steelyard.load(path).record["options"] == now
+    assert steelyard.load(changed(older, tmp_path, lambda record: record.update(options=now))).record["options"] == now
+
+
+def test_options_have_the_names_that_the_command_has():
+    """The names that records of older versions are read by, and those of the options table."""
+    table = (Path(__file__).parents[2] / "src/base/renamed_options.h").read_text()
+    assert dict(re.findall(r'RenamedOption\{"([a-z-]+)", "([a-z-]+)"\}', table)) == options._RENAMED
+
+def test_kept_regions(written, example):
+    regions = steelyard.load(written / "rich.json").kept_regions
+    assert list(regions["function"]) == ["smooth", ""] and regions.loc["app+0x2c3d", "time"] == pytest.approx(7.7)
+    assert steelyard.load(example).kept_regions.empty
 
 
 def test_given_record_is_valid(given_record):
@@ -80,6 +108,19 @@ def test_trees_and_what_a_notebook_shows_of_a_run(example, tmp_path):
     assert repr(run) == "<Run of ./miniFE.x nx=264 ny=256: 8 ranks on 1 node, 12.3 s>"
 
 
+def test_tasks_of_earlier_versions_are_read(example, tmp_path):
+    record = json.loads(example.read_text())
+    record["tasks"] = [synthetic._tasks(rank, np.random.default_rng(rank)) for rank in range(3)]
+    new, old = tmp_path / "new.json", tmp_path / "old.json"
+    new.write_text(json.dumps(record))
+    text = json.dumps(record["tasks"])
+    for name, before in {"stolen_local": "stolen_here", "stolen_remote": "stolen_far", "busy_seconds": "busy", "run_seconds": "inside"}.items():
+        assert f'"{name}"' in text
+        text = text.replace(f'"{name}"', f'"{before}"')
+    old.write_text(json.dumps(record | {"tasks": json.loads(text)}))
+    pd.testing.assert_frame_equal(steelyard.load(old).tasks, steelyard.load(new).tasks)
+
+
 def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
     def empty(record):
         record["ranks"], record["nodes"], record["decisions"] = [], [], []
@@ -87,7 +128,7 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "loops", "nodes", "trees"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "nodes", "trees"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

@@ -81,7 +81,7 @@ def test_perfetto(run):
         assert [found[name] for name in perfetto.ACTIVITIES] == pytest.approx(expected, abs=1e-6)
         assert threads[f"rank {rank} (node 0)"][-1] == run.ranks.loc[rank, "threads_at_end"]
     ((name, notes),) = instants
-    assert name.startswith("confirmed: threads") and notes["measured"] == "19.0 % ± 1.0 %"
+    assert name.startswith("confirmed: threads") and notes["measured"] == "19.0 % (95 % CI 18.0 to 20.0 %)"
 
 
 HEADER = re.compile(

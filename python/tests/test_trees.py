@@ -10,7 +10,7 @@ import pytest
 
 import steelyard
 import synthetic
-from steelyard import page, tree_chart, trees, verdict
+from steelyard import page, tree_chart, trees, summary
 from test_page import Strict
 
 
@@ -167,7 +167,7 @@ def test_the_headline_says_that_late_ranks_moved(tmp_path):
         run = late_run(tmp_path, [(EVEN, last)], {8: (60, 0.6)})
         run.record["decisions"].clear()
         run.record["tasks"].clear()
-        assert ("late ranks were moved out of the way of broadcasts" in verdict.verdict(run).headline) is said
+        assert ("late ranks were moved out of the way of broadcasts" in summary.summary(run).headline) is said
 
 
 def test_runs_without_trees_say_why(tmp_path):

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "api/hooks.h"
-#include "api/message.h"
+#include "api/outcome.h"
 #include "runtime/runtime.h"
 #include "steelyard/steelyard.h"
 
@@ -11,10 +11,10 @@ extern "C" {
 steelyard_status_t steelyard_step(void) {
   if (!steelyard_active()) return STEELYARD_INACTIVE;
   if (!steelyard::runtime::weighs_this_call()) {
-    steelyard::api::set_message(
+    return steelyard::api::fail(
+        steelyard::api::Code::invalid_state,
         "steelyard_step() has no effect inside a parallel region, or in a thread other than the one that called MPI_Init: "
         "call it in that thread, between two regions");
-    return STEELYARD_ERROR;
   }
   steelyard::runtime::step();
   return STEELYARD_SUCCESS;
@@ -24,11 +24,11 @@ void steelyard_internal_phases_begin(void) {
   if (steelyard::runtime::inactive_reason().empty()) steelyard::runtime::phases_begin();
 }
 
-void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t* s) {
+void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
-  steelyard::runtime::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_here),
-                                   count(s->stolen_far), count(s->results_sent), count(s->hops), count(s->messages),
-                                   s->connections, s->degree, s->busy, s->inside * s->threads});
+  steelyard::runtime::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
+                                   count(s->stolen_remote), count(s->results_sent), count(s->hops), count(s->messages),
+                                   s->connections, s->degree, s->busy_seconds, s->run_seconds * s->threads});
 }
 
 void steelyard_internal_wait_begins(int quiesced) { steelyard::runtime::wait_begins(quiesced != 0); }

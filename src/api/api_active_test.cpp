@@ -5,14 +5,15 @@
 
 #include "api/api_fake_runtime.h"
 #include "api/hooks.h"
-#include "api/message.h"
+#include "api/outcome.h"
 #include "steelyard/steelyard.hpp"
 
 extern "C" {
 void omp_balanced_(void);
 void steelyard_step_f(int* status);
 bool steelyard_active_f(void);
-void steelyard_message_f(char* text, int length);
+void steelyard_message_(char* text, std::uint32_t length);
+void steelyard_status_name_(const int* status, char* text, std::uint32_t length);
 }
 
 namespace steelyard::api {
@@ -58,9 +59,16 @@ TEST_F(Active, AnInactiveProcessSaysTheRuntimesReasonAndDoesNotStep) {
 
 TEST_F(Active, AStepFromTheWrongPlaceIsAnErrorWithoutEffect) {
   fake::in_primary = false;
-  EXPECT_EQ(step(), Status::error);
+  EXPECT_EQ(steelyard_step(), STEELYARD_ERROR_INVALID_STATE);
   EXPECT_EQ(fake::steps, 0);
   EXPECT_NE(message().find("parallel region"), std::string::npos);
+  try {
+    step();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_state);
+    EXPECT_EQ(error.what(), message());
+  }
 }
 
 TEST_F(Active, MessagesBelongToTheirThread) {
@@ -82,19 +90,22 @@ TEST_F(Active, ALongMessageIsCutNotOverrun) {
 TEST_F(Active, FortranTextIsPaddedOrCutAndNeverOverrun) {
   set_message("four");
   std::string text(8, '?');
-  steelyard_message_f(text.data(), 6);
+  steelyard_message_(text.data(), 6);
   EXPECT_EQ(text, "four  ??");
   text.assign(8, '?');
-  steelyard_message_f(text.data(), 2);
+  steelyard_message_(text.data(), 2);
   EXPECT_EQ(text, "fo??????");
-  steelyard_message_f(text.data(), 0);
-  steelyard_message_f(text.data(), -1);
+  steelyard_message_(text.data(), 0);
   EXPECT_EQ(text, "fo??????");
+  text.assign(20, '?');
+  const int status = STEELYARD_ERROR_MPI;
+  steelyard_status_name_(&status, text.data(), 20);
+  EXPECT_EQ(text, "STEELYARD_ERROR_MPI ");
 }
 
 }  // namespace
 TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
-  steelyard_tasks_statistics_t statistics{};
+  steelyard_task_pool_statistics_t statistics{};
   statistics.executed = 7;
   const int before = fake::tasks;
   steelyard_internal_tasks_ended(&statistics);

@@ -1,5 +1,5 @@
 #include "api/hooks.h"
-#include "api/message.h"
+#include "api/outcome.h"
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/collectives.h"
 #include "steelyard/steelyard.h"
@@ -20,11 +20,11 @@ steelyard_status_t steelyard_step(void) {
 }
 
 void steelyard_internal_phases_begin(void) {}
-void steelyard_internal_tasks_ended(const steelyard_tasks_statistics_t*) {}
+void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t*) {}
 void steelyard_internal_wait_begins(int) {}
 void steelyard_internal_wait_ends(void) {}
 
-steelyard_function_t steelyard_internal_bcast(void) { return nullptr; }
+steelyard_internal_function_t steelyard_internal_bcast(void) { return nullptr; }
 void steelyard_internal_next_bcast(void) {}
 
 int steelyard_active(void) {

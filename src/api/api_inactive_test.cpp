@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+
 #include "steelyard/steelyard.hpp"
 
 namespace {
@@ -16,6 +19,18 @@ TEST(Inactive, IsNotActiveAndSaysWhy) {
 
 TEST(Inactive, SabosNameIsThere) { omp_balanced(); }
 
-TEST(Inactive, TheVersionIsThatOfTheProject) { EXPECT_EQ(steelyard::version(), STEELYARD_VERSION); }
+TEST(Inactive, TheVersionIsThatOfTheProject) {
+  EXPECT_EQ(steelyard::version(), STEELYARD_VERSION);
+  EXPECT_EQ(steelyard::version_number(), STEELYARD_VERSION_NUMBER);
+}
+
+TEST(Inactive, EachStatusHasANameOfItsOwn) {
+  std::set<std::string_view> names;
+  for (int status = STEELYARD_SUCCESS; status <= STEELYARD_ERROR_INTERNAL; ++status)
+    names.insert(steelyard::name(static_cast<steelyard::Status>(status)));
+  EXPECT_EQ(names.size(), 1U + STEELYARD_ERROR_INTERNAL);
+  EXPECT_EQ(steelyard::name(steelyard::Status::peer), "STEELYARD_ERROR_PEER");
+  EXPECT_EQ(steelyard::name(static_cast<steelyard::Status>(99)), "unknown status");
+}
 
 }  // namespace

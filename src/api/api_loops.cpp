@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "api/message.h"
+#include "api/outcome.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/gathering.h"
@@ -18,8 +18,10 @@
 #include "loops/space.h"
 #include "steelyard/loops.h"
 
-// steelyard/loops.h over src/loops: checks what comes in, turns failures into sentences, keeps exceptions in.
+// steelyard/loops.h over src/loops: checks arguments, turns failures into a status and a message, lets no exception pass.
 using namespace steelyard::loops;
+using steelyard::api::Code;
+using steelyard::api::outcome;
 using steelyard::base::Status;
 
 struct steelyard_loop {
@@ -27,13 +29,6 @@ struct steelyard_loop {
 };
 
 namespace {
-
-steelyard_status_t refuse(std::string_view sentence) {
-  steelyard::api::set_message(sentence);
-  return STEELYARD_ERROR;
-}
-
-steelyard_status_t answer(const Status& status) { return status ? STEELYARD_SUCCESS : refuse(status.sentence()); }
 
 /// The loops that have no handle, by place in the program.
 Gathering& gathering_of(Loop& loop) {
@@ -84,8 +79,8 @@ Status settings_of(const steelyard_loop_options_t* options, Settings& settings) 
   if (options->strategy != nullptr) {
     if (Status status = parse_strategy(options->strategy, settings.strategy); !status) return status;
   }
-  if (options->fraction != 0) settings.fraction = options->fraction;
-  if (options->chunk > 0) settings.chunk = options->chunk;
+  if (options->static_fraction != 0) settings.fraction = options->static_fraction;
+  if (options->chunk_size > 0) settings.chunk = options->chunk_size;
   return check(settings);
 }
 
@@ -96,23 +91,27 @@ std::uint64_t mark(const steelyard_iterations_t* mine, std::uint64_t state) {
 constexpr std::uint64_t kBegun = 0x73746565'6c796172, kFailed = 0x6c6f6f70'73213f00;
 
 constexpr char outside[] =
-    "steelyard_loop_next() or _end() is called outside of a loop: call steelyard_loop_begin() first, with the same "
-    "steelyard_iterations_t, and end once";
+    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, with the "
+    "same steelyard_iterations_t, and steelyard_loop_end() once";
 
 constexpr char hidden[] =
-    "a loop is begun in a thread that seems to be alone, but this program has an OpenMP runtime linked into it, which cannot be "
-    "asked who is in its teams: only the first thread of the process gets iterations, all of them; link the runtime as a "
-    "shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
+    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, which does not "
+    "tell which threads are in a team. Only the first thread of the process gets iterations, all of them. Link the runtime "
+    "as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
 
 /// Loops with as many iterations may still be different ones.
 std::uint64_t bounds_of(const Space& space) { return space.first * 0x9e3779b97f4a7c15ULL ^ space.stride; }
 
-/// Who does not look at the status would miss iterations without a word.
-steelyard_status_t fail(steelyard_iterations_t* mine, std::string_view sentence) {
+/// Writes a warning, too: a program that ignores the status would miss iterations silently.
+steelyard_status_t fail(steelyard_iterations_t* mine, Code code, std::string_view sentence) {
   steelyard::base::warn_once(std::string(sentence));
   *mine = {};
-  mine->inside.check = mark(mine, kFailed);
-  return refuse(sentence);
+  mine->internal.check = mark(mine, kFailed);
+  mine->internal.status = static_cast<int>(code);
+  return steelyard::api::fail(code, sentence);
+}
+steelyard_status_t fail(steelyard_iterations_t* mine, const Status& status) {
+  return fail(mine, status.code(), status.sentence());
 }
 
 /// The team of the calling thread 0 has begun it.
@@ -124,46 +123,54 @@ void executed(Loop& loop, std::uint64_t iterations) {
 /// `end`: the program's own bound, beyond which no value is made. `place`: that of the program.
 steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<Space>& space, std::uint64_t end,
                          bool inclusive, steelyard_iterations_t* mine) try {
-  if (mine == nullptr) return refuse("steelyard_loop_begin() was called with null in the place of the iterations");
+  if (mine == nullptr)
+    return steelyard::api::fail(
+        Code::invalid_argument,
+        "steelyard_loop_begin() was called with null iterations: pass a steelyard_iterations_t");
   if (!space) {
-    return fail(mine,
+    return fail(mine, Code::invalid_argument,
                 "a loop with a stride of 0, or of 2^64 iterations, has no end: pass another stride to "
                 "steelyard_loop_begin()");
   }
   *mine = {};
   mine->stride = static_cast<std::int64_t>(space->stride);
-  mine->inside = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0};
+  mine->internal = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0, 0};
   const openmp::Position here = openmp::position();
-  if (here.threads < 2) return hidden_runtime::may_be_in_team(place) ? fail(mine, hidden) : STEELYARD_SUCCESS;
+  if (here.threads < 2)
+    return hidden_runtime::may_be_in_team(place) ? fail(mine, Code::unsupported, hidden) : STEELYARD_SUCCESS;
   if (gathering == nullptr) gathering = &at_address(place);
   Gathering::Seat* seat = nullptr;
   if (const Status status = gathering->begin(here, space->count, seat, bounds_of(*space)); !status)
-    return fail(mine, status.sentence());
-  mine->inside.seat = seat;
-  mine->inside.member = &Gathering::member(*seat);
+    return fail(mine, status);
+  mine->internal.seat = seat;
+  mine->internal.member = &Gathering::member(*seat);
   if (here.thread == 0) executed(gathering->loop(), space->count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
+  return fail(mine, steelyard::api::code_of(exception),
+              fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
 }
 
 Gathering* gathering_of(steelyard_loop_t* loop) { return loop == nullptr ? nullptr : &loop->gathering; }
 
 steelyard_status_t create(const std::string& name, const steelyard_loop_options_t* options, steelyard_loop_t** loop) {
   Settings settings;
-  if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
+  if (const Status status = settings_of(options, settings); !status) return outcome(status);
   Loop& named = ready_registry().named(name);
-  if (const Status status = apply(settings, named); !status) return refuse(status.sentence());
+  if (const Status status = apply(settings, named); !status) return outcome(status);
   *loop = new steelyard_loop{Gathering(named, true)};
   return STEELYARD_SUCCESS;
 }
 
 template <class Call>
 steelyard_status_t guarded(const char* name, bool null, Call&& call) try {
-  if (null) return refuse(fmt::format("{}() was called with a null loop or a null result: make a loop first", name));
+  if (null)
+    return steelyard::api::fail(Code::invalid_argument,
+                                fmt::format("{}() was called with a null pointer: pass one", name));
   return call();
 } catch (const std::exception& exception) {
-  return refuse(fmt::format("{}() failed: {}", name, exception.what()));
+  return steelyard::api::fail(steelyard::api::code_of(exception),
+                              fmt::format("{}() failed: {}", name, exception.what()));
 }
 
 }  // namespace
@@ -181,11 +188,11 @@ steelyard_status_t steelyard_loop_create(const char* name, const steelyard_loop_
 
 void steelyard_loop_free(steelyard_loop_t* loop) { delete loop; }
 
-steelyard_status_t steelyard_loop_set(steelyard_loop_t* loop, const steelyard_loop_options_t* options) {
-  return guarded("steelyard_loop_set", loop == nullptr, [&] {
+steelyard_status_t steelyard_loop_set_options(steelyard_loop_t* loop, const steelyard_loop_options_t* options) {
+  return guarded("steelyard_loop_set_options", loop == nullptr, [&] {
     Settings settings;
-    if (const Status status = settings_of(options, settings); !status) return refuse(status.sentence());
-    return answer(apply(settings, loop->gathering.loop()));
+    if (const Status status = settings_of(options, settings); !status) return outcome(status);
+    return outcome(apply(settings, loop->gathering.loop()));
   });
 }
 
@@ -208,97 +215,101 @@ steelyard_status_t steelyard_loop_begin_unsigned(steelyard_loop_t* loop, uint64_
 }
 
 int steelyard_loop_next(steelyard_iterations_t* mine) {
-  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) [[unlikely]] {
-    // What begin has said stays to be read.
-    if (mine == nullptr || mine->inside.check != mark(mine, kFailed)) {
-      refuse(outside);
+  if (mine == nullptr || mine->internal.check != mark(mine, kBegun)) [[unlikely]] {
+    // The message of a failed begin stays.
+    if (mine == nullptr || mine->internal.check != mark(mine, kFailed)) {
+      steelyard::api::fail(Code::invalid_state, outside);
       steelyard::base::warn_once(outside);
     }
     return 0;
   }
-  auto& inside = mine->inside;
+  auto& internal = mine->internal;
   Chunk chunk;
-  if (inside.member != nullptr) [[likely]] {
-    if (!static_cast<Member*>(inside.member)->next(chunk)) return 0;
+  if (internal.member != nullptr) [[likely]] {
+    if (!static_cast<Member*>(internal.member)->next(chunk)) return 0;
   } else {
-    // Alone: all of it, once.
-    if (inside.count == 0) return 0;
-    chunk = {0, inside.count};
+    // The only thread of its team gets all iterations, once.
+    if (internal.count == 0) return 0;
+    chunk = {0, internal.count};
   }
   const auto stride = static_cast<std::uint64_t>(mine->stride);
-  mine->first = static_cast<std::int64_t>(inside.start + chunk.begin * stride);
-  if (inside.inclusive != 0)
-    mine->last = static_cast<std::int64_t>(inside.start + (chunk.end - 1) * stride);
-  else if (chunk.end == inside.count)
-    mine->last = static_cast<std::int64_t>(inside.end);
+  mine->begin = static_cast<std::int64_t>(internal.start + chunk.begin * stride);
+  if (internal.inclusive != 0)
+    mine->end = static_cast<std::int64_t>(internal.start + (chunk.end - 1) * stride);
+  else if (chunk.end == internal.count)
+    mine->end = static_cast<std::int64_t>(internal.end);
   else
-    mine->last = static_cast<std::int64_t>(inside.start + chunk.end * stride);
-  if (inside.member == nullptr) inside.count = 0;
+    mine->end = static_cast<std::int64_t>(internal.start + chunk.end * stride);
+  if (internal.member == nullptr) internal.count = 0;
   return 1;
 }
 
 steelyard_status_t steelyard_loop_end(steelyard_iterations_t* mine) {
-  if (mine != nullptr && mine->inside.check == mark(mine, kFailed)) {
-    mine->inside.check = 0;
-    return STEELYARD_ERROR;
+  if (mine != nullptr && mine->internal.check == mark(mine, kFailed)) {
+    mine->internal.check = 0;
+    return static_cast<steelyard_status_t>(mine->internal.status);
   }
-  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) return refuse(outside);
-  mine->inside.check = 0;
-  if (mine->inside.seat != nullptr) {
-    // What was given up for a begin without an end before it is over.
-    if (!Gathering::end(*static_cast<Gathering::Seat*>(mine->inside.seat))) return refuse(outside);
-  } else if (mine->inside.member != nullptr) {
-    static_cast<Member*>(mine->inside.member)->end();
+  if (mine == nullptr || mine->internal.check != mark(mine, kBegun))
+    return steelyard::api::fail(Code::invalid_state, outside);
+  mine->internal.check = 0;
+  if (mine->internal.seat != nullptr) {
+    // An execution that was given up, because a begin came without an end before it, has ended already.
+    if (!Gathering::end(*static_cast<Gathering::Seat*>(mine->internal.seat)))
+      return steelyard::api::fail(Code::invalid_state, outside);
+  } else if (mine->internal.member != nullptr) {
+    static_cast<Member*>(mine->internal.member)->end();
   }
   return STEELYARD_SUCCESS;
 }
 
 void steelyard_loop_cancel(steelyard_iterations_t* mine) {
-  if (mine == nullptr || mine->inside.check != mark(mine, kBegun)) return;
-  if (mine->inside.member != nullptr)
-    static_cast<Member*>(mine->inside.member)->cancel();
+  if (mine == nullptr || mine->internal.check != mark(mine, kBegun)) return;
+  if (mine->internal.member != nullptr)
+    static_cast<Member*>(mine->internal.member)->cancel();
   else
-    mine->inside.count = 0;
+    mine->internal.count = 0;
 }
 
-steelyard_status_t steelyard_loop_inspect(const steelyard_loop_t* loop, steelyard_loop_state_t* state) {
+steelyard_status_t steelyard_loop_get_state(const steelyard_loop_t* loop, steelyard_loop_state_t* state) {
   if (state != nullptr) *state = {"", 0, 0, 0, 0};
-  return guarded("steelyard_loop_inspect", loop == nullptr || state == nullptr, [&] {
+  return guarded("steelyard_loop_get_state", loop == nullptr || state == nullptr, [&] {
     Loop::Regime regime;
     if (!loop->gathering.loop().latest(regime)) return STEELYARD_SUCCESS;
     state->strategy = name_of(regime.plan.strategy).data();
     state->settled = regime.policy.settled() ? 1 : 0;
     state->executions = regime.history.executions();
     state->seconds = regime.history.mean_ns() * 1e-9;
-    state->stolen = regime.history.kept() > 0 ? regime.history.last(0).stolen_share() : 0;
+    state->stolen_fraction = regime.history.kept() > 0 ? regime.history.last(0).stolen_share() : 0;
     return STEELYARD_SUCCESS;
   });
 }
 
 steelyard_status_t steelyard_loops_save(const char* path) {
-  return guarded("steelyard_loops_save", path == nullptr, [&] { return answer(ready_registry().save(path)); });
+  return guarded("steelyard_loops_save", path == nullptr, [&] { return outcome(ready_registry().save(path)); });
 }
 
 steelyard_status_t steelyard_loops_load(const char* path) {
-  return guarded("steelyard_loops_load", path == nullptr, [&] { return answer(ready_registry().load(path)); });
+  return guarded("steelyard_loops_load", path == nullptr, [&] { return outcome(ready_registry().load(path)); });
 }
 
-int steelyard_loop_thread(int* threads) {
-  // Who calls this has been compiled for an OpenMP runtime, and asks the right one where a process has several. Under
-  // `steelyard run` there is one, which is not to hear that the program asks.
+int steelyard_loop_thread_num(int* threads) {
+  // The caller was compiled for an OpenMP runtime, and asks the right one if a process has several. Under `steelyard run` there
+  // is one, and the query must not count as one of the program.
   const bool answers = steelyard::base::options().launched && openmp::known();
   const openmp::Position here = answers ? openmp::position() : openmp::Position();
   if (threads != nullptr) *threads = answers ? here.threads : 0;
   return here.thread;
 }
 
-steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file, int line,
-                                        steelyard_execution_t* execution) {
-  return guarded("steelyard_loop_enter", execution == nullptr || (loop == nullptr && file == nullptr), [&] {
+steelyard_status_t steelyard_loop_execution_begin(steelyard_loop_t* loop, const char* file, int line,
+                                                  steelyard_loop_execution_t* execution) {
+  return guarded("steelyard_loop_execution_begin", execution == nullptr || (loop == nullptr && file == nullptr), [&] {
     *execution = {loop, nullptr, nullptr};
     if (loop != nullptr && !loop->gathering.enter()) {
-      return refuse(fmt::format("loop {} is executed by two teams at the same time: give each a loop of its own",
-                                loop->gathering.loop().key()));
+      return steelyard::api::fail(
+          Code::invalid_state,
+          fmt::format("loop {} is executed by two teams at the same time: give each a loop of its own",
+                      loop->gathering.loop().key()));
     }
     Gathering& gathering = loop != nullptr ? loop->gathering : at_line(file, line);
     execution->record = &gathering;
@@ -306,14 +317,14 @@ steelyard_status_t steelyard_loop_enter(steelyard_loop_t* loop, const char* file
   });
 }
 
-steelyard_status_t steelyard_loop_join(steelyard_execution_t* execution, int thread, int threads, uint64_t count,
-                                       steelyard_iterations_t* mine) try {
+steelyard_status_t steelyard_loop_execution_join(steelyard_loop_execution_t* execution, int thread, int threads,
+                                                 uint64_t count, steelyard_iterations_t* mine) try {
   *mine = {};
   mine->stride = 1;
-  mine->inside = {nullptr, nullptr, 0, count, count, mark(mine, kBegun), 0};
+  mine->internal = {nullptr, nullptr, 0, count, count, mark(mine, kBegun), 0, 0};
   if (threads < 2) return STEELYARD_SUCCESS;
   auto& gathering = *static_cast<Gathering*>(execution->record);
-  // Whoever comes first brings the team; one that was brought in vain goes back.
+  // The first thread installs the team; a team that another thread has borrowed in the meantime is given back.
   auto* team = static_cast<Team*>(__atomic_load_n(&execution->team, __ATOMIC_ACQUIRE));
   if (team == nullptr) {
     Team& brought = gathering.borrow(threads);
@@ -326,15 +337,16 @@ steelyard_status_t steelyard_loop_join(steelyard_execution_t* execution, int thr
     }
   }
   Member& member = team->member(thread);
-  if (const Status status = member.begin(gathering.loop(), count); !status) return fail(mine, status.sentence());
-  mine->inside.member = &member;
+  if (const Status status = member.begin(gathering.loop(), count); !status) return fail(mine, status);
+  mine->internal.member = &member;
   if (thread == 0) executed(gathering.loop(), count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, fmt::format("steelyard_loop_join() failed: {}", exception.what()));
+  return fail(mine, steelyard::api::code_of(exception),
+              fmt::format("steelyard_loop_execution_join() failed: {}", exception.what()));
 }
 
-void steelyard_loop_leave(steelyard_execution_t* execution) {
+void steelyard_loop_execution_end(steelyard_loop_execution_t* execution) {
   if (execution == nullptr || execution->record == nullptr) return;
   auto& gathering = *static_cast<Gathering*>(execution->record);
   if (execution->team != nullptr) gathering.give_back(*static_cast<Team*>(execution->team));
@@ -342,21 +354,45 @@ void steelyard_loop_leave(steelyard_execution_t* execution) {
   *execution = {};
 }
 
-// What fortran/steelyard_loops.f90 binds to.
-STEELYARD_API void steelyard_loop_create_f(const char* name, int name_length, const char* strategy, int strategy_length,
-                                           steelyard_loop_t** loop, const double* fraction, const std::int64_t* chunk,
-                                           int* status) {
-  *loop = nullptr;
-  const steelyard_status_t result = guarded("steelyard_loop_create", false, [&] {
-    if (chunk != nullptr && *chunk < 0)
-      return refuse(fmt::format("the chunk is {} iterations: it must be 0 (by measurement) or more", *chunk));
+}  // extern "C"
+
+// What fortran/steelyard_loops.f90 binds to. Texts come with their length; absent arguments are null.
+namespace {
+
+/// Calls with the options of Fortran's arguments.
+template <class Call>
+steelyard_status_t with_options(const char* name, const char* strategy, int strategy_length, const double* fraction,
+                                const std::int64_t* chunk, Call&& call) {
+  return guarded(name, false, [&] {
+    if (chunk != nullptr && *chunk < 0) {
+      return steelyard::api::fail(
+          Code::invalid_argument,
+          fmt::format("the chunk size is {} iterations: it must be 0 (from measurements) or more", *chunk));
+    }
     const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
-    const steelyard_loop_options_t options = {strategy_text.empty() ? nullptr : strategy_text.c_str(),
-                                              fraction == nullptr ? 0 : *fraction,
-                                              chunk == nullptr ? 0 : static_cast<std::uint64_t>(*chunk)};
-    return create(std::string(name, static_cast<std::size_t>(std::max(0, name_length))), &options, loop);
+    return call({strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? 0 : *fraction,
+                 chunk == nullptr ? 0 : static_cast<std::uint64_t>(*chunk)});
   });
-  if (status != nullptr) *status = result;
+}
+
+std::string to_text(const char* text, int length) { return {text, static_cast<std::size_t>(std::max(0, length))}; }
+
+}  // namespace
+
+extern "C" {
+
+STEELYARD_API int steelyard_loop_create_f(const char* name, int name_length, const char* strategy, int strategy_length,
+                                          const double* fraction, const std::int64_t* chunk, steelyard_loop_t** loop) {
+  *loop = nullptr;
+  return with_options(
+      "steelyard_loop_create", strategy, strategy_length, fraction, chunk,
+      [&](const steelyard_loop_options_t& options) { return create(to_text(name, name_length), &options, loop); });
+}
+STEELYARD_API int steelyard_loop_set_options_f(steelyard_loop_t* loop, const char* strategy, int strategy_length,
+                                               const double* fraction, const std::int64_t* chunk) {
+  return with_options(
+      "steelyard_loop_set_options", strategy, strategy_length, fraction, chunk,
+      [&](const steelyard_loop_options_t& options) { return steelyard_loop_set_options(loop, &options); });
 }
 STEELYARD_API void steelyard_loop_free_f(steelyard_loop_t** loop) {
   steelyard_loop_free(*loop);
@@ -366,6 +402,7 @@ STEELYARD_API void steelyard_loop_tie_f(steelyard_loop_t* const* loop, steelyard
   const steelyard_status_t result = steelyard_loop_tie(*loop, *other);
   if (status != nullptr) *status = result;
 }
+// No wrapper in Fortran: the place of the call in the program is the name of a loop without a handle.
 STEELYARD_API void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last,
                                           const std::int64_t* stride, steelyard_loop_t* const* loop, int* status) {
   const steelyard_status_t result =
@@ -377,5 +414,11 @@ STEELYARD_API bool steelyard_loop_next_f(steelyard_iterations_t* mine) { return 
 STEELYARD_API void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status) {
   const steelyard_status_t result = steelyard_loop_end(mine);
   if (status != nullptr) *status = result;
+}
+STEELYARD_API int steelyard_loops_save_f(const char* path, int length) {
+  return guarded("steelyard_loops_save", false, [&] { return outcome(ready_registry().save(to_text(path, length))); });
+}
+STEELYARD_API int steelyard_loops_load_f(const char* path, int length) {
+  return guarded("steelyard_loops_load", false, [&] { return outcome(ready_registry().load(to_text(path, length))); });
 }
 }

@@ -73,17 +73,17 @@ TEST(LoopsInC, RunEachIterationOnceInAnyShape) {
       for (int times = 0; times < 5; ++times) {
         errors += steelyard_loop_begin(nullptr, 0, 1000, 1, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))
-          for (std::int64_t i = mine.first; i < mine.last; ++i) forward.at(static_cast<std::size_t>(i));
+          for (std::int64_t i = mine.begin; i < mine.end; ++i) forward.at(static_cast<std::size_t>(i));
         errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
         // Nobody waits between the loops.
         errors += steelyard_loop_begin(nullptr, 999, -1, -3, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))
-          for (std::int64_t i = mine.first; i > mine.last; i += mine.stride)
+          for (std::int64_t i = mine.begin; i > mine.end; i += mine.stride)
             backward.at(static_cast<std::size_t>(i / 3));
         errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
         errors += steelyard_loop_begin_unsigned(nullptr, UINT64_MAX - 10, UINT64_MAX, 1, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))
-          for (auto i = static_cast<std::uint64_t>(mine.first); i < static_cast<std::uint64_t>(mine.last); ++i)
+          for (auto i = static_cast<std::uint64_t>(mine.begin); i < static_cast<std::uint64_t>(mine.end); ++i)
             far.at(i - (UINT64_MAX - 10));
         errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
         errors += steelyard_loop_begin(nullptr, 5, 5, 1, &mine) != STEELYARD_SUCCESS;
@@ -102,7 +102,7 @@ TEST(LoopsInC, TheLastChunkDoesNotGoBeyondTheProgramsBound) {
   steelyard_iterations_t mine;
   ASSERT_EQ(steelyard_loop_begin(nullptr, INT64_MAX - 10, INT64_MAX, 7, &mine), STEELYARD_SUCCESS);
   ASSERT_EQ(steelyard_loop_next(&mine), 1);
-  EXPECT_EQ(mine.last, INT64_MAX) << "first + 2 * 7 would overflow";
+  EXPECT_EQ(mine.end, INT64_MAX) << "first + 2 * 7 would overflow";
   EXPECT_EQ(steelyard_loop_next(&mine), 0);
   EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
 }
@@ -118,7 +118,7 @@ TEST(LoopsInFortran, BoundsAreInclusive) {
     steelyard_loop_begin_f(&mine, 100, 0, &stride, nullptr, &status);
     statuses[static_cast<std::size_t>(omp_get_thread_num())] = status;
     while (steelyard_loop_next_f(&mine))
-      for (std::int64_t i = mine.first; i >= mine.last; --i) runs.at(static_cast<std::size_t>(i));
+      for (std::int64_t i = mine.begin; i >= mine.end; --i) runs.at(static_cast<std::size_t>(i));
     steelyard_loop_end_f(&mine, nullptr);
   }
   EXPECT_EQ(statuses, (std::array<int, 3>{}));
@@ -135,7 +135,7 @@ TEST(LoopsInC, NestedTeamsMeetEachOtherOnly) {
     steelyard_iterations_t mine;
     errors += steelyard_loop_begin(nullptr, 0, 100, 1, &mine) != STEELYARD_SUCCESS;
     while (steelyard_loop_next(&mine))
-      for (std::int64_t i = mine.first; i < mine.last; ++i) runs.at(static_cast<std::size_t>(i));
+      for (std::int64_t i = mine.begin; i < mine.end; ++i) runs.at(static_cast<std::size_t>(i));
     errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
   }
   EXPECT_EQ(errors, 0) << steelyard::message();
@@ -164,7 +164,7 @@ TEST(LoopsInC, ThreadsOfOneTeamAtDifferentCallsAreRefused) {
       {
         const auto run = [](steelyard_iterations_t& mine, Runs& its) {
           while (steelyard_loop_next(&mine))
-            for (std::int64_t i = mine.first; i < mine.last; ++i) its.at(static_cast<std::size_t>(i));
+            for (std::int64_t i = mine.begin; i < mine.end; ++i) its.at(static_cast<std::size_t>(i));
         };
         steelyard_iterations_t mine;
         const steelyard_status_t begun =
@@ -198,7 +198,7 @@ TEST(LoopsInC, ThreadsOfOneTeamAtDifferentCallsAreRefused) {
     steelyard_iterations_t mine;
     omp_get_thread_num() % 2 != 0 ? begin_at<1>(both, &mine) : begin_at<0>(both, &mine);
     while (steelyard_loop_next(&mine))
-      for (std::int64_t i = mine.first; i < mine.last; ++i) runs.at(static_cast<std::size_t>(i));
+      for (std::int64_t i = mine.begin; i < mine.end; ++i) runs.at(static_cast<std::size_t>(i));
     steelyard_loop_end(&mine);
   }
   EXPECT_TRUE(runs.each(1));
@@ -209,38 +209,38 @@ TEST(LoopsInC, MistakesAreSentences) {
   steelyard_loop_t* loop = nullptr;
   steelyard_loop_options_t options = STEELYARD_LOOP_OPTIONS_DEFAULT;
   options.strategy = "guidet";
-  EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(loop, nullptr);
   EXPECT_TRUE(says("unknown strategy 'guidet'; did you mean guided?")) << steelyard::message();
   options = STEELYARD_LOOP_OPTIONS_DEFAULT;
   for (const double outside : {1.5, -0.5, std::nan("")}) {
-    options.fraction = outside;
-    EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR);
+    options.static_fraction = outside;
+    EXPECT_EQ(steelyard_loop_create("x", &options, &loop), STEELYARD_ERROR_INVALID_ARGUMENT);
     EXPECT_TRUE(says("the static fraction is ")) << steelyard::message();
   }
-  EXPECT_EQ(steelyard_loop_create("x", nullptr, nullptr), STEELYARD_ERROR);
-  EXPECT_EQ(steelyard_loop_set(nullptr, nullptr), STEELYARD_ERROR);
-  EXPECT_EQ(steelyard_loop_tie(nullptr, nullptr), STEELYARD_ERROR);
-  EXPECT_EQ(steelyard_loops_load("/nowhere/loops.json"), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_create("x", nullptr, nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(steelyard_loop_set_options(nullptr, nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(steelyard_loop_tie(nullptr, nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(steelyard_loops_load("/nowhere/loops.json"), STEELYARD_ERROR_SYSTEM);
   EXPECT_TRUE(says("/nowhere/loops.json")) << steelyard::message();
-  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 1, 1, nullptr), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 1, 1, nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
 
   steelyard_iterations_t mine = {};
   EXPECT_EQ(steelyard_loop_next(&mine), 0);
-  EXPECT_TRUE(says("outside of a loop")) << steelyard::message();
-  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+  EXPECT_TRUE(says("outside a loop")) << steelyard::message();
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR_INVALID_STATE);
   EXPECT_EQ(steelyard_loop_next(nullptr), 0);
   steelyard_loop_cancel(&mine);
-  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 10, 0, &mine), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_begin(nullptr, 0, 10, 0, &mine), STEELYARD_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(says("stride of 0")) << steelyard::message();
   EXPECT_EQ(steelyard_loop_next(&mine), 0) << "and the sentence stays";
   EXPECT_TRUE(says("stride of 0")) << steelyard::message();
-  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR_INVALID_ARGUMENT) << "the error of begin";
   ASSERT_EQ(steelyard_loop_begin(nullptr, 0, 10, 1, &mine), STEELYARD_SUCCESS);
   steelyard_iterations_t copy = mine;
   EXPECT_EQ(steelyard_loop_next(&copy), 0) << "a copy is not in the loop";
   EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
-  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR) << "ended twice";
+  EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR_INVALID_STATE) << "ended twice";
   EXPECT_EQ(steelyard_loop_next(&mine), 0);
 }
 
@@ -254,17 +254,17 @@ TEST(LoopsInC, AnExecutionThatIsNotEndedIsGivenUpWithTheNextOne) {
     steelyard_iterations_t left, mine;
     if (omp_get_thread_num() == 0 && step == 1) {
       EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &left), STEELYARD_SUCCESS);
-      EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_ERROR);
+      EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_ERROR_INVALID_STATE);
       EXPECT_TRUE(says("has not ended its last execution: both are given up")) << steelyard::message();
       EXPECT_EQ(steelyard_loop_next(&left), 0);
       EXPECT_EQ(steelyard_loop_next(&mine), 0);
-      EXPECT_EQ(steelyard_loop_end(&left), STEELYARD_ERROR) << "it is over";
-      EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR);
+      EXPECT_EQ(steelyard_loop_end(&left), STEELYARD_ERROR_INVALID_STATE) << "it is over";
+      EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR_INVALID_STATE);
       step = 2;
       continue;
     }
     EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_SUCCESS) << step << ": " << steelyard::message();
-    while (steelyard_loop_next(&mine) != 0) iterations[static_cast<std::size_t>(step)] += mine.last - mine.first;
+    while (steelyard_loop_next(&mine) != 0) iterations[static_cast<std::size_t>(step)] += mine.end - mine.begin;
     EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
   }
   for (int step = 0; step < kSteps; ++step)
@@ -286,7 +286,7 @@ TEST(LoopsInC, ALoopOfTwoTeamsAtOnceIsRefused) {
 #pragma omp parallel num_threads(2)
     {
       steelyard_iterations_t inner;
-      refused += steelyard_loop_begin(loop, 0, 100, 1, &inner) == STEELYARD_ERROR;
+      refused += steelyard_loop_begin(loop, 0, 100, 1, &inner) == STEELYARD_ERROR_INVALID_STATE;
       sentences += says("two teams");
       steelyard_loop_end(&inner);
     }
@@ -318,20 +318,20 @@ long chunks_of(const steelyard_loop_options_t& options) {
 TEST(LoopsInC, OptionsThatAreLeftOutAreTheDefaults) {
   steelyard_loop_options_t options = {};
   options.strategy = "hybrid";
-  options.chunk = 1;
-  EXPECT_EQ(chunks_of(options), 2 + 10) << "the option loops-static is 90";
-  options.fraction = 0.5;
+  options.chunk_size = 1;
+  EXPECT_EQ(chunks_of(options), 2 + 10) << "the option loops-static-percent is 90";
+  options.static_fraction = 0.5;
   EXPECT_EQ(chunks_of(options), 2 + 50);
 }
 
 TEST(LoopsInC, StateAndOptionsOfALoop) {
   steelyard_loop_options_t options = STEELYARD_LOOP_OPTIONS_DEFAULT;
   options.strategy = "staggered";
-  options.fraction = 0.5;
+  options.static_fraction = 0.5;
   steelyard_loop_t* loop = nullptr;
   ASSERT_EQ(steelyard_loop_create("stated", &options, &loop), STEELYARD_SUCCESS);
   steelyard_loop_state_t state;
-  ASSERT_EQ(steelyard_loop_inspect(loop, &state), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_loop_get_state(loop, &state), STEELYARD_SUCCESS);
   EXPECT_STREQ(state.strategy, "");
 #pragma omp parallel num_threads(2)
   {
@@ -341,7 +341,7 @@ TEST(LoopsInC, StateAndOptionsOfALoop) {
     }
     steelyard_loop_end(&mine);
   }
-  ASSERT_EQ(steelyard_loop_inspect(loop, &state), STEELYARD_SUCCESS);
+  ASSERT_EQ(steelyard_loop_get_state(loop, &state), STEELYARD_SUCCESS);
   EXPECT_STREQ(state.strategy, "staggered");
   EXPECT_EQ(state.executions, 1);
   EXPECT_GT(state.seconds, 0);
@@ -364,7 +364,7 @@ TEST(LoopsInC, ALoopThatIsCancelledEndsForAllAndTheNextIsWhole) {
         for (int times = 0; times < 10; ++times) {
           steelyard_loop_begin(nullptr, 0, 1000, 1, &mine);
           if (steelyard_loop_next(&mine))
-            for (std::int64_t i = mine.first; i < mine.last; ++i) given_up.at(static_cast<std::size_t>(i));
+            for (std::int64_t i = mine.begin; i < mine.end; ++i) given_up.at(static_cast<std::size_t>(i));
           if (!early) {
             steelyard_loop_cancel(&mine);
             after += steelyard_loop_next(&mine);
@@ -372,7 +372,7 @@ TEST(LoopsInC, ALoopThatIsCancelledEndsForAllAndTheNextIsWhole) {
           steelyard_loop_end(&mine);
           steelyard_loop_begin(nullptr, 0, 1000, 1, &mine);
           while (steelyard_loop_next(&mine))
-            for (std::int64_t i = mine.first; i < mine.last; ++i) whole.at(static_cast<std::size_t>(i));
+            for (std::int64_t i = mine.begin; i < mine.end; ++i) whole.at(static_cast<std::size_t>(i));
           steelyard_loop_end(&mine);
         }
       }
@@ -486,7 +486,7 @@ TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
   omp_set_max_active_levels(2);
   steelyard::Loop loop("nested");
   EXPECT_THROW(steelyard::for_each(loop, 0, 4, [&](int) { steelyard::for_each(loop, 0, 4, [](int) {}); }),
-               std::logic_error);
+               steelyard::Error);
   Runs runs(10);
   std::function<void(int)> recurse = [&](int depth) {
     steelyard::for_each(0, 10, [&](int i) {
@@ -499,13 +499,20 @@ TEST(ForEach, ALoopInsideOfItselfIsAMistakeAndOneWithoutANameIsNot) {
 }
 
 TEST(ForEach, OptionsThatAreWrongThrow) {
-  EXPECT_THROW(steelyard::Loop("x", {"none"}), std::invalid_argument);
-  EXPECT_THROW(steelyard::Loop("x", {"hybrid", 2}), std::invalid_argument);
+  EXPECT_THROW(steelyard::Loop("x", {"none"}), steelyard::Error);
+  EXPECT_THROW(steelyard::Loop("x", {"hybrid", 2}), steelyard::Error);
   steelyard::Loop loop("x", {"hybrid", 1});
-  EXPECT_THROW(loop.set({"hybrid", std::nan("")}), std::invalid_argument);
-  loop.set({"static"});
+  try {
+    loop.set_options({"hybrid", std::nan("")});
+    FAIL() << "nothing was thrown";
+  } catch (const steelyard::Error& error) {
+    EXPECT_EQ(error.status(), steelyard::Status::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("the static fraction is "), std::string::npos) << error.what();
+  }
+  loop.set_options({"static"});
   steelyard::Loop moved(std::move(loop));
   moved.tie(moved);
+  EXPECT_THROW(loop.tie(moved), steelyard::Error) << "moved from";
 }
 
 TEST(Reduce, AddsUp) {

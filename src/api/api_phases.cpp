@@ -7,7 +7,7 @@
 #include <exception>
 
 #include "api/hooks.h"
-#include "api/message.h"
+#include "api/outcome.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
@@ -17,8 +17,10 @@
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/phases.h"
 
-// steelyard/phases.h over src/phases: checks what comes in, turns failures into sentences, keeps exceptions in.
+// steelyard/phases.h over src/phases: checks arguments, turns failures into a status and a message, lets no exception pass.
 using namespace steelyard::phases;
+using steelyard::api::Code;
+using steelyard::api::outcome;
 using steelyard::base::Status;
 
 struct steelyard_node {
@@ -32,23 +34,18 @@ struct steelyard_phase {
 
 namespace {
 
-steelyard_status_t refuse(std::string_view sentence) {
-  steelyard::api::set_message(sentence);
-  return STEELYARD_ERROR;
-}
-
-steelyard_status_t answer(const Status& status) { return status ? STEELYARD_SUCCESS : refuse(status.sentence()); }
-
 template <class Call>
 steelyard_status_t guarded(const char* name, const void* handle, Call&& call) try {
   if (handle == nullptr)
-    return refuse(fmt::format("{}() was called with a null handle or a null result: make a context first", name));
-  return answer(call());
+    return steelyard::api::fail(Code::invalid_argument,
+                                fmt::format("{}() was called with a null handle or pointer: pass one", name));
+  return outcome(call());
 } catch (const std::exception& exception) {
-  return refuse(fmt::format("{}() failed: {}", name, exception.what()));
+  return steelyard::api::fail(steelyard::api::code_of(exception),
+                              fmt::format("{}() failed: {}", name, exception.what()));
 }
 
-/// Tells who weighs the program, for as long as this lives.
+/// Tells the measurement that the calling thread waits, for as long as this lives.
 struct Waiting {
   explicit Waiting(bool quiesced) { steelyard_internal_wait_begins(quiesced ? 1 : 0); }
   ~Waiting() { steelyard_internal_wait_ends(); }
@@ -59,36 +56,40 @@ struct Waiting {
 Status known(steelyard_resource_t resource) {
   if (resource >= STEELYARD_MACHINE && resource <= STEELYARD_PU) return {};
   return Status::failure(
-      fmt::format("{} is no kind of resource: use STEELYARD_MACHINE to STEELYARD_PU", static_cast<int>(resource)));
+      Code::invalid_argument,
+      fmt::format("{} is not a type of resource: use STEELYARD_MACHINE to STEELYARD_PU", static_cast<int>(resource)));
 }
 
 Status known(const Context& context, steelyard_resource_t resource, int index) {
   if (Status kind = known(resource); !kind) return kind;
   const int count = context.machine().count(context.settle(static_cast<Resource>(resource)));
   if (index >= 0 && index < count) return {};
-  return Status::failure(fmt::format("there is no {} {}: this machine has {}, counted from 0",
-                                     name_of(static_cast<Resource>(resource)), index, count));
+  return Status::failure(Code::invalid_argument, fmt::format("there is no {} {}: this machine has {}, counted from 0",
+                                                             name_of(static_cast<Resource>(resource)), index, count));
 }
 
-Status positive(int most) {
-  if (most > 0) return {};
-  return Status::failure(fmt::format("at most {} processes a resource leave nobody to work: ask for 1 or more", most));
+Status positive(int max_processes) {
+  if (max_processes > 0) return {};
+  return Status::failure(Code::invalid_argument, fmt::format("max_processes is {}: pass 1 or more", max_processes));
 }
 
 Status threads_known(int threads) {
-  if (threads >= STEELYARD_SAME_THREADS) return {};
-  return Status::failure(fmt::format(
-      "{} threads are asked for: pass a number from 1, STEELYARD_ONE_A_CORE or STEELYARD_SAME_THREADS", threads));
+  if (threads >= STEELYARD_THREADS_KEEP) return {};
+  return Status::failure(
+      Code::invalid_argument,
+      fmt::format(
+          "the thread count is {}: pass a number from 1, STEELYARD_THREADS_ONE_PER_CORE or STEELYARD_THREADS_KEEP",
+          threads));
 }
 
-steelyard_cpus_t to_c(const CpuSet& set) {
-  steelyard_cpus_t cpus;
+steelyard_cpuset_t to_c(const CpuSet& set) {
+  steelyard_cpuset_t cpus;
   static_assert(sizeof(cpus.words) == sizeof(set.words));
   std::memcpy(cpus.words, set.words.data(), sizeof(cpus.words));
   return cpus;
 }
 
-CpuSet from_c(const steelyard_cpus_t& cpus) {
+CpuSet from_c(const steelyard_cpuset_t& cpus) {
   CpuSet set;
   std::memcpy(set.words.data(), cpus.words, sizeof(cpus.words));
   return set;
@@ -96,10 +97,10 @@ CpuSet from_c(const steelyard_cpus_t& cpus) {
 
 int rank_in_world = -1;  // as the program's MPI says
 
-/// The program's own MPI, asked through the functions that it brought.
-class CalledMeeting final : public Meeting {
+/// The program's own MPI, called through the functions of the transport.
+class CalledTransport final : public Transport {
  public:
-  explicit CalledMeeting(const steelyard_meeting_t& by) : by_(by) {}
+  explicit CalledTransport(const steelyard_node_transport_t& by) : by_(by) {}
   int rank() const override { return by_.rank; }
   int size() const override { return by_.size; }
   int rank_in_communicator() const override { return by_.rank_in_communicator; }
@@ -116,31 +117,33 @@ class CalledMeeting final : public Meeting {
   }
 
  private:
-  const steelyard_meeting_t& by_;
+  const steelyard_node_transport_t& by_;
 };
 
 void show(const View& view, steelyard_view_t* shown) {
-  *shown = {view.data, static_cast<int>(view.members.size()), view.bytes.data(), view.members.data()};
+  *shown = {view.data, static_cast<int>(view.members.size()), view.sizes.data(), view.members.data()};
 }
 
 }  // namespace
 
 extern "C" {
 
-void steelyard_cpus_text(const steelyard_cpus_t* cpus, char* text, size_t room) {
-  if (text == nullptr || room == 0) return;
+void steelyard_cpuset_format(const steelyard_cpuset_t* cpus, char* text, size_t size) {
+  if (text == nullptr || size == 0) return;
   const std::string words = cpus == nullptr ? "" : to_text(from_c(*cpus));
-  const std::size_t used = std::min(room - 1, words.size());
+  const std::size_t used = std::min(size - 1, words.size());
   std::memcpy(text, words.data(), used);
   text[used] = '\0';
 }
 
-steelyard_status_t steelyard_node_create_by(const steelyard_meeting_t* meeting, steelyard_node_t** node) {
+steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_transport_t* transport,
+                                                        steelyard_node_t** node) {
   if (node != nullptr) *node = nullptr;
-  return guarded("steelyard_node_create", meeting == nullptr ? nullptr : static_cast<const void*>(node), [&] {
-    if (meeting->problem != nullptr) return Status::failure(meeting->problem);
-    CalledMeeting called(*meeting);
-    void (*const abort)() = meeting->abort;
+  return guarded("steelyard_node_create", transport == nullptr ? nullptr : static_cast<const void*>(node), [&] {
+    if (transport->status != STEELYARD_SUCCESS)
+      return Status::failure(static_cast<Code>(transport->status), transport->message);
+    CalledTransport called(*transport);
+    void (*const abort)() = transport->abort;
     std::shared_ptr<Context> context;
     Status made = Context::create(
         called,
@@ -161,7 +164,8 @@ void steelyard_node_free(steelyard_node_t* node) { delete node; }
 int steelyard_node_size(const steelyard_node_t* node) { return node == nullptr ? 0 : node->context->size(); }
 int steelyard_node_rank(const steelyard_node_t* node) { return node == nullptr ? 0 : node->context->me(); }
 
-steelyard_status_t steelyard_node_count(const steelyard_node_t* node, steelyard_resource_t resource, int* count) {
+steelyard_status_t steelyard_node_count_resources(const steelyard_node_t* node, steelyard_resource_t resource,
+                                                  int* count) {
   if (count != nullptr) *count = 0;
   return guarded(__func__, count == nullptr ? nullptr : node, [&] {
     Status kind = known(resource);
@@ -170,8 +174,8 @@ steelyard_status_t steelyard_node_count(const steelyard_node_t* node, steelyard_
   });
 }
 
-steelyard_status_t steelyard_node_count_in(const steelyard_node_t* node, steelyard_resource_t outer, int index,
-                                           steelyard_resource_t inner, int* count) {
+steelyard_status_t steelyard_node_count_resources_in(const steelyard_node_t* node, steelyard_resource_t outer,
+                                                     int index, steelyard_resource_t inner, int* count) {
   if (count != nullptr) *count = 0;
   return guarded(__func__, count == nullptr ? nullptr : node, [&] {
     const Context& context = *node->context;
@@ -183,8 +187,8 @@ steelyard_status_t steelyard_node_count_in(const steelyard_node_t* node, steelya
   });
 }
 
-steelyard_status_t steelyard_node_cpus_in(const steelyard_node_t* node, steelyard_resource_t resource, int index,
-                                          steelyard_cpus_t* cpus) {
+steelyard_status_t steelyard_node_get_cpuset(const steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                             steelyard_cpuset_t* cpus) {
   if (cpus != nullptr) *cpus = {};
   return guarded(__func__, cpus == nullptr ? nullptr : node, [&] {
     const Context& context = *node->context;
@@ -194,20 +198,21 @@ steelyard_status_t steelyard_node_cpus_in(const steelyard_node_t* node, steelyar
   });
 }
 
-steelyard_status_t steelyard_node_processes_in(const steelyard_node_t* node, steelyard_resource_t resource, int index,
-                                               int* processes, int room, int* count) {
+steelyard_status_t steelyard_node_get_processes(const steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                                int* processes, int capacity, int* count) {
   if (count != nullptr) *count = 0;
   return guarded(__func__, count == nullptr ? nullptr : node, [&] {
     const Context& context = *node->context;
     if (Status place = known(context, resource, index); !place) return place;
     const std::vector<int> found = context.processes_in(context.settle(static_cast<Resource>(resource)), index);
     *count = static_cast<int>(found.size());
-    if (processes != nullptr && room > 0) std::copy_n(found.begin(), std::min(room, *count), processes);
+    if (processes != nullptr && capacity > 0) std::copy_n(found.begin(), std::min(capacity, *count), processes);
     return Status();
   });
 }
 
-steelyard_status_t steelyard_node_closest(const steelyard_node_t* node, steelyard_resource_t resource, int* index) {
+steelyard_status_t steelyard_node_find_closest(const steelyard_node_t* node, steelyard_resource_t resource,
+                                               int* index) {
   if (index != nullptr) *index = 0;
   return guarded(__func__, index == nullptr ? nullptr : node, [&] {
     Status kind = known(resource);
@@ -216,49 +221,54 @@ steelyard_status_t steelyard_node_closest(const steelyard_node_t* node, steelyar
   });
 }
 
-steelyard_status_t steelyard_node_process(const steelyard_node_t* node, int process, steelyard_process_t* found) {
-  if (found != nullptr) *found = {};
-  return guarded(__func__, found == nullptr ? nullptr : node, [&] {
+steelyard_status_t steelyard_node_get_process(const steelyard_node_t* node, int process,
+                                              steelyard_process_info_t* info) {
+  if (info != nullptr) *info = {};
+  return guarded(__func__, info == nullptr ? nullptr : node, [&] {
     const Context& context = *node->context;
     if (process < 0 || process >= context.size()) {
-      return Status::failure(fmt::format("there is no process {} in this context: its node has {}, counted from 0",
+      return Status::failure(Code::invalid_argument,
+                             fmt::format("there is no process {} in this context: its node has {}, counted from 0",
                                          process, context.size()));
     }
-    const ProcessInfo info = context.process(process);
-    *found = {info.rank, info.pid, info.bound ? 1 : 0, to_c(info.home), to_c(info.now)};
+    const ProcessInfo found = context.process(process);
+    *info = {found.rank, found.pid, found.bound ? 1 : 0, to_c(found.home), to_c(found.now)};
     return Status();
   });
 }
 
-steelyard_status_t steelyard_node_machine(const steelyard_node_t* node, steelyard_machine_t* machine) {
-  if (machine != nullptr) *machine = {};
-  return guarded(__func__, machine == nullptr ? nullptr : node, [&] {
+steelyard_status_t steelyard_node_get_machine(const steelyard_node_t* node, steelyard_machine_info_t* info) {
+  if (info != nullptr) *info = {};
+  return guarded(__func__, info == nullptr ? nullptr : node, [&] {
     const Context& context = *node->context;
-    *machine = {context.machine().threads_per_core(), context.machine().kinds(),     context.emulated() ? 1 : 0,
-                steelyard::node::cpu_quota(),         to_c(context.machine().all()), to_c(context.job())};
+    *info = {context.machine().threads_per_core(), context.machine().kinds(),     context.emulated() ? 1 : 0,
+             steelyard::node::cpu_quota(),         to_c(context.machine().all()), to_c(context.job())};
     return Status();
   });
 }
 
-steelyard_status_t steelyard_node_kind(const steelyard_node_t* node, int cpu, int* kind) {
+steelyard_status_t steelyard_node_get_cpu_kind(const steelyard_node_t* node, int cpu, int* kind) {
   if (kind != nullptr) *kind = 0;
   return guarded(__func__, kind == nullptr ? nullptr : node, [&] {
     const int found = node->context->machine().kind(cpu);
-    if (found < 0) return Status::failure(fmt::format("this job has no CPU {}", cpu));
+    if (found < 0)
+      return Status::failure(
+          Code::invalid_argument,
+          fmt::format("this job has no CPU {}: pass one of job_cpuset (steelyard_node_get_machine())", cpu));
     *kind = found;
     return Status();
   });
 }
 
-steelyard_status_t steelyard_push_cpus(steelyard_node_t* node, const steelyard_cpus_t* cpus, int threads) {
+steelyard_status_t steelyard_binding_push_cpuset(steelyard_node_t* node, const steelyard_cpuset_t* cpus, int threads) {
   return guarded(__func__, cpus == nullptr ? nullptr : node, [&] {
     Status count = threads_known(threads);
     return count ? node->context->push(from_c(*cpus), threads) : count;
   });
 }
 
-steelyard_status_t steelyard_push_resource(steelyard_node_t* node, steelyard_resource_t resource, int index,
-                                           int threads) {
+steelyard_status_t steelyard_binding_push_resource(steelyard_node_t* node, steelyard_resource_t resource, int index,
+                                                   int threads) {
   return guarded(__func__, node, [&] {
     if (Status count = threads_known(threads); !count) return count;
     if (Status kind = known(resource); !kind) return kind;
@@ -266,7 +276,8 @@ steelyard_status_t steelyard_push_resource(steelyard_node_t* node, steelyard_res
   });
 }
 
-steelyard_status_t steelyard_push_enclosing(steelyard_node_t* node, steelyard_resource_t resource, int threads) {
+steelyard_status_t steelyard_binding_push_enclosing(steelyard_node_t* node, steelyard_resource_t resource,
+                                                    int threads) {
   return guarded(__func__, node, [&] {
     if (Status count = threads_known(threads); !count) return count;
     Status kind = known(resource);
@@ -274,18 +285,19 @@ steelyard_status_t steelyard_push_enclosing(steelyard_node_t* node, steelyard_re
   });
 }
 
-steelyard_status_t steelyard_pop(steelyard_node_t* node) {
+steelyard_status_t steelyard_binding_pop(steelyard_node_t* node) {
   return guarded(__func__, node, [&] { return node->context->pop(); });
 }
 
-steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steelyard_resource_t resource, int most,
-                                             int* chosen) {
+steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steelyard_resource_t resource,
+                                             int max_processes, int* chosen) {
   if (chosen != nullptr) *chosen = 0;
   return guarded(__func__, chosen == nullptr ? nullptr : node, [&] {
-    if (Status count = positive(most); !count) return count;
+    if (Status count = positive(max_processes); !count) return count;
     if (Status kind = known(resource); !kind) return kind;
     const Context& context = *node->context;
-    *chosen = context.distribute(context.settle(static_cast<Resource>(resource)), most).chosen(context.me()) ? 1 : 0;
+    *chosen =
+        context.distribute(context.settle(static_cast<Resource>(resource)), max_processes).chosen(context.me()) ? 1 : 0;
     return Status();
   });
 }
@@ -304,35 +316,39 @@ steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
   });
 }
 
-steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_resource_t resource, int most,
+steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_resource_t resource, int max_processes,
                                           steelyard_phase_t** phase) {
   if (phase != nullptr) *phase = nullptr;
   return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
-    if (Status count = positive(most); !count) return count;
+    if (Status count = positive(max_processes); !count) return count;
     if (Status kind = known(resource); !kind) return kind;
-    *phase = new steelyard_phase{Phase(node->context, static_cast<Resource>(resource), most), {}, {}};
+    *phase = new steelyard_phase{Phase(node->context, static_cast<Resource>(resource), max_processes), {}, {}};
     return Status();
   });
 }
 
-steelyard_status_t steelyard_phase_create_graded(steelyard_node_t* node, const steelyard_bounds_t* bounds,
-                                                 steelyard_phase_t** phase) {
+steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, const steelyard_phase_bounds_t* bounds,
+                                                    steelyard_phase_t** phase) {
   if (phase != nullptr) *phase = nullptr;
   return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
     Bounds within;
-    if (bounds != nullptr) within = {bounds->least_processes, bounds->most_processes, bounds->most_threads};
-    if (std::min({within.least_processes, within.most_processes, within.most_threads}) < 0) {
-      return Status::failure(fmt::format(
-          "a phase cannot have {} to {} processes of at most {} threads: use numbers from 1, or 0 for no bound",
-          within.least_processes, within.most_processes, within.most_threads));
+    if (bounds != nullptr) within = {bounds->min_processes, bounds->max_processes, bounds->max_threads};
+    if (std::min({within.min_processes, within.max_processes, within.max_threads}) < 0) {
+      return Status::failure(
+          Code::invalid_argument,
+          fmt::format(
+              "the bounds of a phase are {} to {} processes of at most {} threads: pass numbers from 1, or 0 for no bound",
+              within.min_processes, within.max_processes, within.max_threads));
     }
-    std::vector<Grade> grades = grades_between(*node->context, within);
-    if (grades.empty()) {
-      return Status::failure(fmt::format(
-          "no way to run the phase has {} to {} processes on this node of {}: widen the bounds", within.least_processes,
-          within.most_processes == 0 ? node->context->size() : within.most_processes, node->context->size()));
+    std::vector<Configuration> configurations = configurations_between(*node->context, within);
+    if (configurations.empty()) {
+      return Status::failure(
+          Code::invalid_argument,
+          fmt::format("no configuration of the phase has {} to {} processes on this node of {}: widen the bounds",
+                      within.min_processes, within.max_processes == 0 ? node->context->size() : within.max_processes,
+                      node->context->size()));
     }
-    *phase = new steelyard_phase{Phase(node->context, std::move(grades)), {}, {}};
+    *phase = new steelyard_phase{Phase(node->context, std::move(configurations)), {}, {}};
     return Status();
   });
 }
@@ -357,7 +373,7 @@ steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
   });
 }
 
-int steelyard_internal_node(void) { return steelyard::node::identity(); }
+int steelyard_internal_node_id(void) { return steelyard::node::identity(); }
 
 void steelyard_internal_pause(int turn) {
   constexpr int kYields = 20;
@@ -369,46 +385,47 @@ void steelyard_internal_pause(int turn) {
   }
 }
 
-void steelyard_internal_world_rank(int rank) { rank_in_world = rank; }
+void steelyard_internal_set_world_rank(int rank) { rank_in_world = rank; }
 
-void steelyard_phase_leave_all(void) {
+void steelyard_internal_phases_finalize(void) {
   Phase::leave_all("MPI_Finalize was called");
   Context::finalize_all();
 }
 
-steelyard_status_t steelyard_phase_grade(const steelyard_phase_t* phase, steelyard_grade_t* grade) {
-  if (grade != nullptr) *grade = {};
-  return guarded(__func__, grade == nullptr ? nullptr : phase, [&] {
+steelyard_status_t steelyard_phase_get_configuration(const steelyard_phase_t* phase,
+                                                     steelyard_phase_configuration_t* configuration) {
+  if (configuration != nullptr) *configuration = {};
+  return guarded(__func__, configuration == nullptr ? nullptr : phase, [&] {
     const Phase& it = phase->phase;
     const int me = it.context().me();
     const double ns = it.choice() ? static_cast<double>(it.choice()->typical(it.choice()->index())) : 0;
-    *grade = {it.grade().processes,
-              it.threads(),
-              !it.choice() || it.choice()->settled() ? 1 : 0,
-              it.chosen() ? 1 : 0,
-              it.distribution().leader[static_cast<std::size_t>(me)],
-              ns * 1e-9};
+    *configuration = {it.configuration().processes,
+                      it.threads(),
+                      !it.choice() || it.choice()->settled() ? 1 : 0,
+                      it.chosen() ? 1 : 0,
+                      it.distribution().leader[static_cast<std::size_t>(me)],
+                      ns * 1e-9};
     return Status();
   });
 }
 
-steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* mine, size_t bytes,
+steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* data, size_t size,
                                           steelyard_view_t* all) {
   if (all != nullptr) *all = {};
   return guarded(__func__, all == nullptr ? nullptr : phase, [&] {
-    Status done = phase->phase.gather(mine, mine == nullptr ? 0 : bytes, phase->gathered);
+    Status done = phase->phase.gather(data, data == nullptr ? 0 : size, phase->gathered);
     show(phase->gathered, all);
     return done;
   });
 }
 
-steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void* data, const size_t* bytes,
+steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void* data, const size_t* sizes,
                                            steelyard_view_t* mine) {
   if (mine != nullptr) *mine = {};
   return guarded(__func__, mine == nullptr ? nullptr : phase, [&] {
-    // A process that gives nothing gives 0 bytes to each, so that nobody waits in vain.
+    // A leader that passes nothing scatters 0 bytes to each, so that no process waits for ever.
     std::vector<std::size_t> parts(phase->phase.distribution().members(phase->phase.context().me()).size());
-    if (data != nullptr && bytes != nullptr) std::copy_n(bytes, parts.size(), parts.begin());
+    if (data != nullptr && sizes != nullptr) std::copy_n(sizes, parts.size(), parts.begin());
     Status done = phase->phase.scatter(data, parts, phase->scattered);
     show(phase->scattered, mine);
     return done;

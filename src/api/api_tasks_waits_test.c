@@ -1,5 +1,5 @@
 /*
- * api_tasks_waits_test late|finalize RANKS_A_NODE RANK: the rank comes late to a run, or calls MPI_Finalize and never comes. All
+ * api_tasks_waits_test late|finalize RANKS_PER_NODE RANK: the rank comes late to a run, or calls MPI_Finalize and never comes. All
  * others must name it, on all nodes. Ranks are numbered in the opposite order in the pool, so that names are those of
  * MPI_COMM_WORLD. Ends with status 0 and prints "named" at each of the others.
  */
@@ -17,7 +17,7 @@ static int work(steelyard_task_t* task, void* context) {
   usleep(1000);
   return 0;
 }
-static void count(const steelyard_result_t* result, void* user) {
+static void count(const steelyard_task_result_t* result, void* user) {
   if (result->message == NULL) ++*(int*)user;
 }
 static void fail(int rank, const char* what, const char* seen) {
@@ -26,24 +26,24 @@ static void fail(int rank, const char* what, const char* seen) {
 }
 
 int main(int argc, char** argv) {
-  steelyard_tasks_options_t options = STEELYARD_TASKS_OPTIONS_DEFAULT;
+  steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
   const steelyard_task_type_t type = {"work", work, NULL, 1};
-  steelyard_tasks_t* pool;
+  steelyard_task_pool_t* pool;
   MPI_Comm reversed;
   char expected[200], said[8192] = "";
   int rank, late, run, results = 0, i;
   const int tasks = 3;
   if (argc != 4) return 2;
   late = atoi(argv[3]);
-  options.ranks_a_node = atoi(argv[2]);
+  options.ranks_per_node = atoi(argv[2]);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
-  if (steelyard_tasks_create(reversed, &type, 1, &options, &pool) != STEELYARD_SUCCESS)
+  if (steelyard_task_pool_create(reversed, &type, 1, &options, &pool) != STEELYARD_SUCCESS)
     fail(rank, "no pool", steelyard_message());
   for (run = 0; run < 2; ++run) {
-    for (i = 0; i < tasks; ++i) steelyard_tasks_spawn(pool, 0, 0, NULL, 0);
-    if (run == 0 && steelyard_tasks_run(pool, count, &results) != STEELYARD_SUCCESS)
+    for (i = 0; i < tasks; ++i) steelyard_task_pool_spawn(pool, 0, 0, NULL, 0);
+    if (run == 0 && steelyard_task_pool_run(pool, count, &results) != STEELYARD_SUCCESS)
       fail(rank, "the first run failed", steelyard_message());
   }
   if (results != tasks) fail(rank, "results are lost", "");
@@ -51,10 +51,11 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "finalize") == 0) {
     snprintf(expected, sizeof(expected), "rank %d has called MPI_Finalize and not freed the task pool", late);
     if (rank != late) {
-      if (steelyard_tasks_run(pool, count, &results) != STEELYARD_ERROR || !strstr(steelyard_message(), expected))
+      if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_ERROR_PEER ||
+          !strstr(steelyard_message(), expected))
         fail(rank, "the run did not name the rank", steelyard_message());
       printf("named\n");
-      steelyard_tasks_free(pool);
+      steelyard_task_pool_free(pool);
     }
   } else {
     const int console = dup(2);
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
     if (file == NULL) fail(rank, "no temporary file", "");
     dup2(fileno(file), 2);
     if (rank == late) usleep(13500000);
-    if (steelyard_tasks_run(pool, count, &results) != STEELYARD_SUCCESS)
+    if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_SUCCESS)
       fail(rank, "the run failed", steelyard_message());
     dup2(console, 2);
     if (results != 2 * tasks) fail(rank, "results are lost", "");
@@ -72,7 +73,7 @@ int main(int argc, char** argv) {
     if (rank != late && !strstr(said, expected)) fail(rank, "the wait did not name the rank", said);
     if (rank == late && strstr(said, "waiting")) fail(rank, "nobody was waited for here", said);
     if (rank != late) printf("named\n");
-    if (steelyard_tasks_free(pool) != STEELYARD_SUCCESS) fail(rank, "the pool was not freed", steelyard_message());
+    if (steelyard_task_pool_free(pool) != STEELYARD_SUCCESS) fail(rank, "the pool was not freed", steelyard_message());
   }
   MPI_Comm_free(&reversed);
   MPI_Finalize();

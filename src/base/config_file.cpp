@@ -13,7 +13,7 @@
 namespace steelyard::base {
 namespace {
 
-std::string key_name(const Option& option) { return std::string(option.name); }
+std::string key_name(std::string_view name) { return std::string(name); }
 
 /// As the command line would have it; nothing for what no option can be, such as a table or a date.
 std::optional<std::string> text_of_node(const toml::node& node) {

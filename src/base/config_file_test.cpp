@@ -25,7 +25,11 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   EXPECT_FALSE(options.lending);
   EXPECT_EQ(options.spin, 50);
   EXPECT_EQ(options.wait, Wait::poll);
-  EXPECT_EQ(options.record, "none");
+  EXPECT_EQ(options.record, "");
+  ASSERT_TRUE(override_from_toml("max-threads = 3\nspin = 7\n", "steelyard.toml", options));
+  ASSERT_TRUE(override_from_toml("max-threads = \"auto\"\nloops-learn = \"none\"\n", "steelyard.toml", options));
+  EXPECT_EQ(options.max_threads, 0);
+  EXPECT_EQ(options.loops_learn, "");
   EXPECT_TRUE(override_from_toml("", "steelyard.toml", options));
 }
 
@@ -54,9 +58,9 @@ TEST(ConfigFile, ReadsFilesEmptyOnesToo) {
   std::ofstream(path).close();
   Options options;
   EXPECT_EQ(override_from_file(path, options).sentence(), "");
-  std::ofstream(path) << "timeline = 9\n";
+  std::ofstream(path) << "timeline-samples = 9\n";
   EXPECT_EQ(override_from_file(path, options).sentence(), "");
-  EXPECT_EQ(options.timeline, 9);
+  EXPECT_EQ(options.timeline_samples, 9);
   std::remove(path.c_str());
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/renamed_options.h"
 
 namespace steelyard::base {
 namespace {
@@ -30,8 +31,11 @@ class Group {
  public:
   Group(std::vector<Option>& table, std::string_view name) : table_(table), name_(name) {}
   void on_off(std::string_view name, bool Options::* member, std::string_view doc) { add(name, doc, member); }
+  /// A text that the user may leave out, by the word `none`.
   void text(std::string_view name, std::string Options::* member, std::string_view placeholder, std::string_view doc) {
-    add(name, doc, member).placeholder = placeholder;
+    Option& option = add(name, doc, member);
+    option.placeholder = placeholder;
+    if (!option.internal) option.unset = "none";
   }
   void integer(std::string_view name, long Options::* member, long least, long most, std::string_view unit,
                std::string_view doc) {
@@ -39,6 +43,12 @@ class Group {
     option.least = least;
     option.most = most;
     option.unit = unit;
+  }
+  /// An integer from 1 to `most`, or the word `auto`, which the program sees as 0.
+  void integer_or_auto(std::string_view name, long Options::* member, long most, std::string_view unit,
+                       std::string_view doc) {
+    integer(name, member, 0, most, unit, doc);
+    table_.back().unset = "auto";
   }
   void choice(std::string_view name, Choice member, std::vector<std::string_view> choices, std::string_view doc) {
     add(name, doc, member).choices = std::move(choices);
@@ -61,104 +71,117 @@ class Group {
 std::vector<Option> make_table() {
   std::vector<Option> table;
 
-  Group what(table, "What is done");
-  what.on_off("observe", &Options::observe, "only weigh: no core is moved and none is lent");
-  what.on_off("cores", &Options::cores, "move cores from ranks that wait to ranks that are waited for");
-  what.on_off("lending", &Options::lending,
-              "lend the cores of a rank that sits in a blocking MPI call for as long as it sits there");
+  Group what(table, "What Steelyard does");
+  what.on_off("observe", &Options::observe,
+              "Measure only: no core is moved or lent, and loops and collectives stay as they are without Steelyard.");
+  what.on_off("cores", &Options::cores, "Move cores from ranks that wait to ranks on the critical path.");
+  what.on_off("lending", &Options::lending, "Lend a rank's cores to other ranks of its node while it blocks in MPI.");
   what.choice(
       "collectives", choice_of<&Options::collectives>(), {"auto", "on", "called", "off"},
-      "broadcasts and scatters in which a late rank holds up no other: auto takes over those of a communicator whose "
-      "ranks are seen to wait less so, on every MPI_Bcast and MPI_Scatter, called only the broadcasts that the program "
-      "makes as steelyard_bcast(), off none");
+      "Deliver broadcasts and scatters so that a late rank delays no other rank. auto: only for communicators whose "
+      "ranks are measured to wait less. on: for every MPI_Bcast and MPI_Scatter. called: only for calls of "
+      "steelyard_bcast(). off: never.");
 
-  Group when(table, "When and where cores move");
-  when.integer("balance-every", &Options::balance_every, 0, 1'000'000'000, "phases",
-               "balance at each n-th phase instead of when the measured loads say so; 0 decides from the loads");
-  when.integer("balance-at", &Options::balance_at, 0, 1'000'000'000, "phases",
-               "balance once, at the end of this phase; 0 decides from the loads");
-  when.choice("domain", choice_of<&Options::domain>(), {"auto", "package", "numa", "l3", "node"},
-              "the part of the node that one rank may not span");
-  when.integer("max-threads", &Options::max_threads, 0, 4096, "threads",
-               "the most threads that a rank may grow to; 0 decides from the node");
-  when.choice(
-      "thread-local", choice_of<&Options::thread_local_data>(), {"auto", "keep", "resize"},
-      "whether the thread counts of a program with thread-local data of its own may change: auto keeps them, resize "
-      "changes them (threadprivate data is then lost or new where a count changes), keep keeps those of any program");
-  when.choice(
-      "thread-numbers", choice_of<&Options::thread_numbers>(), {"auto", "keep", "resize"},
-      "regions whose threads query their ID or their number: auto changes their thread count if each query is proved to be "
-      "that of a static loop that gcc divides among threads, or of master; keep keeps their thread count as it is without "
-      "Steelyard; resize changes it in any case (an array that the program sizes by a thread count and indexes by thread IDs "
-      "then overflows)");
-  when.on_off("smt", &Options::smt,
-              "let ranks grow to as many threads as the node has hardware threads instead of cores; a rank that starts "
-              "with more threads than cores has second hardware threads in any case");
+  Group cores(table, "When and where cores move");
+  cores.integer_or_auto("balance-every", &Options::balance_every, 1'000'000'000, "steps",
+                        "Rebalance cores every N steps of the main loop. auto: when the measured loads call for it.");
+  cores.integer_or_auto(
+      "balance-at", &Options::balance_at, 1'000'000'000, "steps",
+      "Rebalance cores once, after step N of the main loop. auto: when the measured loads call for it.");
+  cores.choice("cores-domain", choice_of<&Options::cores_domain>(), {"auto", "package", "numa", "l3", "node"},
+               "The largest part of the node that the cores of one rank may span, unless the rank spans more at its "
+               "start. auto: the package (socket).");
+  cores.integer_or_auto("max-threads", &Options::max_threads, 4096, "threads",
+                        "The maximum number of OpenMP threads of a rank. auto: the number of cores of its node.");
+  cores.choice(
+      "thread-local-data", choice_of<&Options::thread_local_data>(), {"auto", "keep", "resize"},
+      "Whether thread counts change in a program with thread-local data, such as threadprivate variables. auto: "
+      "they change only if the executable has none. keep: they never change. resize: they change in any case; "
+      "threadprivate data is then lost or uninitialised wherever a thread count changes.");
+  cores.choice(
+      "thread-ids", choice_of<&Options::thread_ids>(), {"auto", "keep", "resize"},
+      "Whether thread counts change in regions that query thread IDs (omp_get_thread_num). auto: only if every "
+      "query is proved to belong to a static loop of gcc or to a master construct. keep: never. resize: always; an "
+      "array that the program sizes by a thread count and indexes by thread IDs then overflows.");
+  cores.on_off(
+      "smt", &Options::smt,
+      "Let ranks grow to the number of hardware threads of the node instead of its cores. Ranks that start with more "
+      "threads than cores use hardware threads in any case.");
 
   Group loops(table, "How loops are divided among threads");
   loops.choice(
       "loops", choice_of<&Options::loops>(),
       {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
        "adaptive", "off"},
-      "how loops with schedule(dynamic), guided, runtime or clang's auto are divided, and Steelyard's own that name no "
-      "strategy: auto chooses by measurement, for each loop by itself; off leaves the program's own loops to the OpenMP "
-      "runtime");
-  loops.integer("loops-static", &Options::loops_static, 0, 100, "%",
-                "the static part of a loop's iterations, for hybrid and staggered");
-  loops.integer("loops-chunk", &Options::loops_chunk, 0, 1L << 62, "iterations",
-                "iterations that a thread takes at a time, at least; 0 decides from their measured cost");
+      "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), and "
+      "for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in measurements. "
+      "off: the OpenMP runtime divides the program's loops.");
+  loops.integer("loops-static-percent", &Options::loops_static_percent, 0, 100, "%",
+                "The share of a loop's iterations that the strategies hybrid and staggered assign statically.");
+  loops.integer_or_auto(
+      "loops-chunk", &Options::loops_chunk, 1L << 62, "iterations",
+      "The minimum number of iterations that a thread takes at a time. auto: from their measured cost.");
   loops.on_off(
-      "loops-reweigh", &Options::loops_reweigh,
-      "divide plain static loops that clang has compiled by what each thread needed for its part: threads then "
-      "have other iterations than without Steelyard, the same in all loops of a region with equally many");
-  loops.integer(
-      "virtual-threads", &Options::virtual_threads, 0, 64, "threads",
-      "divide plain static loops that gcc has compiled into so many chunks for each thread, one for each of its "
-      "virtual threads, which threads that are done early take from others; 0: only in regions to which lent cores come");
+      "loops-rebalance-static", &Options::loops_rebalance_static,
+      "Divide clang's static loops by the measured speed of each thread. Threads then execute other iterations than "
+      "without Steelyard. All loops of a region with the same number of iterations are divided in the same way.");
+  loops.integer_or_auto(
+      "virtual-threads", &Options::virtual_threads, 64, "threads",
+      "Divide gcc's static loops into N chunks per thread; threads that finish early take over chunks of "
+      "other threads. auto: only in regions that borrow cores.");
   loops.text(
-      "learn", &Options::learn, "PATH",
-      "a file in which what is learnt of loops is kept from run to run; of several ranks each has its own, PATH.RANK");
+      "loops-learn", &Options::loops_learn, "PATH",
+      "Keep what is measured about loops in this file, for later runs. With several ranks, each rank writes its own "
+      "file, PATH.RANK.");
   loops.text(
-      "replay", &Options::replay, "PATH",
-      "repeat the assignments of iterations to threads of a file that `learn` has written, so that each thread runs the same ones in each run");
+      "loops-replay", &Options::loops_replay, "PATH",
+      "Assign iterations to threads as recorded in a file of --loops-learn, so that each thread executes the same "
+      "iterations in every run.");
 
-  Group broadcasts(table, "How broadcasts go between nodes");
-  broadcasts.choice(
-      "broadcast-tree", choice_of<&Options::broadcast_tree>(), {"auto", "sort", "swap", "binomial", "library"},
-      "sort makes late nodes the leaves of the tree, swap exchanges two at a time (the rule of Soga et al.), binomial "
-      "never changes, library leaves all to the MPI library; auto is sort where somebody is late");
-  broadcasts.integer("broadcast-every", &Options::broadcast_every, 1, 1'000'000, "broadcasts",
-                     "the least number of broadcasts from one change of the tree to the next");
-  broadcasts.integer("broadcast-threshold", &Options::broadcast_threshold, 0, 1'000'000'000, "us",
-                     "how late a node must be, or how much its wait must change, to count");
+  Group collectives(table, "How broadcasts travel between nodes");
+  collectives.choice(
+      "collectives-tree", choice_of<&Options::collectives_tree>(), {"auto", "sort", "swap", "binomial", "library"},
+      "The tree of nodes. sort: late nodes become leaves. swap: pairs of nodes exchange places (the rule of Soga et al.). "
+      "binomial: the tree never changes. library: the MPI library delivers all broadcasts between nodes. auto: sort where "
+      "nodes are late, otherwise the MPI library.");
+  collectives.integer("collectives-tree-every", &Options::collectives_tree_every, 1, 1'000'000, "broadcasts",
+                      "The minimum number of broadcasts between two changes of the tree.");
+  collectives.integer("collectives-tree-threshold", &Options::collectives_tree_threshold, 0, 1'000'000'000, "us",
+                      "Ignore delays of a node, and changes in its wait, that are shorter than this.");
 
   Group waiting(table, "How ranks and threads wait");
-  waiting.choice("wait", choice_of<&Options::wait>(), {"sleep", "poll"},
-                 "what a rank does in a blocking MPI call: sleep leaves the core to others, poll is what MPI does");
-  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
-                  "the longest time that a waiting rank spins before it sleeps");
+  waiting.choice(
+      "wait", choice_of<&Options::wait>(), {"sleep", "poll"},
+      "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks. poll: it polls, as the "
+      "MPI library does.");
+  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "How long a waiting rank spins before it sleeps.");
   waiting.integer(
       "blocktime", &Options::blocktime, 0, 10'000'000, "us",
-      "how long idle OpenMP threads spin before they sleep; OMP_WAIT_POLICY and the runtime's own KMP_BLOCKTIME or "
-      "GOMP_SPINCOUNT take precedence");
+      "How long idle OpenMP threads spin before they sleep. OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take "
+      "precedence.");
 
   Group start(table, "How the program is started");
   start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
-               "the OpenMP runtime of a program that uses GNU's: keep leaves it, llvm loads LLVM's in its place");
-  start.text("emulate", &Options::emulate, "TOPOLOGY",
-             "pretend to run on a node of this synthetic hwloc topology, such as \"package:2 core:24 pu:1\"");
-  start.integer(
-      "node-ranks", &Options::node_ranks, 0, 1'000'000, "ranks",
-      "pretend that so many ranks of a node are a node of their own, to see on one what happens between them; 0 "
-      "takes nodes as they are");
-  start.text("config", &Options::config, "PATH", "a TOML file of options, one `name = value` a line");
+               "The OpenMP runtime of programs that are linked with GNU's. keep: GNU's. llvm: LLVM's takes its place.");
+  start.text("config", &Options::config, "PATH", "Read options from this TOML file, one `name = value` per line.");
 
-  Group output(table, "What is written");
-  output.text("record", &Options::record, "PATH", "the run record; none writes none");
-  output.on_off("verdict", &Options::verdict, "print the verdict at the end of the run");
-  output.integer("timeline", &Options::timeline, 0, 1'000'000, "samples",
-                 "samples kept of each rank; each takes 64 bytes of its memory, and 24 to 35 in the run record");
-  output.on_off("verbose", &Options::verbose, "say what is being done and why");
+  Group output(table, "What Steelyard writes");
+  output.text("record", &Options::record, "PATH", "Write the run record to this file.");
+  output.on_off("summary", &Options::summary, "Print the summary at the end of the run.");
+  output.integer(
+      "timeline-samples", &Options::timeline_samples, 0, 1'000'000, "samples",
+      "The number of samples in the timeline of each rank. A sample takes 64 bytes of the rank's memory, and 24 to "
+      "35 bytes of the run record.");
+  output.on_off("verbose", &Options::verbose,
+                "Print the preloaded libraries and the path of the program before it starts.");
+
+  Group testing(table, "Testing");
+  testing.integer_or_auto(
+      "ranks-per-node", &Options::ranks_per_node, 1'000'000, "ranks",
+      "Treat every N ranks of a node as a node of their own, to test on one node what happens between "
+      "nodes. auto: nodes as they are.");
+  testing.text("emulate", &Options::emulate, "TOPOLOGY",
+               "Emulate a node of this synthetic hwloc topology, such as \"package:2 core:24 pu:1\".");
 
   Group internal(table, "Internal");
   internal.on_off("internal-launched", &Options::launched, "started by steelyard run");
@@ -180,13 +203,11 @@ std::vector<Option> make_table() {
   return table;
 }
 
-std::string variable_name(const Option& option) { return option.variable(); }
-
 /// All that a user can set, as a source of options writes it.
-std::vector<std::string> names(std::string (*shape)(const Option&)) {
+std::vector<std::string> names(NameShape shape) {
   std::vector<std::string> result;
   for (const auto& option : option_table()) {
-    if (!option.internal) result.push_back(shape(option));
+    if (!option.internal) result.push_back(shape(option.name));
   }
   return result;
 }
@@ -224,7 +245,7 @@ std::vector<std::string> Options::command_line() const {
   return {words.begin(), words.end()};
 }
 
-std::string Option::variable() const {
+std::string variable_of(std::string_view name) {
   std::string result = "STEELYARD_";
   for (const char c : name) result += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return result;
@@ -233,15 +254,18 @@ std::string Option::variable() const {
 std::string Option::value_name() const {
   if (is_switch()) return "on|off";
   if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
-  return placeholder.empty() ? "N" : std::string(placeholder);
+  if (unset.empty()) return placeholder.empty() ? "N" : std::string(placeholder);
+  return placeholder.empty() ? fmt::format("{}|N", unset) : fmt::format("{}|{}", placeholder, unset);
 }
 
 std::string Option::allowed() const {
   if (is_switch()) return "on or off";
   if (!choices.empty()) return fmt::format("one of {}", fmt::join(choices, ", "));
-  if (std::holds_alternative<long Options::*>(member))
-    return fmt::format("an integer from {} to {} ({})", least, most, unit);
-  return "a text that is not empty";
+  if (std::holds_alternative<long Options::*>(member)) {
+    return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
+                         : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, 1L), most, unit);
+  }
+  return unset.empty() ? "a text that is not empty" : fmt::format("a text that is not empty, or {}", unset);
 }
 
 const std::vector<Option>& option_table() {
@@ -261,12 +285,17 @@ std::string text_of(const Options& options, const Option& option) {
     return std::string(option.choices[static_cast<std::size_t>(choice->get(options))]);
   }
   if (const auto* flag = std::get_if<bool Options::*>(&option.member)) return options.*(*flag) ? "on" : "off";
-  if (const auto* number = std::get_if<long Options::*>(&option.member)) return std::to_string(options.*(*number));
-  return options.*std::get<std::string Options::*>(option.member);
+  if (const auto* number = std::get_if<long Options::*>(&option.member)) {
+    const long value = options.*(*number);
+    return value == 0 && !option.unset.empty() ? std::string(option.unset) : std::to_string(value);
+  }
+  const auto& text = options.*std::get<std::string Options::*>(option.member);
+  return text.empty() ? std::string(option.unset) : text;
 }
 
 Status assign(Options& options, const Option& option, std::string_view text, std::string_view where) {
   bool valid = false;
+  const bool unset = !option.unset.empty() && text == option.unset;
   if (const auto* choice = std::get_if<Choice>(&option.member)) {
     for (std::size_t i = 0; i < option.choices.size() && !valid; ++i) {
       valid = option.choices[i] == text;
@@ -275,17 +304,18 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   } else if (const auto* flag = std::get_if<bool Options::*>(&option.member)) {
     valid = assign_switch(options.*(*flag), text);
   } else if (const auto* number = std::get_if<long Options::*>(&option.member)) {
-    valid = assign_integer(options.*(*number), text, option.least, option.most);
+    valid = assign_integer(options.*(*number), unset ? "0" : text, option.least, option.most);
   } else {
     const auto value = std::get<std::string Options::*>(option.member);
     valid = !text.empty() || (defaults().*value).empty();
-    if (valid) options.*value = text;
+    if (valid) options.*value = unset ? "" : text;
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}", where, text, option.allowed()));
 }
 
-std::string unknown_name(std::string_view kind, std::string_view seen, std::string (*shape)(const Option&)) {
+std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {
+  if (auto sentence = renamed(seen, shape); !sentence.empty()) return sentence;
   const auto known = names(shape);
   const auto meant = nearest(seen, {known.begin(), known.end()});
   if (meant.empty()) return fmt::format("unknown {} {}; `steelyard options` lists all", kind, seen);
@@ -299,6 +329,10 @@ void override_from(const Environment& environment, Options& options, std::vector
     if (text.empty()) continue;
     if (const auto status = assign(options, option, text, variable); !status) complaints.push_back(status.sentence());
   }
+  for (const auto& option : renamed_options) {
+    const auto variable = variable_of(option.before);
+    if (!value_of(environment, variable).empty()) complaints.push_back(renamed(variable, variable_of));
+  }
 }
 
 std::vector<std::string> unknown_variables(const Environment& environment) {
@@ -308,7 +342,7 @@ std::vector<std::string> unknown_variables(const Environment& environment) {
        ++entry) {
     const auto known = [&](const Option& option) { return option.variable() == entry->first; };
     if (std::none_of(option_table().begin(), option_table().end(), known)) {
-      sentences.push_back(unknown_name("environment variable", entry->first, variable_name));
+      sentences.push_back(unknown_name("environment variable", entry->first, variable_of));
     }
   }
   return sentences;

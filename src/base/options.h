@@ -12,9 +12,9 @@
 // variables, the command line, the config file, `steelyard options`, the man page and the run record follow from it.
 namespace steelyard::base {
 
-enum class Domain { automatic, package, numa, l3, node };
-enum class ThreadLocal { automatic, keep, resize };
-enum class ThreadNumbers { automatic, keep, resize };
+enum class CoresDomain { automatic, package, numa, l3, node };
+enum class ThreadLocalData { automatic, keep, resize };
+enum class ThreadIds { automatic, keep, resize };
 enum class Wait { sleep, poll };
 enum class OpenMp { keep, llvm };
 enum class Loops {
@@ -32,9 +32,10 @@ enum class Loops {
   off
 };
 enum class Collectives { automatic, on, called, off };
-enum class BroadcastTree { automatic, sort, swap, binomial, library };
+enum class CollectivesTree { automatic, sort, swap, binomial, library };
 
-/// The values that hold, with their defaults. What each means is said once, in the table (options.cpp).
+/// The values in force, with their defaults. The table (options.cpp) says what each option means. An integer that is 0 where
+/// its row has the word `auto`, and an empty text, are not set.
 struct Options {
   bool observe = false;
   bool cores = true;
@@ -43,37 +44,38 @@ struct Options {
 
   long balance_every = 0;
   long balance_at = 0;
-  Domain domain = Domain::automatic;
+  CoresDomain cores_domain = CoresDomain::automatic;
   long max_threads = 0;
-  ThreadLocal thread_local_data = ThreadLocal::automatic;
-  ThreadNumbers thread_numbers = ThreadNumbers::automatic;
+  ThreadLocalData thread_local_data = ThreadLocalData::automatic;
+  ThreadIds thread_ids = ThreadIds::automatic;
   bool smt = false;
 
   Loops loops = Loops::automatic;
-  long loops_static = 90;
+  long loops_static_percent = 90;
   long loops_chunk = 0;
-  bool loops_reweigh = false;
-  long virtual_threads = 0;  ///< of each thread, in every region that can; 0: where lent cores come
-  std::string learn;
-  std::string replay;
+  bool loops_rebalance_static = false;
+  long virtual_threads = 0;  ///< of each thread, in every region that can have them; 0: in regions that borrow cores
+  std::string loops_learn;
+  std::string loops_replay;
 
-  BroadcastTree broadcast_tree = BroadcastTree::automatic;
-  long broadcast_every = 16;
-  long broadcast_threshold = 50;
+  CollectivesTree collectives_tree = CollectivesTree::automatic;
+  long collectives_tree_every = 16;
+  long collectives_tree_threshold = 50;
 
   Wait wait = Wait::sleep;
   long spin = 20;
   long blocktime = 100;
 
   OpenMp openmp = OpenMp::keep;
-  std::string emulate;
-  long node_ranks = 0;
   std::string config;
 
   std::string record = "steelyard-run.json";
-  bool verdict = true;
-  long timeline = 2048;
+  bool summary = true;
+  long timeline_samples = 2048;
   bool verbose = false;
+
+  long ranks_per_node = 0;
+  std::string emulate;
 
   // Handed from `steelyard run` to the preload library; hidden from users.
   bool launched = false;            ///< this process was started by `steelyard run`
@@ -91,6 +93,12 @@ struct Options {
   std::vector<std::string> command_line() const;
 };
 
+/// How a source of options writes the name of one.
+using NameShape = std::string (*)(std::string_view name);
+
+/// The environment variable of the option of this name: "STEELYARD_BALANCE_EVERY" for "balance-every".
+std::string variable_of(std::string_view name);
+
 /// A member that is an enumeration, as the index of its value.
 struct Choice {
   int (*get)(const Options&);
@@ -100,18 +108,19 @@ struct Choice {
 struct Option {
   std::string_view name;   ///< "balance-every"
   std::string_view group;  ///< heading on the options page
-  std::string_view doc;    ///< one sentence, without a full stop
+  std::string_view doc;    ///< sentences for the user; of an internal option, a phrase
   std::variant<bool Options::*, long Options::*, std::string Options::*, Choice> member;
   std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
   long least = 0, most = 0;               ///< of an integer
   std::string_view unit;                  ///< of an integer
+  std::string_view unset;                 ///< the word for 0 or for no text: "auto", "none"; empty: there is none
   std::string_view placeholder;           ///< of a text: PATH, TEXT
   bool internal = false;                  ///< handed down by the launcher, hidden from users
 
   bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }
-  std::string variable() const;    ///< "STEELYARD_BALANCE_EVERY"
-  std::string value_name() const;  ///< "on|off", "N", "PATH"
-  std::string allowed() const;     ///< "on or off", "an integer from 0 to 4096 (us)"
+  std::string variable() const { return variable_of(name); }
+  std::string value_name() const;  ///< "on|off", "N", "PATH|none"
+  std::string allowed() const;     ///< "on or off", "auto or an integer from 1 to 4096 (threads)"
 };
 
 const std::vector<Option>& option_table();
@@ -122,10 +131,12 @@ std::string text_of(const Options& options, const Option& option);
 /// `where` names the source to the user: "--spin", "STEELYARD_SPIN". On failure nothing has changed.
 Status assign(Options& options, const Option& option, std::string_view text, std::string_view where);
 
-/// "unknown option --balence-every; did you mean --balance-every?". `shape` writes a name as the source does.
-std::string unknown_name(std::string_view kind, std::string_view seen, std::string (*shape)(const Option&));
+/// What is wrong with a name that no option has: "unknown option --balence-every; did you mean --balance-every?", or, for a
+/// name that an option had before, "--learn is now --loops-learn". `shape` writes a name as the source does.
+std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape);
 
-/// Overrides by STEELYARD_*. A bad value changes nothing and adds a sentence to `complaints`.
+/// Overrides by STEELYARD_*. A bad value, and a variable named after an old name of an option, changes nothing and adds a
+/// sentence to `complaints`.
 void override_from(const Environment& environment, Options& options, std::vector<std::string>& complaints);
 /// A sentence for each STEELYARD_* variable that is not in the table.
 std::vector<std::string> unknown_variables(const Environment& environment);

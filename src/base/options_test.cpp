@@ -22,7 +22,7 @@ TEST(OptionTable, NamesAreUniqueAndEveryRowIsDocumented) {
   for (const auto& option : option_table()) {
     EXPECT_TRUE(variables.insert(option.variable()).second) << option.name;
     EXPECT_FALSE(option.doc.empty()) << option.name;
-    EXPECT_FALSE(option.doc.ends_with('.')) << option.name;
+    EXPECT_NE(option.doc.ends_with('.'), option.internal) << option.name;
     EXPECT_EQ(option.internal, option.name.starts_with("internal-")) << option.name;
   }
 }
@@ -48,10 +48,10 @@ TEST(OptionTable, EveryChoiceComesBackAndSetsNothingElse) {
     }
   }
   Options options;
-  ASSERT_TRUE(assign(options, *find_option("domain"), "l3", "--domain"));
-  EXPECT_EQ(options.domain, Domain::l3);
-  ASSERT_TRUE(assign(options, *find_option("thread-local"), "keep", "--thread-local"));
-  EXPECT_EQ(options.thread_local_data, ThreadLocal::keep);
+  ASSERT_TRUE(assign(options, *find_option("cores-domain"), "l3", "--cores-domain"));
+  EXPECT_EQ(options.cores_domain, CoresDomain::l3);
+  ASSERT_TRUE(assign(options, *find_option("thread-local-data"), "keep", "--thread-local-data"));
+  EXPECT_EQ(options.thread_local_data, ThreadLocalData::keep);
   ASSERT_TRUE(assign(options, *find_option("wait"), "poll", "--wait"));
   EXPECT_EQ(options.wait, Wait::poll);
   ASSERT_TRUE(assign(options, *find_option("openmp"), "keep", "--openmp"));
@@ -68,12 +68,12 @@ TEST(Assign, NamesOptionValueAndWhatIsAllowed) {
   EXPECT_EQ(sentence_of("spin", "soon"), "--spin is 'soon'; it must be an integer from 0 to 1000000 (us)");
   EXPECT_EQ(sentence_of("cores", "maybe"), "--cores is 'maybe'; it must be on or off");
   EXPECT_EQ(sentence_of("wait", "doze"), "--wait is 'doze'; it must be one of sleep, poll");
-  EXPECT_EQ(sentence_of("broadcast-every", "0"),
-            "--broadcast-every is '0'; it must be an integer from 1 to 1000000 (broadcasts)");
-  EXPECT_EQ(sentence_of("broadcast-threshold", "-1"),
-            "--broadcast-threshold is '-1'; it must be an integer from 0 to 1000000000 (us)");
-  EXPECT_EQ(sentence_of("broadcast-tree", "bush"),
-            "--broadcast-tree is 'bush'; it must be one of auto, sort, swap, binomial, library");
+  EXPECT_EQ(sentence_of("collectives-tree-every", "0"),
+            "--collectives-tree-every is '0'; it must be an integer from 1 to 1000000 (broadcasts)");
+  EXPECT_EQ(sentence_of("collectives-tree-threshold", "-1"),
+            "--collectives-tree-threshold is '-1'; it must be an integer from 0 to 1000000000 (us)");
+  EXPECT_EQ(sentence_of("collectives-tree", "bush"),
+            "--collectives-tree is 'bush'; it must be one of auto, sort, swap, binomial, library");
 }
 
 TEST(Assign, TakesNoHalfNumbers) {
@@ -93,18 +93,48 @@ TEST(Assign, LeavesTheOldValueWhereItFails) {
   EXPECT_EQ(options.record, "steelyard-run.json");
 }
 
+TEST(Assign, TakesWordsForWhatIsNotSet) {
+  const std::set<std::string_view> automatic{"balance-every", "balance-at",      "max-threads",
+                                             "loops-chunk",   "virtual-threads", "ranks-per-node"};
+  const std::set<std::string_view> none{"loops-learn", "loops-replay", "emulate", "config", "record"};
+  for (const auto& option : option_table()) {
+    EXPECT_EQ(option.unset, automatic.contains(option.name) ? "auto"
+                            : none.contains(option.name)    ? "none"
+                                                            : "")
+        << option.name;
+    if (option.unset.empty()) continue;
+    Options options;
+    ASSERT_TRUE(assign(options, option, automatic.contains(option.name) ? "7" : "file", "x"));
+    EXPECT_NE(text_of(options, option), option.unset);
+    ASSERT_TRUE(assign(options, option, option.unset, "x"));
+    EXPECT_EQ(text_of(options, option), option.unset);
+    EXPECT_THAT(option.value_name(), HasSubstr(std::string(option.unset)));
+    EXPECT_THAT(option.allowed(), HasSubstr(std::string(option.unset)));
+    if (automatic.contains(option.name)) {
+      ASSERT_TRUE(assign(options, option, "0", "x"));
+      EXPECT_EQ(text_of(options, option), "auto") << "0 is accepted, too";
+    } else {
+      const auto* text = std::get_if<std::string Options::*>(&option.member);
+      ASSERT_NE(text, nullptr);
+      EXPECT_EQ(options.*(*text), "") << "no file of this name is written";
+    }
+  }
+  EXPECT_EQ(sentence_of("max-threads", "-1"),
+            "--max-threads is '-1'; it must be auto or an integer from 1 to 4096 (threads)");
+}
+
 TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
   const Environment environment{{"STEELYARD_CORES", "off"},
                                 {"STEELYARD_SPIN", "-3"},
                                 {"STEELYARD_LENDING", ""},
-                                {"STEELYARD_DOMAIN", "numa"},
+                                {"STEELYARD_CORES_DOMAIN", "numa"},
                                 {"CORES", "on"}};
   Options options;
   std::vector<std::string> complaints;
   override_from(environment, options, complaints);
   EXPECT_FALSE(options.cores);
   EXPECT_TRUE(options.lending) << "an empty variable counts as not set";
-  EXPECT_EQ(options.domain, Domain::numa);
+  EXPECT_EQ(options.cores_domain, CoresDomain::numa);
   EXPECT_EQ(options.spin, 20);
   EXPECT_THAT(complaints, ElementsAre("STEELYARD_SPIN is '-3'; it must be an integer from 0 to 1000000 (us)"));
 }
@@ -130,8 +160,10 @@ TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
   Options sent;
   sent.observe = true;
   sent.balance_at = 40;
-  sent.domain = Domain::node;
+  sent.cores_domain = CoresDomain::node;
   sent.record = "/tmp/a b=c.json";
+  sent.max_threads = 9;
+  sent.loops_replay = "none.json";
   sent.command =
       "./app\x1f-n\x1f"
       "4";
@@ -151,7 +183,8 @@ TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
 
 TEST(Described, HoldsWhatUsersCanSet) {
   const auto values = described(Options());
-  EXPECT_EQ(values.at("balance-every"), "0");
+  EXPECT_EQ(values.at("balance-every"), "auto");
+  EXPECT_EQ(values.at("loops-learn"), "none");
   EXPECT_EQ(values.at("lending"), "on");
   EXPECT_EQ(values.count("internal-command"), 0u);
 }

@@ -13,7 +13,7 @@ using base::Option;
 using base::Options;
 using base::Status;
 
-std::string flag_name(const Option& option) { return fmt::format("--{}", option.name); }
+std::string flag_name(std::string_view name) { return fmt::format("--{}", name); }
 
 bool takes_the_next_word(std::string_view word) {
   if (!word.starts_with("--") || word.find('=') != std::string_view::npos) return false;
@@ -46,7 +46,7 @@ OptionWords::OptionWords(CLI::App& command) : command_(command) {
   for (const auto& option : base::option_table()) {
     if (option.internal) continue;
     auto& word = words_.emplace_back(Word{&option, {}});
-    const auto name = flag_name(option);
+    const auto name = flag_name(option.name);
     const auto doc = fmt::format("{} [{}]", option.doc, base::text_of(Options(), option));
     auto* added = option.is_switch() ? command.add_flag(name, word.text, doc)
                                      : command.add_option(name, word.text, doc)->type_name(option.value_name());
@@ -66,7 +66,7 @@ Status OptionWords::resolve(const Environment& environment, Options& options) co
 
   const auto assign_words = [&](Options& target) -> Status {
     for (const auto& word : words_) {
-      const auto name = flag_name(*word.option);
+      const auto name = flag_name(word.option->name);
       if (command_.count(name) == 0) continue;
       if (auto status = base::assign(target, *word.option, word.text, name); !status) return status;
     }

@@ -47,11 +47,12 @@ class ResolveTest : public testing::Test {
 };
 
 TEST_F(ResolveTest, PrefersTheCommandLineThenTheEnvironmentThenTheFile) {
-  const auto file = scratch_.write("s.toml", "spin = 1\ntimeline = 1\nblocktime = 1\ncores = false\n");
-  const Environment environment{{"STEELYARD_SPIN", "2"}, {"STEELYARD_TIMELINE", "2"}, {"STEELYARD_CORES", "on"}};
+  const auto file = scratch_.write("s.toml", "spin = 1\ntimeline-samples = 1\nblocktime = 1\ncores = false\n");
+  const Environment environment{
+      {"STEELYARD_SPIN", "2"}, {"STEELYARD_TIMELINE_SAMPLES", "2"}, {"STEELYARD_CORES", "on"}};
   ASSERT_EQ(resolve({"--config=" + file, "--spin=3"}, environment), "");
   EXPECT_EQ(options_.spin, 3);
-  EXPECT_EQ(options_.timeline, 2);
+  EXPECT_EQ(options_.timeline_samples, 2);
   EXPECT_EQ(options_.blocktime, 1);
   EXPECT_TRUE(options_.cores);
   EXPECT_EQ(options_.balance_every, 0);
@@ -83,10 +84,30 @@ TEST_F(ResolveTest, NamesWhatWasProbablyMeant) {
   EXPECT_THAT(resolve({"-v"}), HasSubstr("unknown option -v"));
 }
 
+TEST_F(ResolveTest, RefusesOldNamesInEachSource) {
+  EXPECT_EQ(resolve({"--thread-numbers=keep"}), "--thread-numbers is now --thread-ids");
+  EXPECT_EQ(resolve({"--loops-reweigh"}), "--loops-reweigh is now --loops-rebalance-static");
+  EXPECT_EQ(resolve({}, {{"STEELYARD_LEARN", "loops.json"}}), "STEELYARD_LEARN is now STEELYARD_LOOPS_LEARN");
+  const auto file = scratch_.write("old.toml", "domain = \"numa\"\n");
+  EXPECT_THAT(resolve({"--config=" + file}), HasSubstr("line 1: domain is now cores-domain"));
+}
+
+TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
+  const Environment environment{{"STEELYARD_MAX_THREADS", "4"}, {"STEELYARD_LOOPS_LEARN", "loops.json"}};
+  ASSERT_EQ(resolve({"--max-threads=auto", "--loops-learn=none", "--record=none"}, environment), "");
+  EXPECT_EQ(options_.max_threads, 0);
+  EXPECT_EQ(options_.loops_learn, "");
+  EXPECT_EQ(options_.record, "");
+  ASSERT_EQ(resolve({"--max-threads=0", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
+  EXPECT_EQ(options_.max_threads, 0);
+  EXPECT_EQ(resolve({"--max-threads=none"}),
+            "--max-threads is 'none'; it must be auto or an integer from 1 to 4096 (threads)");
+}
+
 TEST_F(ResolveTest, NamesTheSourceOfABadValue) {
   EXPECT_EQ(resolve({"--cores=maybe"}), "--cores is 'maybe'; it must be on or off");
-  EXPECT_EQ(resolve({}, {{"STEELYARD_DOMAIN", "socket"}}),
-            "STEELYARD_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
+  EXPECT_EQ(resolve({}, {{"STEELYARD_CORES_DOMAIN", "socket"}}),
+            "STEELYARD_CORES_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
 }
 
 TEST_F(ResolveTest, IgnoresWhatASurroundingRunHasHandedDown) {
@@ -106,17 +127,41 @@ TEST(OptionsPage, ShowsEachOptionToUsersAndNoInternalOne) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
+TEST(RunHelp, LeadsWithTheOptionsThatMostUsersNeedAndNamesWhereAllAre) {
+  const auto help = run_help();
+  EXPECT_TRUE(help.starts_with("usage: mpirun -n N steelyard run [options] ./app [arguments]\n"));
+  EXPECT_THAT(help, HasSubstr("`steelyard options` lists all options"));
+  std::istringstream lines(help);
+  Words options, examples;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 100u) << line;
+    if (line.starts_with("  --")) options.push_back(line.substr(4, line.find('=') - 4));
+    if (line.starts_with("  mpirun")) examples.push_back(line);
+  }
+  EXPECT_EQ(options, (Words{"observe", "cores", "lending", "loops", "collectives", "thread-ids", "record", "summary"}));
+  EXPECT_EQ(examples.size(), 2u);
+}
+
+TEST(DoctorHelp, SaysWhatDoctorDoes) {
+  const auto help = doctor_help();
+  EXPECT_TRUE(help.starts_with("usage: steelyard doctor [options] ./app\n"));
+  EXPECT_THAT(help, testing::AllOf(HasSubstr("without starting the program"), HasSubstr("--thread-ids="),
+                                   HasSubstr("Exit status")));
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
 TEST(OptionsManual, IsRoffThatNeedsNoGuessing) {
   const auto manual = options_manual();
   EXPECT_TRUE(manual.starts_with(".TH STEELYARD 1"));
   EXPECT_NE(manual.find(".SH OPTIONS\n"), std::string::npos);
-  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-balance\\-every\\fR=\\fIN\\fR\n"));
+  EXPECT_THAT(manual, HasSubstr("\\fB\\-\\-balance\\-every\\fR=\\fIauto|\\:N\\fR\n"));
   std::istringstream lines(manual);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with('.')) continue;
     const auto request = line.substr(0, line.find(' '));
-    EXPECT_THAT(request,
-                testing::AnyOf(".TH", ".ad", ".nh", ".SH", ".SS", ".TP", ".B", ".BR", ".I", ".PP", ".br", ".nf", ".fi"))
+    EXPECT_THAT(request, testing::AnyOf(".TH", ".ad", ".nh", ".SH", ".SS", ".TP", ".B", ".BR", ".RB", ".I", ".PP",
+                                        ".br", ".nf", ".fi"))
         << line;
   }
 }

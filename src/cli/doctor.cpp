@@ -12,11 +12,12 @@
 
 #include "cli/launcher.h"
 #include "cli/slurm.h"
+#include "cli/source_lines.h"
 #include "node/binding.h"
 #include "node/cpu_quota.h"
 #include "node/topology.h"
 #include "observe/text.h"
-#include "partition/summary.h"
+#include "partition/query_summary.h"
 
 namespace steelyard::cli {
 namespace {
@@ -100,39 +101,70 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   }
 }
 
+/// A query that is not proved, as a user finds it.
+struct QuerySite {
+  std::uint64_t begin;  ///< of its function: each region of a source's function has one of its own
+  std::string function;
+  std::string line;    ///< "solver.c:88"; "" if it is not known
+  std::string reason;  ///< "computes an address from the thread ID or the team size"
+
+  std::string place() const { return line.empty() ? function : fmt::format("{} ({})", function, line); }
+};
+
+/// Those of region bodies first; a place once.
+std::vector<QuerySite> sites_of(const partition::Summary& summary, const SourceLines& lines) {
+  std::vector<QuerySite> sites;
+  for (const bool in_body : {true, false}) {
+    for (const auto& query : summary.queries) {
+      if (query.proved || query.in_body != in_body) continue;
+      QuerySite site{query.function, query.name, lines.at(query.return_address - 1), query.reason};
+      if (site.function.empty()) site.function = fmt::format("function at {:#x}", query.function);
+      if (std::ranges::find(sites, site.place(), &QuerySite::place) == sites.end()) sites.push_back(std::move(site));
+    }
+  }
+  return sites;
+}
+
 /// Whether regions that query thread IDs can be resized.
-void examine_queries(const Binary& binary, Findings& findings) {
-  constexpr std::size_t most_names = 5;
+void examine_queries(const Binary& binary, const std::string& shown, bool tells_all, Findings& findings) {
+  constexpr std::size_t most_places = 5;
   const auto summary = partition::summarise(binary.path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
-  if (proved == all && all > 0) {
-    findings.note(
-        "thread counts: each of its {} thread queries is proved to be that of a static loop of gcc, so all its regions are "
-        "free",
-        all);
-    return;
-  }
   if (all == 0) {
     findings.note("thread counts: queries thread IDs; regions that do so keep their thread count, the others are free");
     return;
   }
-  std::vector<std::string> names;
-  std::size_t others = 0;
-  for (std::size_t n = 0; n < all; ++n) {
-    const auto& query = summary->queries[n];
-    if (query.proved) continue;
-    const std::string name = query.name.empty() ? fmt::format("{:#x}", query.function) : query.name;
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    names.size() < most_names ? names.push_back(name) : static_cast<void>(++others);
+  const std::string count =
+      fmt::format("{} of {} thread-ID queries are proved to be gcc's own loop division", proved, all);
+  if (proved == all) {
+    findings.ok("thread counts: {}, so the thread count of every region can change", count);
+    return;
   }
-  findings.note(
-      "thread counts: queries thread IDs. {} of {} queries are proved to be those of gcc's static loops; regions that make "
-      "another keep their thread count{}{}{}",
-      proved, all, names.empty() ? "" : ": in ", fmt::join(names, ", "),
-      others > 0 ? fmt::format(", and {} other functions", others) : "");
+  const auto sites = sites_of(*summary, SourceLines(binary.path));
+  std::vector<std::string> places;  // one of each function
+  std::set<std::uint64_t> functions;
+  for (const auto& site : sites) {
+    if (functions.insert(site.begin).second) places.push_back(site.place());
+  }
+  std::string where;
+  if (!tells_all) {
+    const std::size_t left = places.size() - std::min(places.size(), most_places);
+    places.resize(places.size() - left);
+    where = fmt::format(": {}", fmt::join(places, ", "));
+    if (left > 0) where += fmt::format(", and {} more (`steelyard doctor --verbose {}` lists all)", left, shown);
+  }
+  if (!reads_source_lines()) {
+    where += "; their source lines need a Steelyard that is built with libdw";
+  } else if (std::ranges::all_of(sites, &std::string::empty, &QuerySite::line)) {
+    where += "; to see their source lines, compile with -g";
+  }
+  findings.note("thread counts: {}; regions with other queries keep their thread count{}", count, where);
+  if (!tells_all) return;
+  for (const auto& site : sites) findings.note("thread-ID query: {} {}", site.place(), site.reason);
 }
 
-void examine_thread_counts(const Binary& binary, const base::Options& options, Findings& findings) {
+void examine_thread_counts(const Binary& binary, const std::string& shown, const base::Options& options,
+                           Findings& findings) {
   const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
   if (calls("omp_set_num_threads")) {
     findings.note("thread counts: calls omp_set_num_threads; where it sets one in mid-run, that count is left alone");
@@ -141,23 +173,23 @@ void examine_thread_counts(const Binary& binary, const base::Options& options, F
     findings.note("thread counts: has num_threads clauses; regions with one keep their count");
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
-  if (queries && options.thread_numbers == base::ThreadNumbers::automatic) {
-    examine_queries(binary, findings);
-  } else if (queries && options.thread_numbers == base::ThreadNumbers::keep) {
+  if (queries && options.thread_ids == base::ThreadIds::automatic) {
+    examine_queries(binary, shown, options.verbose, findings);
+  } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
         "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread count "
-        "(--thread-numbers=keep), the others are free");
+        "(--thread-ids=keep), the others are free");
   } else if (queries) {
     findings.note(
-        "thread counts: queries thread IDs, and --thread-numbers=resize lets teams grow all the same: an array that the "
+        "thread counts: queries thread IDs, and --thread-ids=resize lets teams grow all the same: an array that the "
         "program sizes by a thread count (omp_get_max_threads) and indexes by thread IDs is then written past its end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none of its own");
-  } else if (options.thread_local_data == base::ThreadLocal::resize) {
+  } else if (options.thread_local_data == base::ThreadLocalData::resize) {
     findings.note(
-        "thread-local data: {} bytes, and --thread-local=resize lets thread counts change all the same: threadprivate data "
-        "does then not last from region to region",
+        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change all the same: "
+        "threadprivate data does then not last from region to region",
         binary.thread_local_bytes);
   } else {
     findings.note(
@@ -194,14 +226,16 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         "loops: none with a dynamic, guided, runtime or auto schedule in the executable; schedule(runtime) makes "
         "iterations movable");
   }
-  if (!fixed && options.loops_reweigh) {
+  if (!fixed && options.loops_rebalance_static) {
     findings.note(
-        "loops: --loops-reweigh does nothing here: plain static loops that gcc has compiled ask nobody for their bounds");
+        "loops: --loops-rebalance-static does nothing here: plain static loops that gcc has compiled ask "
+        "nobody for their bounds");
   }
   if (fixed && options.loops != base::Loops::off) {
     findings.ok("loops: has plain static ones, {}",
-                options.loops_reweigh ? "which are fitted to what each thread needed (--loops-reweigh)"
-                                      : "left as they are (--loops-reweigh fits them to what each thread needed)");
+                options.loops_rebalance_static
+                    ? "which are fitted to what each thread needed (--loops-rebalance-static)"
+                    : "left as they are (--loops-rebalance-static fits them to what each thread needed)");
   }
   if (left) {
     findings.note(
@@ -263,7 +297,7 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
-    if (has_mpi) examine_thread_counts(binary, options, findings);
+    if (has_mpi) examine_thread_counts(binary, shown, options, findings);
     if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, findings);
   }
   for (const auto& library : binary.libraries) {

@@ -37,10 +37,10 @@ std::string of_this_rank(const std::string& path, const Launcher& launcher) {
 void hand_down(const std::vector<std::string>& program, const Binary& binary, Options& options, const Site& site) {
   // The program may change its directory before the record is written.
   const auto launcher = find_launcher(site.environment);
-  if (options.record != "none") options.record = std::filesystem::absolute(options.record).string();
+  if (!options.record.empty()) options.record = std::filesystem::absolute(options.record).string();
   // Without MPI no rank gathers the parts of the others.
-  if (options.record != "none" && binary.mpi() == Mpi::none) options.record = of_this_rank(options.record, launcher);
-  for (auto* const file : {&options.learn, &options.replay}) {
+  if (!options.record.empty() && binary.mpi() == Mpi::none) options.record = of_this_rank(options.record, launcher);
+  for (auto* const file : {&options.loops_learn, &options.loops_replay}) {
     if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
   options.launched = true;

@@ -67,38 +67,39 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
 int main(std::vector<std::string> words) {
   const auto site = this_site();
   const auto launcher = find_launcher(site.environment);
-  CLI::App app("Steelyard weighs and rebalances running MPI+OpenMP programs.", "steelyard");
+  CLI::App app("Steelyard measures and corrects load imbalance in MPI+OpenMP programs while they run.", "steelyard");
   app.set_version_flag("--version", version_text(site));
   app.require_subcommand(0, 1);
   if (!words.empty() && words[0] == "help") words = {words.size() > 1 ? words[1] : "--help", "--help"};
 
   auto& run_command =
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
-  auto& doctor_command = *app.add_subcommand("doctor", "say what would be intercepted in a program, and what not");
+  auto& doctor_command = *app.add_subcommand("doctor", "report what Steelyard can measure and change in a program");
   auto& report_command =
-      *app.add_subcommand("report", "print the verdict of a run record, make pages and traces of it, or compare two");
-  auto& top_command = *app.add_subcommand("top", "show what runs under Steelyard on this node, each second");
-  auto& clean_command = *app.add_subcommand("clean", "remove shared memory of runs that died");
-  auto& options_command = *app.add_subcommand("options", "list all options with their defaults and variables");
+      *app.add_subcommand("report", "print the summary of a run record, write pages and traces of it, or compare two");
+  auto& top_command = *app.add_subcommand("top", "show the jobs under Steelyard on this node, every second");
+  auto& clean_command = *app.add_subcommand("clean", "remove the shared memory of runs that died");
+  auto& options_command = *app.add_subcommand("options", "list all options of run and doctor");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   const std::string last_record = base::Options().record;
   Pages pages;
   bool full = false, json = false, manual = false, once = false;
-  report_command.add_option("record", pages.records, "the run record; two are compared")->default_str(last_record);
+  report_command.add_option("record", pages.records, "the run record; two records are compared")
+      ->default_str(last_record);
   report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
-  auto* json_flag = report_command.add_flag("--json", json, "the record itself, checked")->excludes(full_flag);
+  auto* json_flag = report_command.add_flag("--json", json, "the record itself, after validation")->excludes(full_flag);
   const auto writes = [&](const char* name, std::string& file, const char* what) {
     report_command.add_option(name, file, what)->type_name("FILE")->excludes(full_flag)->excludes(json_flag);
   };
-  writes("--html", pages.html, "write a page that opens anywhere, without network");
+  writes("--html", pages.html, "write an HTML page that needs no network");
   writes("--perfetto", pages.perfetto, "write a trace for the Perfetto UI");
-  writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv, a .pcf and a .row");
+  writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv file, a .pcf and a .row file");
   writes("--talp", pages.talp, "write TALP's JSON, which talp-pages reads");
-  top_command.add_flag("--once", once, "look once, and end");
-  top_command.add_flag("--json", json, "one line of JSON a look");
-  options_command.add_flag("--man", manual, "as a section of a man page");
+  top_command.add_flag("--once", once, "print the jobs once");
+  top_command.add_flag("--json", json, "print one line of JSON each time");
+  options_command.add_flag("--man", manual, "print the man page, in roff");
 
   const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "clean", "options"};
   if (!words.empty() && !words[0].starts_with('-') &&
@@ -124,10 +125,7 @@ int main(std::vector<std::string> words) {
     app.parse(words);
   } catch (const CLI::CallForHelp& help) {
     if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
-    fmt::print("usage: {}\n\n{}",
-               run_command.parsed() ? "mpirun -n N steelyard run [options] ./app [arguments]"
-                                    : "steelyard doctor [options] ./app",
-               options_page());
+    fmt::print("{}", run_command.parsed() ? run_help() : doctor_help());
     return 0;
   } catch (const CLI::Success& help) {
     return app.exit(help);

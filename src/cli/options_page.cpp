@@ -14,7 +14,7 @@ using base::Options;
 
 std::string default_of(const Option& option) {
   const auto text = base::text_of(Options(), option);
-  return text.empty() ? "none" : option.unit.empty() ? text : fmt::format("{} {}", text, option.unit);
+  return option.unit.empty() || text == option.unset ? text : fmt::format("{} {}", text, option.unit);
 }
 
 /// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
@@ -68,69 +68,190 @@ std::string for_each_option(Heading heading, Row row) {
   return result;
 }
 
+// The man page around the options. Neither spread nor hyphenated: names are to be searched for and copied.
+constexpr std::string_view manual_before = R"(.ad l
+.nh
+.SH NAME
+steelyard \- corrects load imbalance in running MPI+OpenMP programs
+.SH SYNOPSIS
+.B mpirun
+\-n N
+.B steelyard run
+[OPTIONS] [\-\-] PROGRAM [ARGUMENTS]
+.br
+.B steelyard doctor
+[OPTIONS] PROGRAM
+.br
+.B steelyard report
+[\-\-full | \-\-json] [RECORD]
+.br
+.B steelyard report
+[\-\-html=FILE] [\-\-perfetto=FILE] [\-\-paraver=FILE] [\-\-talp=FILE] [RECORD]
+.br
+.B steelyard report
+[\-\-html=FILE] RECORD RECORD
+.br
+.B steelyard top
+[\-\-once] [\-\-json]
+.br
+.B steelyard clean
+.br
+.B steelyard options
+.SH DESCRIPTION
+.B steelyard run
+starts a program as one rank of an MPI job. It measures the program's load imbalance and corrects it while the program
+runs: it moves and lends cores between the ranks of a node, redistributes loop iterations between the threads of a
+rank, and delivers broadcasts so that a late rank delays no other rank. At the end it prints a summary: which ranks
+waited for which, what was moved and what was gained, or why nothing was moved. The program needs no change; its exit
+status is passed on.
+.PP
+.B steelyard doctor
+reports what Steelyard can measure and change in a program, what it cannot, and why. It does not start the program.
+.PP
+.B steelyard report
+prints the summary of a run record. With
+.B \-\-full
+it prints all tables, with
+.B \-\-json
+the record itself. It writes a page about the run
+.RB ( \-\-html ),
+traces for the Perfetto UI
+.RB ( \-\-perfetto )
+and for Paraver
+.RB ( \-\-paraver ),
+and TALP's JSON for talp\-pages
+.RB ( \-\-talp ).
+Of two records it prints or writes a comparison. Pages, traces and comparisons need Python and some packages; if a
+package is missing, the command says how to install it.
+.PP
+.B steelyard top
+shows the jobs under Steelyard on this node, every second: ranks, cores, efficiency and the latest decisions. With
+.B \-\-once
+it shows them once.
+.PP
+.B steelyard clean
+removes the shared memory of runs that died.
+.PP
+.B steelyard options
+lists the options below.
+.SH OPTIONS
+.B run
+and
+.B doctor
+take the same options. The command line takes precedence over the environment, and the environment over the file that
+.B \-\-config
+names. A switch without a value means on:
+.B \-\-observe
+is
+.BR \-\-observe=on .
+)";
+
+constexpr std::string_view manual_after = R"(.SH EXIT STATUS
+.B steelyard run
+ends with the exit status of the program, with 125 if Steelyard refuses to start it, with 126 if it cannot be run, and
+with 127 if it is not found.
+.PP
+The other commands end with 0 on success and with 2 for wrong usage.
+.B steelyard doctor
+ends with 1 if it reports a problem,
+.B steelyard report
+with 1 if a record cannot be read and with 3 if a Python package is missing.
+.SH FILES
+.TP
+.I steelyard\-run.json
+The record of the last run in this directory, unless
+.B \-\-record
+names another file.
+.SH EXAMPLES
+.nf
+mpirun \-n 8 steelyard run ./app input.dat
+mpirun \-n 8 steelyard run \-\-observe ./app
+srun steelyard run \-\-record=run.json ./app
+steelyard report run.json \-\-full
+steelyard report run.json \-\-html=run.html
+.fi
+.SH SEE ALSO
+.BR steelyard\-tutorial (7),
+.BR steelyard\-why (7),
+.BR steelyard\-record (5),
+.BR steelyard.h (3),
+.BR steelyard_phases (3),
+.BR steelyard_loops (3),
+.BR steelyard_tasks (3),
+.BR steelyard_collectives (3)
+)";
+
+constexpr std::size_t kWidth = 100;  ///< of a line in a terminal
+
+std::string paragraph(std::string_view text) { return wrapped(text, 0, kWidth); }
+
+std::string row_of(const Option& option) {
+  return wrapped(fmt::format("--{}={} [{}]", option.name, option.value_name(), default_of(option)), 2, kWidth) +
+         wrapped(option.doc, 6, kWidth);
+}
+
+std::string rows_of(std::initializer_list<std::string_view> names) {
+  std::string result;
+  for (const auto name : names) result += row_of(*base::find_option(name));
+  return result;
+}
+
 }  // namespace
 
 std::string options_page() {
-  const auto start = wrapped(
-      "Each option can be given as --name=value to `steelyard run`, as the variable STEELYARD_NAME (with _ "
-      "for -) and as `name = value` in the TOML file that --config names; the first of these that is "
-      "there wins. A switch alone means on.",
-      0, 100);
   const auto heading = [](std::string_view group) { return fmt::format("\n{}\n", group); };
-  const auto row = [](const Option& option) {
-    return wrapped(fmt::format("--{}={} [{}]", option.name, option.value_name(), default_of(option)), 2, 100) +
-           wrapped(option.doc, 6, 100);
-  };
-  return start + for_each_option(heading, row);
+  return paragraph(
+             "Set an option on the command line of `steelyard run` (--name=value), in the environment "
+             "(STEELYARD_NAME=value, with _ for -) or in the TOML file that --config names (name = value). The command "
+             "line takes precedence over the environment, and the environment over the file. A switch without a value "
+             "means on.") +
+         for_each_option(heading, row_of);
+}
+
+std::string run_help() {
+  return "usage: mpirun -n N steelyard run [options] ./app [arguments]\n\n" +
+         paragraph(
+             "Runs a program as one rank of an MPI job. Steelyard measures its load imbalance and corrects it while "
+             "the "
+             "program runs. The program needs no change, and its exit status is passed on.") +
+         "\nThe options that most users need, with their defaults\n" +
+         rows_of({"observe", "cores", "lending", "loops", "collectives", "thread-ids", "record", "summary"}) +
+         "\nExamples\n"
+         "  mpirun -n 8 steelyard run ./app input.dat\n"
+         "      Correct load imbalance, print a summary and write the run record.\n"
+         "  mpirun -n 8 steelyard run --observe --record=before.json ./app input.dat\n"
+         "      Only measure it, to compare a later run with this one.\n"
+         "\n`steelyard options` lists all options.\n";
+}
+
+std::string doctor_help() {
+  return "usage: steelyard doctor [options] ./app\n\n" +
+         paragraph(
+             "Reports, without starting the program, what Steelyard can measure and change in it, what it cannot, and "
+             "why. "
+             "Run it in the place and with the environment of the job, such as in the job script: the report "
+             "covers the launcher, the CPUs of the job and preloaded libraries, too.") +
+         "\n" +
+         paragraph(
+             "It takes the options of `steelyard run`, and reports what they would do. These change the report, shown "
+             "with "
+             "their defaults:") +
+         rows_of({"thread-ids", "thread-local-data", "loops", "loops-rebalance-static", "openmp"}) +
+         "\nExamples\n"
+         "  steelyard doctor ./app\n"
+         "  steelyard doctor --verbose ./app\n"
+         "\nExit status: 0 if Steelyard can work with the program, 1 if it reports a problem, 2 for wrong usage.\n";
 }
 
 std::string options_manual() {
   const auto heading = [](std::string_view group) { return fmt::format(".SS {}\n", roff(group)); };
   const auto row = [](const Option& option) {
-    return fmt::format(".TP\n\\fB\\-\\-{}\\fR=\\fI{}\\fR\n{}.\nDefault: {}. Environment: \\fB{}\\fR.\n",
+    return fmt::format(".TP\n\\fB\\-\\-{}\\fR=\\fI{}\\fR\n{}\nDefault: {}. Environment: \\fB{}\\fR.\n",
                        roff(option.name), roff_values(option.value_name()), roff(option.doc), roff(default_of(option)),
                        option.variable());
   };
-  return ".TH STEELYARD 1 \"\" \"Steelyard " STEELYARD_VERSION
-         "\" \"User commands\"\n"
-         // Neither spread nor hyphenated: names are to be searched for and copied.
-         ".ad l\n.nh\n"
-         ".SH NAME\nsteelyard \\- restores balance in running MPI+OpenMP programs\n"
-         ".SH SYNOPSIS\n.B mpirun\n\\-n N\n.B steelyard run\n[OPTIONS] [\\-\\-] PROGRAM [ARGUMENTS]\n"
-         ".br\n.B steelyard doctor\n[OPTIONS] PROGRAM\n"
-         ".br\n.B steelyard report\n[\\-\\-full | \\-\\-json] [RECORD]\n"
-         ".br\n.B steelyard report\n[\\-\\-html=FILE] [\\-\\-perfetto=FILE] [\\-\\-paraver=FILE] [\\-\\-talp=FILE] [RECORD]\n"
-         ".br\n.B steelyard report\n[\\-\\-html=FILE] RECORD RECORD\n"
-         ".br\n.B steelyard top\n[\\-\\-once] [\\-\\-json]\n"
-         ".br\n.B steelyard clean\n.br\n.B steelyard options\n"
-         ".SH DESCRIPTION\n"
-         ".B steelyard run\nstarts a program as one rank of an MPI job and weighs it. It moves and lends cores between the ranks of "
-         "a node, moves iterations of loops between the threads of a rank, and takes late ranks out of the way of broadcasts. It "
-         "ends with a verdict: who waited for whom, what was moved, whether it helped, or why nothing was moved. "
-         "The program needs no change; its exit status is passed on.\n.PP\n"
-         ".B steelyard doctor\nsays what would be intercepted in a program, what not, and why; it starts nothing.\n.PP\n"
-         ".B steelyard report\nprints the verdict of a run record again, with all tables by\n.B \\-\\-full\nor as JSON by\n"
-         ".BR \\-\\-json .\nIt writes a page about the run by\n.BR \\-\\-html ,\ntraces for the Perfetto UI and for Paraver by\n"
-         ".B \\-\\-perfetto\nand\n.BR \\-\\-paraver ,\nand what talp\\-pages reads by\n.BR \\-\\-talp .\nTwo records are "
-         "compared. Pages, traces and comparisons need Python and some packages; where one is missing, it says how to get it.\n.PP\n"
-         ".B steelyard top\nshows what runs under Steelyard on this node: ranks, cores, efficiency and the latest decisions, each "
-         "second, or once by\n.BR \\-\\-once .\n.PP\n"
-         ".B steelyard clean\nremoves shared memory of runs that died.\n"
-         ".SH OPTIONS\nOf\n.B run\nand\n.BR doctor .\nThe command line wins over the environment, and that over the file named "
-         "by\n.BR \\-\\-config .\nA switch alone means on:\n.B \\-\\-observe\nis\n.BR \\-\\-observe=on .\n" +
-         for_each_option(heading, row) +
-         ".SH EXIT STATUS\nThat of the program. 125 where Steelyard refuses to start it, 126 where it cannot be run, 127 where "
-         "it is not found.\n.PP\nThe other commands end with 0 where all went well, and with 2 where they were called wrongly.\n"
-         ".B steelyard doctor\nends with 1 where it names a problem;\n.B steelyard report\nwith 1 where a record cannot be read, and "
-         "with 3 where a Python package is missing.\n"
-         ".SH FILES\n.TP\n.I steelyard\\-run.json\nThe record of the last run in this directory, unless\n.B \\-\\-record\nnames "
-         "another.\n"
-         ".SH EXAMPLES\n.nf\nmpirun \\-n 8 steelyard run ./app input.dat\nmpirun \\-n 8 steelyard run \\-\\-observe ./app\n"
-         "srun steelyard run \\-\\-record=run.json ./app\nsteelyard report run.json \\-\\-full\n"
-         "steelyard report run.json \\-\\-html=run.html\n.fi\n"
-         ".SH SEE ALSO\n.BR steelyard\\-tutorial (7),\n.BR steelyard\\-why (7),\n.BR steelyard\\-record (5),\n"
-         ".BR steelyard.h (3),\n.BR steelyard_phases (3),\n.BR steelyard_loops (3),\n.BR steelyard_tasks (3),\n"
-         ".BR steelyard_collectives (3)\n";
+  return ".TH STEELYARD 1 \"\" \"Steelyard " STEELYARD_VERSION "\" \"User commands\"\n" + std::string(manual_before) +
+         for_each_option(heading, row) + std::string(manual_after);
 }
 
 }  // namespace steelyard::cli

@@ -132,6 +132,16 @@ TEST_F(Steelyard, NamesTheMistypedOption) {
   EXPECT_EQ(ran.output, "steelyard: unknown option --balence-every; did you mean --balance-every?\n");
 }
 
+TEST_F(Steelyard, RefusesTheOldNameOfAnOption) {
+  const auto ran = run("run --verdict=off ./app");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_EQ(ran.output, "steelyard: --verdict is now --summary\n");
+  const auto variable = run("run ./app", "STEELYARD_THREAD_NUMBERS=keep");
+  EXPECT_EQ(variable.status, 125);
+  EXPECT_EQ(variable.output, "steelyard: STEELYARD_THREAD_NUMBERS is now STEELYARD_THREAD_IDS\n");
+  EXPECT_EQ(run("doctor ./app", "STEELYARD_THREAD_NUMBERS=keep").status, 2);
+}
+
 TEST_F(Steelyard, NamesTheMistypedVariableAndRuns) {
   const auto ran = run("run ./app 3", "STEELYARD_BALENCE_AT=3");
   EXPECT_EQ(ran.status, 3);
@@ -224,6 +234,9 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("").status, 2);
   EXPECT_EQ(run("--help").status, 0);
   EXPECT_EQ(run("run --help").status, 0);
+  EXPECT_THAT(run("run --help").output, HasSubstr("`steelyard options` lists all"));
+  EXPECT_EQ(run("doctor --help").status, 0);
+  EXPECT_THAT(run("doctor --help").output, HasSubstr("usage: steelyard doctor"));
   const auto ran = run("rum ./app");
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("steelyard --help")));

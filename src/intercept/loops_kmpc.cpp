@@ -85,8 +85,8 @@ constexpr std::int32_t kStatic = 34, kWorksharingLoop = 0x200;
 
 // Puts this thread's part where the runtime has put an even one.
 template <class Wide, class Value, class Stride>
-void reweigh(std::uint64_t site, const void* location, std::int32_t schedule, std::int32_t* is_last, Value first,
-             Value last, Value* part_first, Value* part_last, Stride stride) {
+void rebalance(std::uint64_t site, const void* location, std::int32_t schedule, std::int32_t* is_last, Value first,
+               Value last, Value* part_first, Value* part_last, Stride stride) {
   Place* const here = runtime::place();
   if (here == nullptr || here->region == nullptr || here->region->static_loops == nullptr || schedule != kStatic)
     return;
@@ -136,7 +136,7 @@ using steelyard::runtime::Place;
     const Value all_first = *first, all_last = *last;                                                                \
     behind("__kmpc_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last, span, stride,  \
                                                     chunk);                                                          \
-    reweigh<Wide>(STEELYARD_SITE, location, schedule, is_last, all_first, all_last, first, last, stride);            \
+    rebalance<Wide>(STEELYARD_SITE, location, schedule, is_last, all_first, all_last, first, last, stride);          \
   }
 STEELYARD_STATIC(4, std::int32_t, std::int32_t, std::int64_t)
 STEELYARD_STATIC(4u, std::uint32_t, std::int32_t, std::uint64_t)

@@ -28,7 +28,7 @@ Description describe(const Loop& loop) {
   const Loop::Regime* longest = nullptr;
   double measured = 0, ns = 0, elapsed = 0, most = 0;
   for (const Loop::Regime& regime : regimes) {
-    // Others are known from an earlier run (--learn), and were not met in this one.
+    // Others are known from an earlier run (--loops-learn), and were not met in this one.
     if (regime.history.kept() == 0) continue;
     const auto runs = static_cast<double>(regime.history.executions_here());
     const double its = runs * regime.history.mean_ns_here();
@@ -56,8 +56,8 @@ Description describe(const Loop& loop) {
     say_how(loop, latest, said);  // executed, and never measured: a replay, or cancelled each time
   }
   if (const Loop::Repeats repeats = loop.repeats(); repeats.repeated > 0) {
-    said.why = repeats.repeated == repeats.executions ? "repeats what was recorded (--replay)"
-                                                      : "repeats what was recorded (--replay) where that fits";
+    said.why = repeats.repeated == repeats.executions ? "repeats what was recorded (--loops-replay)"
+                                                      : "repeats what was recorded (--loops-replay) where that fits";
   }
   return said;
 }

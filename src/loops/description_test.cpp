@@ -20,7 +20,7 @@ void execute(Loop& loop, std::uint64_t count, int threads, int times) {
   }
 }
 
-/// As a file of --learn says it: of another run, in which an execution took a minute.
+/// As a file of --loops-learn says it: of another run, in which an execution took a minute.
 Loop::Regime learnt(std::uint64_t count, int threads) {
   Loop once("once");
   execute(once, count, threads, 1);
@@ -65,9 +65,9 @@ TEST(Description, OfALoopThatIsRepeatedOrWasNeverExecuted) {
   EXPECT_EQ(describe(loop).threads, 2);
   EXPECT_NE(describe(loop).strategy, "");
   EXPECT_EQ(describe(loop).mean_ns, 0) << "nothing was measured";
-  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--replay)");
+  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--loops-replay)");
   execute(loop, 90, 2, 1);
-  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--replay) where that fits");
+  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--loops-replay) where that fits");
   EXPECT_EQ(loop.repeats().executions, 4U);
   EXPECT_EQ(loop.repeats().repeated, 3U);
 }

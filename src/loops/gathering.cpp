@@ -93,10 +93,12 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   }
   mixed |= exclusive_ && busy_elsewhere(its);
   if (mixed || !mine.progress.compare_exchange_strong(progress, progress + 1, std::memory_order_relaxed)) {
-    return base::Status::failure(fmt::format(
-        "loop {} is executed by two teams at the same time, and this is thread {} of the second: give each team a loop "
-        "of its own (steelyard_loop_create)",
-        loop_.key(), here.thread));
+    return base::Status::failure(
+        base::Code::invalid_state,
+        fmt::format(
+            "loop {} is executed by two teams at the same time, and this is thread {} of the second: give each team a loop "
+            "of its own (steelyard_loop_create)",
+            loop_.key(), here.thread));
   }
   // Who leaves a region early, or is in a nested one, may begin other loops than others, and be right.
   const bool comparable = here.path == 0 && !openmp::may_cancel();
@@ -105,11 +107,13 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     const std::string others = static_cast<Round*>(left_out)->loop.key();
     for (; left_out != nullptr; left_out = left_out == &its ? nullptr : its.succession.left_out(here.thread, &its))
       static_cast<Round*>(left_out)->pass(here.thread);
-    return base::Status::failure(fmt::format(
-        "thread {} begins loop {}, but others of its team of {} have begun loop {} in its place: all threads of a team go "
-        "through the same loops in the same order; where several calls are one loop, pass a handle to all of them "
-        "(steelyard_loop_create)",
-        here.thread, loop_.key(), here.threads, others));
+    return base::Status::failure(
+        base::Code::mismatch,
+        fmt::format(
+            "thread {} begins loop {}, but others of its team of {} have begun loop {} in its place: all threads of a team go "
+            "through the same loops in the same order; where several calls are one loop, pass a handle to all of them "
+            "(steelyard_loop_create)",
+            here.thread, loop_.key(), here.threads, others));
   }
   if (base::Status status = mine.member->begin(loop_, count, Manner::called, bounds); !status) {
     mine.progress.store(progress + 2, std::memory_order_relaxed);
@@ -117,10 +121,12 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   }
   if (abandoned) {
     end(mine);
-    return base::Status::failure(fmt::format(
-        "thread {} begins loop {} and has not ended its last execution: both are given up, in all threads of "
-        "its team; call end once after each begin",
-        here.thread, loop_.key()));
+    return base::Status::failure(
+        base::Code::invalid_state,
+        fmt::format(
+            "thread {} begins loop {} and has not ended its last execution: both are given up, in all threads of "
+            "its team; call end once after each begin",
+            here.thread, loop_.key()));
   }
   seat = &mine;
   return {};

@@ -128,6 +128,7 @@ void Loop::record_assignments(bool on) {
 base::Status Loop::replay(Assignment assignment) {
   if (!assignment.complete()) {
     return base::Status::failure(
+        base::Code::invalid_argument,
         fmt::format("the assignment of loop {} does not hold each of its {} iterations exactly once: record it again",
                     key_, assignment.count));
   }

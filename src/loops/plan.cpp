@@ -77,9 +77,10 @@ base::Status parse_strategy(std::string_view name, Strategy& strategy) {
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
     const auto meant = base::nearest(name, names);
-    return base::Status::failure(fmt::format("unknown strategy '{}'{}: it must be one of {}", name,
-                                             meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
-                                             fmt::join(names, ", ")));
+    return base::Status::failure(
+        base::Code::invalid_argument,
+        fmt::format("unknown strategy '{}'{}: it must be one of {}", name,
+                    meant.empty() ? "" : fmt::format("; did you mean {}?", meant), fmt::join(names, ", ")));
   }
   strategy = static_cast<Strategy>(found - names.begin());
   return {};
@@ -106,6 +107,7 @@ Composition compose(Strategy strategy) {
 base::Status check(const Settings& settings) {
   if (settings.fraction >= 0 && settings.fraction <= 1) return {};
   return base::Status::failure(
+      base::Code::invalid_argument,
       fmt::format("the static fraction is {}: it must be from 0 (all dynamic) to 1 (all static)", settings.fraction));
 }
 

@@ -29,19 +29,20 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
   }
   if (recorded.empty()) {
     return fmt::format(
-        "--replay repeated nothing, for its file has no assignment of any loop: have it written by a run with --learn in which "
-        "the loops are executed by two threads or more");
+        "--loops-replay repeated nothing, for its file has no assignment of any loop: have it written by a run with "
+        "--loops-learn in which the loops are executed by two threads or more");
   }
   if (executed.empty()) {
     return fmt::format(
-        "--replay repeated nothing, for no loop was executed by two threads or more, while its file has {} ({}): run the "
-        "program with the threads and the options with which it was recorded",
+        "--loops-replay repeated nothing, for no loop was executed by two threads or more, while its file has {} ({}): "
+        "run the program with the threads and the options with which it was recorded",
         counted(recorded.size()), listed(recorded));
   }
   if (unknown.size() == executed.size()) {
     return fmt::format(
-        "--replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while this run had {} "
-        "({}): loops go by their name or by their place in the executable, so record again with --learn after each build",
+        "--loops-replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while this run "
+        "had {} ({}): loops go by their name or by their place in the executable, so record again with --loops-learn after "
+        "each build",
         counted(recorded.size()), listed(recorded), counted(executed.size()), listed(unknown));
   }
   if (unknown.empty() && otherwise.empty()) return {};
@@ -49,8 +50,8 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
       otherwise.empty() ? "" : fmt::format("with these iterations and threads ({})", listed(otherwise));
   const std::string without = unknown.empty() ? "" : fmt::format("at all ({})", listed(unknown));
   return fmt::format(
-      "--replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: record again with "
-      "--learn, in a run with the same input and threads",
+      "--loops-replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: record "
+      "again with --loops-learn, in a run with the same input and threads",
       unknown.size() + otherwise.size(), counted(executed.size()), without,
       without.empty() || with.empty() ? "" : ", or not ", with);
 }

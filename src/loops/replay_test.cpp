@@ -16,7 +16,7 @@ TEST(Replay, SaysWhereNothingWasRepeated) {
   const std::string others = left_out({"old+0x1", "old+0x2"}, {{"new+0x1", {5, 0}}});
   EXPECT_TRUE(says(others, "none of the loops that ran is in its file")) << others;
   EXPECT_TRUE(says(others, "has 2 loops (old+0x1, old+0x2), while this run had 1 loop (new+0x1)")) << others;
-  EXPECT_TRUE(says(others, "--learn")) << others;
+  EXPECT_TRUE(says(others, "--loops-learn")) << others;
   const std::string none = left_out({"a", "b", "c", "d", "e"}, {});
   EXPECT_TRUE(
       says(none, "no loop was executed by two threads or more, while its file has 5 loops (a, b, c and 2 more)"))

@@ -15,9 +15,9 @@ namespace steelyard::loops {
 namespace {
 
 pid_t g_process = 0;     ///< that has made the registry ready: its children say nothing
-bool g_replays = false;  ///< the file of `replay` is used
+bool g_replays = false;  ///< the file of `loops-replay` is used
 
-// Where `learn` is, wherever the process is at its end.
+// Where `loops-learn` is, wherever the process is at its end.
 std::string& file_of_learn() {
   static auto& path = *new std::string;
   return path;
@@ -54,23 +54,23 @@ Registry& make_ready() {
   const base::Options& options = base::options();
   Registry& made = registry();
   g_process = getpid();
-  made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static) / 100,
+  made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static_percent) / 100,
                      static_cast<std::uint64_t>(options.loops_chunk)});
-  if (!options.learn.empty()) {
+  if (!options.loops_learn.empty()) {
     // In the first run there is none. A file that is something else stays what it is.
-    const bool there = access(options.learn.c_str(), F_OK) == 0;
-    const base::Status loaded = there ? made.load(options.learn) : base::Status();
+    const bool there = access(options.loops_learn.c_str(), F_OK) == 0;
+    const base::Status loaded = there ? made.load(options.loops_learn) : base::Status();
     warn_of(loaded);
     if (loaded) {
       std::error_code unknown;
-      file_of_learn() = std::filesystem::absolute(options.learn, unknown).string();
-      if (unknown) file_of_learn() = options.learn;
+      file_of_learn() = std::filesystem::absolute(options.loops_learn, unknown).string();
+      if (unknown) file_of_learn() = options.loops_learn;
       made.record_assignments(true);
       std::atexit(save_at_end);
     }
   }
-  if (!options.replay.empty()) {
-    const base::Status replayed = made.replay(options.replay);
+  if (!options.loops_replay.empty()) {
+    const base::Status replayed = made.replay(options.loops_replay);
     warn_of(replayed);
     g_replays = static_cast<bool>(replayed);
     if (replayed && !options.launched) std::atexit(tell_what_was_left_out);
@@ -81,10 +81,11 @@ Registry& make_ready() {
 }  // namespace
 
 std::string left_out_of_replay() {
-  if (base::options().replay.empty()) return {};
+  if (base::options().loops_replay.empty()) return {};
   const Registry& ready = ready_registry();
-  return g_replays ? ready.left_out_of_replay()
-                   : "--replay repeated nothing, for its file is not used, which a warning has given the reason for";
+  return g_replays
+             ? ready.left_out_of_replay()
+             : "--loops-replay repeated nothing, for its file is not used, which a warning has given the reason for";
 }
 
 Registry& ready_registry() {

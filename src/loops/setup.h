@@ -9,8 +9,8 @@ namespace steelyard::loops {
 /// exits, if an option says so.
 Registry& ready_registry();
 
-/// What the option `replay` has not repeated, as a sentence; empty where it has repeated all, or was not given. Where the
-/// process has no run record and no verdict, this is said at its end.
+/// What the option `loops-replay` has not repeated, as a sentence; empty where it has repeated all, or was not given. Where
+/// the process has no run record and no verdict, this is said at its end.
 std::string left_out_of_replay();
 
 }  // namespace steelyard::loops

@@ -32,7 +32,7 @@ TEST(Learn, IsSavedOnceWhereTheProcessWasAndWhateverItsLoopsAreCalled) {
   fs::create_directories(folder / "elsewhere");
   const int status = status_of([&] {
     fs::current_path(folder);
-    setenv("STEELYARD_LEARN", "loops.json", 1);
+    setenv("STEELYARD_LOOPS_LEARN", "loops.json", 1);
     ready_registry().named(
         "pr\xfc"
         "fung");

@@ -186,17 +186,20 @@ base::Status from_json(const std::string& text, const std::string& where, std::v
   return {};
 } catch (const Json::parse_error&) {
   return base::Status::failure(
-      fmt::format("{} is not used, and left as it is: it is no file that --learn has written", where));
+      base::Code::invalid_argument,
+      fmt::format("{} is not used, and left as it is: it is no file that --loops-learn has written", where));
 } catch (const std::exception& exception) {
   return base::Status::failure(
+      base::Code::invalid_argument,
       fmt::format("{} is not used, and left as it is: {}; give another name, or delete it", where, exception.what()));
 }
 
 base::Status read_file(const std::string& path, std::vector<Stored>& stored) {
   std::ifstream file(path);
   if (!file) {
-    return base::Status::failure(fmt::format("{} cannot be read: {}; run once with --learn={} to have it written", path,
-                                             std::strerror(errno), path));
+    return base::Status::failure(base::Code::system,
+                                 fmt::format("{} cannot be read: {}; run once with --loops-learn={} to have it written",
+                                             path, std::strerror(errno), path));
   }
   std::ostringstream text;
   text << file.rdbuf();
@@ -206,7 +209,8 @@ base::Status read_file(const std::string& path, std::vector<Stored>& stored) {
 base::Status write_file(const std::string& path, const std::vector<const Loop*>& loops) {
   const int error = base::write_whole_file(path, to_json(loops) + "\n");
   if (error == 0) return {};
-  return base::Status::failure(fmt::format("{} cannot be written: {}; name a file in a directory that you may write to",
+  return base::Status::failure(base::Code::system,
+                               fmt::format("{} cannot be written: {}; name a file in a directory that you may write to",
                                            path, std::strerror(error)));
 }
 

@@ -151,6 +151,7 @@ Team::~Team() = default;
 base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::uint64_t bounds) {
   if (inside()) {
     return base::Status::failure(
+        base::Code::invalid_state,
         fmt::format("thread {} begins the loop {} and has not ended the one before: call end after next has said that "
                     "nothing is left",
                     thread_, loop.key()));
@@ -192,7 +193,7 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
         "at a time",
         thread_, loop.key(), count, team_->threads_, others);
     give_up();
-    return base::Status::failure(seen);
+    return base::Status::failure(base::Code::mismatch, seen);
   }
   const auto me = static_cast<std::size_t>(thread_);
   round_ = instance.round;

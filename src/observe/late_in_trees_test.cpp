@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "observe/sample_records.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 
 namespace steelyard::observe {
 namespace {

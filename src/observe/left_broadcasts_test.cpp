@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "observe/sample_records.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 
 namespace steelyard::observe {
 namespace {
@@ -29,7 +29,7 @@ RunRecord run(const std::string& collectives) {
 
 std::string text(const RunRecord& record) {
   std::string joined;
-  for (const std::string& line : verdict(record)) joined += line + '\n';
+  for (const std::string& line : summary(record)) joined += line + '\n';
   return joined;
 }
 
@@ -69,7 +69,7 @@ TEST(LeftBroadcasts, EachReasonHasWordsOfItsOwn) {
 
 TEST(LeftBroadcasts, AreToldInTheVerdictWhereTheyWereAskedFor) {
   for (const char* asked : {"on", "called"}) {
-    EXPECT_THAT(text(run(asked)), HasSubstr("bcast    left to the MPI library: 700 of 1000 broadcasts")) << asked;
+    EXPECT_THAT(text(run(asked)), HasSubstr("bcast     left to the MPI library: 700 of 1000 broadcasts")) << asked;
     EXPECT_THAT(text(run(asked)), Not(HasSubstr("300 of 1000"))) << "the main reason alone";
   }
   EXPECT_THAT(text(run("auto")), Not(HasSubstr("left to the MPI library")));

@@ -1,5 +1,7 @@
 #include "observe/packed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -79,17 +81,17 @@ class Column {
 template <class Word, class Take>
 base::Status each(const char* name, const std::string& text, long samples, Take&& take) {
   std::vector<std::uint8_t> bytes;
-  if (!from_base64(text, bytes)) return base::Status::failure(std::string(name) + ": not base64");
+  if (!from_base64(text, bytes)) return base::Status::failure(fmt::format("{}: not base64", name));
   const auto expected = static_cast<std::size_t>(samples) * sizeof(Word);
   if (bytes.size() != expected) {
-    return base::Status::failure(std::string(name) + ": expected " + std::to_string(expected) + " bytes for " +
-                                 std::to_string(samples) + " samples, found " + std::to_string(bytes.size()));
+    return base::Status::failure(
+        fmt::format("{}: expected {} bytes for {} samples, found {}", name, expected, samples, bytes.size()));
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(samples); ++i) {
     Word word = 0;
     for (std::size_t k = 0; k < sizeof(Word); ++k)
       word |= static_cast<Word>(Word{bytes[i * sizeof(Word) + k]} << (8 * k));
-    if (!take(i, word)) return base::Status::failure(std::string(name) + ": a number that is negative or not finite");
+    if (!take(i, word)) return base::Status::failure(fmt::format("{}: a number that is negative or not finite", name));
   }
   return {};
 }
@@ -134,7 +136,7 @@ PackedTimeline pack(const std::vector<Sample>& samples) {
 base::Status unpack(const PackedTimeline& packed, std::vector<Sample>& samples) {
   // 16-bit threads are the smallest column: more samples than that has letters are not there.
   if (packed.samples < 0 || static_cast<std::size_t>(packed.samples) > packed.threads.size()) {
-    return base::Status::failure("samples: " + std::to_string(packed.samples) + " are not in the columns");
+    return base::Status::failure(fmt::format("samples: {} are not in the columns", packed.samples));
   }
   if (!std::isfinite(packed.start) || packed.start < 0) return base::Status::failure("start: negative or not finite");
   std::vector<Sample> read(static_cast<std::size_t>(packed.samples));

@@ -1,6 +1,9 @@
 #include "observe/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -54,21 +57,56 @@ void add_loops(std::vector<LoopRecord>& loops, const std::vector<LoopRecord>& mo
   }
 }
 
+/// Ranks run the same program: one entry a region.
+void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> more) {
+  for (KeptRegion& region : more) {
+    const auto known = std::ranges::find(regions, region.site, &KeptRegion::site);
+    if (known == regions.end()) {
+      regions.push_back(std::move(region));
+    } else {
+      known->ranks += region.ranks;
+      known->time += region.time;
+    }
+  }
+}
+
+/// A sentence for all ranks; "" if it would be about too little time to matter.
+std::string about_kept_regions(const RunRecord& record) {
+  constexpr double kWorthTelling = 0.01;  // of the time in regions
+  constexpr std::size_t kMostNames = 3;
+  double kept = 0, in_regions = 0;
+  std::vector<std::string> names;  // by time
+  for (const KeptRegion& region : record.kept_regions) {
+    kept += region.time;
+    add_new(names, region.function.empty() ? region.site : region.function);
+  }
+  for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
+  if (!(kept > kWorthTelling * in_regions)) return "";
+  const std::size_t more = names.size() - std::min(names.size(), kMostNames);
+  names.resize(names.size() - more);
+  return fmt::format(
+      "regions that query thread IDs kept their thread count ({}, {} of the time in regions): {}{}; `steelyard doctor {}` "
+      "names the source lines",
+      plural(static_cast<long>(record.kept_regions.size()), "region"), percent(std::min(kept / in_regions, 1.0)),
+      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+      record.command.empty() ? "PROGRAM" : record.command.front());
+}
+
 }  // namespace
 
 TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
   runs += other.runs;
   spawned += other.spawned;
   executed += other.executed;
-  stolen_here += other.stolen_here;
-  stolen_far += other.stolen_far;
+  stolen_local += other.stolen_local;
+  stolen_remote += other.stolen_remote;
   results_sent += other.results_sent;
   hops += other.hops;
   messages += other.messages;
   connections = std::max(connections, other.connections);
   degree = std::max(degree, other.degree);
-  busy += other.busy;
-  inside += other.inside;
+  busy_seconds += other.busy_seconds;
+  run_seconds += other.run_seconds;
   return *this;
 }
 
@@ -82,6 +120,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.nodes.insert(record.nodes.end(), c.node.begin(), c.node.end());
     record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
     add_loops(record.loops, c.loops);
+    add_kept_regions(record.kept_regions, std::move(c.kept_regions));
     record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
     record.trees.insert(record.trees.end(), c.trees.begin(), c.trees.end());
     for (const std::string& what : c.intercepted) add_new(record.intercepted, what);
@@ -103,6 +142,8 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   std::stable_sort(record.decisions.begin(), record.decisions.end(), [](auto& a, auto& b) { return a.time < b.time; });
   merge_repeats(record.decisions);
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
+  std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
+  if (const std::string sentence = about_kept_regions(record); !sentence.empty()) record.remarks.push_back(sentence);
 
   std::vector<RankLoad> loads;
   for (const RankRecord& rank : record.ranks) {

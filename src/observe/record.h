@@ -37,15 +37,15 @@ struct TasksRecord {
   int rank = 0;
   std::int64_t runs = 0;
   std::int64_t spawned = 0, executed = 0;
-  std::int64_t stolen_here = 0;   ///< tasks that it took from other ranks of its node
-  std::int64_t stolen_far = 0;    ///< from other nodes
-  std::int64_t results_sent = 0;  ///< to other ranks
-  std::int64_t hops = 0;          ///< the transfers that these took
-  std::int64_t messages = 0;      ///< to other nodes
-  int connections = 0;            ///< ranks of other nodes that it talked to
-  int degree = 0;                 ///< those that it might talk to
-  double busy = 0;                ///< thread seconds in tasks
-  double inside = 0;              ///< thread seconds in runs
+  std::int64_t stolen_local = 0;   ///< tasks taken from other ranks of its node
+  std::int64_t stolen_remote = 0;  ///< tasks taken from other nodes
+  std::int64_t results_sent = 0;   ///< to other ranks
+  std::int64_t hops = 0;           ///< the transfers that these took
+  std::int64_t messages = 0;       ///< to other nodes
+  int connections = 0;             ///< ranks of other nodes that it talked to
+  int degree = 0;                  ///< those that it might talk to
+  double busy_seconds = 0;         ///< thread seconds in tasks
+  double run_seconds = 0;          ///< thread seconds in runs
   /// Other pools, or another rank's: connections and degree are those of who has most.
   TasksRecord& operator+=(const TasksRecord& other);
 };
@@ -110,6 +110,14 @@ struct LoopRecord {
   double gain_noise = 0;  ///< half width of its noise band
 };
 
+/// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of it.
+struct KeptRegion {
+  std::string site;      ///< "app+0x1a2b": its code, or where it is called
+  std::string function;  ///< that it is in; empty if the program has no symbols
+  int ranks = 1;         ///< that have executed it
+  double time = 0;       ///< s in all executions, of all ranks
+};
+
 inline constexpr int kSchema = 1;
 
 struct RunRecord {
@@ -128,10 +136,11 @@ struct RunRecord {
   std::vector<NodeRecord> nodes;
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
-  std::vector<LoopRecord> loops;   ///< those that took longest first
-  std::vector<TasksRecord> tasks;  ///< by rank; empty where there were none, and then left out of the file
-  std::vector<Tree> trees;         ///< of broadcasts, one a communicator; left out of the file where there were none
-  Metrics metrics;                 ///< derived from `ranks` by weigh()
+  std::vector<LoopRecord> loops;         ///< those that took longest first
+  std::vector<KeptRegion> kept_regions;  ///< the same; left out of the file where there were none
+  std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
+  std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
+  Metrics metrics;          ///< derived from `ranks` by weigh()
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.
@@ -140,6 +149,7 @@ struct Contribution {
   std::vector<NodeRecord> node;  ///< one element at node leaders
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;
+  std::vector<KeptRegion> kept_regions;
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
   std::vector<TasksRecord> tasks;  ///< one element where there were any

@@ -149,20 +149,27 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io.optional("gain_noise", l.gain_noise, !l.against.empty());
 }
 
+void fields(auto& io, Is<KeptRegion> auto& k) {
+  io("site", k.site);
+  io("function", k.function);
+  io("ranks", k.ranks);
+  io("time", k.time);
+}
+
 void fields(auto& io, Is<TasksRecord> auto& t) {
   io("rank", t.rank);
   io("runs", t.runs);
   io("spawned", t.spawned);
   io("executed", t.executed);
-  io("stolen_here", t.stolen_here);
-  io("stolen_far", t.stolen_far);
+  io.renamed("stolen_local", "stolen_here", t.stolen_local);
+  io.renamed("stolen_remote", "stolen_far", t.stolen_remote);
   io("results_sent", t.results_sent);
   io("hops", t.hops);
   io("messages", t.messages);
   io("connections", t.connections);
   io("degree", t.degree);
-  io("busy", t.busy);
-  io("inside", t.inside);
+  io.renamed("busy_seconds", "busy", t.busy_seconds);
+  io.renamed("run_seconds", "inside", t.run_seconds);
 }
 
 void fields(auto& io, Is<SlurmRecord> auto& s) {
@@ -188,6 +195,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("nodes", r.nodes);
   io("decisions", r.decisions);
   io.optional("loops", r.loops, true);  // older records lack it
+  io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
   io("ranks", r.ranks);
   io.optional("tasks", r.tasks, !r.tasks.empty());
   io.optional("trees", r.trees, !r.trees.empty());
@@ -198,6 +206,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("node", c.node);
   io("decisions", c.decisions);
   io("loops", c.loops);
+  io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());
@@ -215,6 +224,10 @@ struct Writer {
   template <class T>
   void optional(const char* name, const T& value, bool present) {
     if (present) operator()(name, value);
+  }
+  template <class T>
+  void renamed(const char* name, const char* /*old*/, const T& value) {
+    operator()(name, value);
   }
 
   template <class T>
@@ -279,6 +292,11 @@ struct Reader {
   template <class T>
   void optional(const char* name, T& value, bool /*present*/) {
     if (object.contains(name)) operator()(name, value);
+  }
+  /// A member that records of earlier versions have under its old name.
+  template <class T>
+  void renamed(const char* name, const char* old, T& value) {
+    operator()(!object.contains(name) && object.contains(old) ? old : name, value);
   }
 
   template <class T>

@@ -17,7 +17,8 @@ using testing::HasSubstr;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6], run.nodes, run.decisions, run.loops, run.intercepted, run.remarks, run.tasks, run.trees};
+  return {run.ranks[6],    run.nodes,   run.decisions, run.loops, run.kept_regions,
+          run.intercepted, run.remarks, run.tasks,     run.trees};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -77,6 +78,24 @@ TEST(RecordJson, ReadsTimelinesOfEarlierVersions) {
   ASSERT_TRUE(status) << status.sentence();
   EXPECT_EQ(back.ranks[0].timeline, pack(std::vector<Sample>{{0, 0.5, 2.5, 0, 0.25, 6}}));
   EXPECT_EQ(back.ranks[1].timeline, record.ranks[1].timeline);
+}
+
+TEST(RecordJson, ReadsTasksOfEarlierVersions) {
+  RunRecord record = rich_run(), back;
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  std::string text = to_json(record);
+  const std::pair<std::string, std::string> renamed[] = {{"stolen_local", "stolen_here"},
+                                                         {"stolen_remote", "stolen_far"},
+                                                         {"busy_seconds", "busy"},
+                                                         {"run_seconds", "inside"}};
+  for (const auto& [name, old] : renamed) {
+    const std::size_t at = text.find('"' + name + '"');
+    ASSERT_NE(at, std::string::npos) << name;
+    text.replace(at + 1, name.size(), old);
+  }
+  const base::Status status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(to_json(back), to_json(record));
 }
 
 TEST(RecordJson, EmptyRunIsARecord) {
@@ -247,6 +266,41 @@ TEST(RecordMerge, SaysOnceWhatSeveralSay) {
   merge(record, parts);
   EXPECT_THAT(record.intercepted, ElementsAre("MPI (C)", "OpenMP regions"));
   EXPECT_THAT(record.remarks, ElementsAre("all say this", "ranks 0, 2-4: some say this", "rank 2: one says this"));
+}
+
+TEST(RecordMerge, TellsOnceWhichRegionsKeptTheirThreadCount) {
+  std::vector<Contribution> parts(2);
+  for (int i = 0; i < 2; ++i) parts[i].rank = sample_rank(i, 0, 2, 1000, 2000);
+  parts[0].kept_regions = {{"app+0x10", "smooth", 1, 0.1}, {"app+0x20", "relax", 1, 0.3}};
+  parts[1].kept_regions = {{"app+0x10", "smooth", 1, 0.5}, {"lib.so+0x30", "", 1, 0.002}};
+  RunRecord record;
+  record.command = {"./app", "input"};
+  merge(record, parts);
+  ASSERT_EQ(record.kept_regions.size(), 3u);
+  EXPECT_EQ(record.kept_regions[0].function, "smooth");
+  EXPECT_EQ(record.kept_regions[0].ranks, 2);
+  EXPECT_DOUBLE_EQ(record.kept_regions[0].time, 0.6);
+  EXPECT_THAT(record.remarks,
+              ElementsAre("regions that query thread IDs kept their thread count (3 regions, 45 % of the time in "
+                          "regions): smooth, relax, lib.so+0x30; `steelyard doctor ./app` names the source lines"));
+
+  for (int i = 0; i < 3; ++i)
+    parts[0].kept_regions.push_back({"app+0x4" + std::to_string(i), "f" + std::to_string(i), 1, 0.01});
+  parts[0].kept_regions.push_back({"app+0x50", "smooth", 1, 0.05});
+  record = {};
+  merge(record, parts);
+  EXPECT_THAT(record.remarks[0], HasSubstr("7 regions")) << "two of them in one function";
+  EXPECT_THAT(record.remarks[0], HasSubstr("smooth, relax, f0 and 3 more; `steelyard doctor PROGRAM`"));
+}
+
+TEST(RecordMerge, RegionsThatTakeNoTimeAreOnlyInTheRecord) {
+  Contribution part;
+  part.rank = sample_rank(0, 0, 2, 1000, 2000);
+  part.kept_regions = {{"app+0x10", "smooth", 1, 0.009}};
+  RunRecord record;
+  merge(record, {part});
+  EXPECT_EQ(record.kept_regions.size(), 1u);
+  EXPECT_TRUE(record.remarks.empty());
 }
 
 TEST(RecordMerge, CountsEqualDeclinedDecisions) {

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
+#include "observe/summary.h"
 #include "observe/text.h"
-#include "observe/verdict.h"
 
 namespace steelyard::observe {
 namespace {
@@ -95,17 +95,24 @@ std::string loops(const RunRecord& record) {
   return "\nLoops\n" + table.text() + reasons;
 }
 
+std::string kept_regions(const RunRecord& record) {
+  Table table({"region", "in", "ranks", "time s"});
+  for (const KeptRegion& region : record.kept_regions)
+    table.add({region.site, region.function, std::to_string(region.ranks), fmt::format("{:.3f}", region.time)});
+  return "\nRegions that kept their thread count, as they query thread IDs\n" + table.text();
+}
+
 std::string tasks(const RunRecord& record) {
   Table flow({"rank", "spawned", "run", "taken here", "taken far", "results sent", "transfers", "messages",
               "connections", "of possible"});
   Table times({"rank", "runs", "in tasks thread s", "in runs", "share"});
   for (const TasksRecord& t : record.tasks) {
     const std::string rank = std::to_string(t.rank);
-    flow.add({rank, std::to_string(t.spawned), std::to_string(t.executed), std::to_string(t.stolen_here),
-              std::to_string(t.stolen_far), std::to_string(t.results_sent), std::to_string(t.hops),
+    flow.add({rank, std::to_string(t.spawned), std::to_string(t.executed), std::to_string(t.stolen_local),
+              std::to_string(t.stolen_remote), std::to_string(t.results_sent), std::to_string(t.hops),
               std::to_string(t.messages), std::to_string(t.connections), std::to_string(t.degree)});
-    times.add({rank, std::to_string(t.runs), fmt::format("{:.3f}", t.busy), fmt::format("{:.3f}", t.inside),
-               t.inside > 0 ? percent(t.busy / t.inside) : ""});
+    times.add({rank, std::to_string(t.runs), fmt::format("{:.3f}", t.busy_seconds),
+               fmt::format("{:.3f}", t.run_seconds), t.run_seconds > 0 ? percent(t.busy_seconds / t.run_seconds) : ""});
   }
   return "\nTasks\n" + flow.text() + "\nTime of the tasks\n" + times.text();
 }
@@ -130,12 +137,13 @@ std::string decision(const DecisionRecord& d) {
 
 std::string full_report(const RunRecord& record) {
   std::string out;
-  for (const std::string& line : verdict(record)) out += line + '\n';
+  for (const std::string& line : summary(record)) out += line + '\n';
   out += facts(record);
   if (!record.nodes.empty()) out += nodes(record);
   if (!record.ranks.empty()) out += ranks(record);
   out += broadcasts(record);
   if (!record.loops.empty()) out += loops(record);
+  if (!record.kept_regions.empty()) out += kept_regions(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);

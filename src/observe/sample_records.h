@@ -113,6 +113,7 @@ inline RunRecord rich_run() {
   record.decisions.push_back(declined);
   record.loops.push_back(
       {"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06, "even", 0.12, 0.01});
+  record.kept_regions = {{"app+0x2c3d", "smooth", 8, 7.7}, {"app+0x3e4f", "", 2, 1.9}};
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_noise = 0.004;

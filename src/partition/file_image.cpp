@@ -1,15 +1,15 @@
 #include "partition/file_image.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
+
+#include "partition/readable_name.h"
 
 namespace steelyard::partition {
 
@@ -25,59 +25,52 @@ struct Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  bool read(void* to, std::size_t bytes, std::uint64_t from) const {
-    return pread(number, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
-  }
   int number;
 };
 
-/// Of functions, by the address where they begin.
-std::map<std::uint64_t, std::string> names_in(const Descriptor& file, const Elf64_Ehdr& header) {
-  std::map<std::uint64_t, std::string> names;
-  std::vector<Elf64_Shdr> sections(header.e_shnum);
-  if (header.e_shentsize != sizeof(Elf64_Shdr) ||
-      !file.read(sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff))
-    return names;
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
-    const Elf64_Shdr& texts = sections[section.sh_link];
-    if (section.sh_size > kMostBytes || texts.sh_size > kMostBytes) return names;
-    std::vector<Elf64_Sym> symbols(section.sh_size / sizeof(Elf64_Sym));
-    std::string text(texts.sh_size, '\0');
-    if (!file.read(symbols.data(), symbols.size() * sizeof(Elf64_Sym), section.sh_offset) ||
-        !file.read(text.data(), text.size(), texts.sh_offset))
-      return names;
-    for (const Elf64_Sym& symbol : symbols) {
-      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0 && symbol.st_name < text.size())
-        names.emplace(symbol.st_value, text.c_str() + symbol.st_name);
-    }
-  }
-  return names;
+bool read(int file, void* to, std::size_t bytes, std::uint64_t from) {
+  return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
 }  // namespace
 
+void FileImage::read_symbols(int file, std::uint64_t size, const Elf64_Ehdr& header) {
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  if (header.e_shentsize != sizeof(Elf64_Shdr) ||
+      !read(file, sections.data(), sections.size() * sizeof(Elf64_Shdr), header.e_shoff))
+    return;
+  const auto table = std::ranges::find(sections, Elf64_Word{SHT_SYMTAB}, &Elf64_Shdr::sh_type);
+  if (table == sections.end() || table->sh_link >= sections.size()) return;
+  const Elf64_Shdr& texts = sections[table->sh_link];
+  if (table->sh_size > size || texts.sh_size > size) return;
+  std::vector<Elf64_Sym> symbols(table->sh_size / sizeof(Elf64_Sym));
+  names_.resize(texts.sh_size);
+  if (!read(file, symbols.data(), symbols.size() * sizeof(Elf64_Sym), table->sh_offset) ||
+      !read(file, names_.data(), names_.size(), texts.sh_offset))
+    return;
+  for (const Elf64_Sym& symbol : symbols) {
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0 && symbol.st_name < names_.size())
+      functions_.push_back({symbol.st_value, symbol.st_name});
+  }
+  std::ranges::stable_sort(functions_, {}, &Symbol::address);
+}
+
 std::string FileImage::function_name(std::uint64_t address) const {
-  const auto found = names_.find(address);
-  if (found == names_.end()) return "";
-  // A region's body is named after the function that it was a part of.
-  const std::string name = found->second.substr(0, found->second.find("._omp_fn"));
-  int status = 0;
-  char* const readable = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string result = status == 0 && readable != nullptr ? readable : name;
-  std::free(readable);
-  return result;
+  const auto found = std::ranges::lower_bound(functions_, address, {}, &Symbol::address);
+  if (found == functions_.end() || found->address != address) return "";
+  return readable_name(names_.c_str() + found->name);
 }
 
 std::optional<FileImage> FileImage::open(const std::string& path) {
   const Descriptor file(path);
   struct stat info{};
   Elf64_Ehdr header;
-  if (file.number < 0 || fstat(file.number, &info) != 0 || !file.read(&header, sizeof header, 0)) return std::nullopt;
+  if (file.number < 0 || fstat(file.number, &info) != 0 || !read(file.number, &header, sizeof header, 0))
+    return std::nullopt;
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return std::nullopt;
   std::vector<Elf64_Phdr> headers(header.e_phnum);
   if (header.e_phentsize != sizeof(Elf64_Phdr) ||
-      !file.read(headers.data(), headers.size() * sizeof(Elf64_Phdr), header.e_phoff))
+      !read(file.number, headers.data(), headers.size() * sizeof(Elf64_Phdr), header.e_phoff))
     return std::nullopt;
   std::uint64_t first = UINT64_MAX, end = 0;
   for (const Elf64_Phdr& segment : headers) {
@@ -93,7 +86,7 @@ std::optional<FileImage> FileImage::open(const std::string& path) {
   if (first >= end) return std::nullopt;
 
   FileImage result;
-  result.names_ = names_in(file, header);
+  result.read_symbols(file.number, static_cast<std::uint64_t>(info.st_size), header);
   result.size_ = (end - first + kPage - 1) / kPage * kPage;
   result.room_ = mmap(nullptr, result.size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (result.room_ == MAP_FAILED) {
@@ -116,6 +109,7 @@ std::optional<FileImage> FileImage::open(const std::string& path) {
 FileImage::FileImage(FileImage&& other) noexcept
     : room_(std::exchange(other.room_, nullptr)),
       size_(other.size_),
+      functions_(std::move(other.functions_)),
       names_(std::move(other.names_)),
       image_(std::move(other.image_)) {}
 

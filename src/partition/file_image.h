@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,15 +18,23 @@ class FileImage {
   FileImage& operator=(const FileImage&) = delete;
   ~FileImage();
 
-  /// The function that begins at this address, as its source has it; "" where the file has no symbols any more.
+  /// @param address where a function begins
+  /// @return its name as in the source (see readable_name.h); "" if the file has no symbol for it
   std::string function_name(std::uint64_t address) const;
   const Image& image() const { return *image_; }
 
  private:
   FileImage() = default;
+  void read_symbols(int file, std::uint64_t size, const Elf64_Ehdr& header);
+
+  struct Symbol {
+    std::uint64_t address;
+    std::size_t name;  ///< where it begins in names_
+  };
   void* room_ = nullptr;
   std::uint64_t size_ = 0;
-  std::map<std::uint64_t, std::string> names_;
+  std::vector<Symbol> functions_;  ///< by address
+  std::string names_;
   std::optional<Image> image_;
 };
 

@@ -41,9 +41,9 @@ class Course {
       open.pop_front();
       if (steps_.contains(address)) continue;
       where = address;
-      if (steps_.size() > kMostInstructions) return reason = "is too long a function", false;
+      if (steps_.size() > kMostInstructions) return reason = "is too long to be analysed", false;
       const std::optional<Instruction> found = decoder_.at(image_, address);
-      if (!found) return reason = "cannot be decoded", false;
+      if (!found) return reason = "has machine code that cannot be decoded", false;
       Step& step = steps_.try_emplace(address).first->second;
       step.instruction = *found;
       if (!find_ways(step, reason)) return false;
@@ -81,7 +81,7 @@ class Course {
     if (!target) {
       step.around.leaves = i.kind() == X86_INS_JMP && i.slot().has_value();
       if (step.around.leaves) step.around.callee.name = image_.imported(*i.slot());
-      return step.around.leaves || (reason = "jumps to where it cannot be followed", false);
+      return step.around.leaves || (reason = "has a jump that cannot be followed", false);
     }
     if (const auto slot = i.kind() == X86_INS_JMP ? slot_behind(image_, decoder_, *target) : std::nullopt) {
       step.around.callee.name = image_.imported(*slot);
@@ -162,7 +162,7 @@ class Course {
       queries_.push_back(i.next());
     }
     const Function& function = function_of(i.address());
-    if (!function.is_known) return reason = "goes on in a function that the unwind tables do not show", false;
+    if (!function.is_known) return reason = "continues in a function that the unwind tables do not list", false;
     if (step.around.callee.name.find("setjmp") != std::string_view::npos) return reason = "calls setjmp()", false;
     if (may_return(step.around.callee.name)) return reason = "calls a function that may never return", false;
     for (const Function::Landing& landing : function.landings) {
@@ -211,11 +211,11 @@ class Interpretation {
     }
     Findings findings;
     if (!open_.empty()) {
-      findings.add(0, "is too long a function", entry);
+      findings.add(0, "is too long to be analysed", entry);
       return findings;
     }
     for (const auto& [from, state] : states_) walk(from, &findings);
-    if (repeated_ != 0) findings.add(repeated_, "repeats code depending on the thread", entry);
+    if (repeated_ != 0) findings.add(repeated_, "repeats code as often as the thread ID or the team size says", entry);
     return findings;
   }
 
@@ -267,7 +267,9 @@ class Interpretation {
       Transition(step.instruction, around, findings).apply(state, other ? &*other : nullptr);
       if (findings != nullptr && state.escaped) {
         if (const std::uint64_t sources = state.sources_in_words())
-          findings->add(sources, "has what depends on the team where others may look", address);
+          findings->add(
+              sources, "keeps a value that depends on the thread ID or the team size where other functions can read it",
+              address);
       }
       if (findings == nullptr) {
         if (step.pad) arrive(*step.pad, state, address);
@@ -299,7 +301,8 @@ Proof prove(const Image& image, std::uint64_t address, std::uint64_t body) {
   const Function function = image.function_at(address);
   proof.instruction = address;
   if (!function.is_known || function.is_part) {
-    proof.reason = function.is_known ? "is in a part of a function" : "is in no function that the unwind tables show";
+    proof.reason = function.is_known ? "is a part that the compiler has split off a function"
+                                     : "is not listed in the unwind tables";
     return proof;
   }
   static const Decoder& decoder = *new Decoder;  // as long as the process

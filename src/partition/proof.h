@@ -16,9 +16,9 @@ struct Query {
 /// What is known of the queries of one function.
 struct Proof {
   std::vector<Query> queries;
-  std::string
-      reason;  ///< why they are not proved: what an instruction does, e.g. "stores what depends on the thread's number"
-  std::uint64_t instruction = 0;  ///< its address
+  /// Why they are not proved: what the function does, e.g. "computes an address from the thread ID or the team size".
+  std::string reason;
+  std::uint64_t instruction = 0;  ///< where it does so
 };
 
 /// Finds out whether what a function does with its thread's number and with the number of threads is right in a team of any

@@ -89,9 +89,11 @@ Calls find_calls(const Image& image) {
     }
   }
   std::sort(calls.queries.begin(), calls.queries.end());
-  for (const std::uint64_t query : calls.queries) {
-    const std::uint64_t begin = image.function_at(query - 1).begin;
-    if (taken.contains(begin)) calls.bodies.insert(begin);
+  for (const std::vector<std::uint64_t>* const queries : {&calls.queries, &calls.fortran_queries}) {
+    for (const std::uint64_t query : *queries) {
+      const std::uint64_t begin = image.function_at(query - 1).begin;
+      if (taken.contains(begin)) calls.bodies.insert(begin);
+    }
   }
   return calls;
 }

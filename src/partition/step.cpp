@@ -19,13 +19,13 @@ constexpr std::uint64_t kAllQueries = ~std::uint64_t{0};
 // Registers of arguments that are no general ones: xmm0 - xmm7.
 constexpr std::uint64_t kArgumentVectors = 0xff;
 
-constexpr const char* kAddress = "computes an address from what depends on the team";
-constexpr const char* kStore = "stores what depends on the team";
-constexpr const char* kArgument = "passes on what depends on the team";
-constexpr const char* kBranch = "branches by what depends on the team";
-constexpr const char* kReturn = "returns what depends on the team";
-constexpr const char* kUnknown = "is an instruction that is not known, on what depends on the team";
-constexpr const char* kSomeThreads = "has code that is executed depending on the thread";
+constexpr const char* kAddress = "computes an address from the thread ID or the team size";
+constexpr const char* kStore = "stores a value that depends on the thread ID or the team size";
+constexpr const char* kArgument = "passes a value that depends on the thread ID or the team size to a function";
+constexpr const char* kBranch = "branches on a value that depends on the thread ID or the team size";
+constexpr const char* kReturn = "returns a value that depends on the thread ID or the team size";
+constexpr const char* kUnknown = "uses the thread ID or the team size in an instruction that Steelyard does not know";
+constexpr const char* kSomeThreads = "has code that only some of the threads execute";
 
 }  // namespace
 

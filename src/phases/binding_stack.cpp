@@ -33,6 +33,7 @@ base::Status BindingStack::push(const void* owner, const CpuSet& set, int thread
   entry.before = emulated && !entries_.empty() ? entries_.back().set : kernel_mask();
   if (!emulated && !bind_calling_thread(set)) {
     return base::Status::failure(
+        base::Code::system,
         fmt::format("CPUs {} cannot be bound to ({}): this job may use CPUs {}; push a set of those", to_text(set),
                     std::strerror(errno), to_text(entry.before)));
   }
@@ -79,12 +80,15 @@ void BindingStack::unbind_workers(const Entry& entry) {
 
 base::Status BindingStack::pop(const void* owner) {
   if (depth(owner) == 0) {
-    return base::Status::failure("a pop without a push: this context has pushed no binding that is still in force");
+    return base::Status::failure(
+        base::Code::invalid_state,
+        "a pop without a push: this context has no pushed binding in force; call steelyard_binding_push_cpuset() first");
   }
   const Entry entry = entries_.back();
   if (entry.owner != owner) {
     return base::Status::failure(
-        "a pop out of order: another context (of another library, perhaps) has pushed a binding since and must pop it "
+        base::Code::invalid_state,
+        "a pop out of order: another context (perhaps of another library) has pushed a binding since and must pop it "
         "first");
   }
   if (!entry.emulated && widest_ > 1) unbind_workers(entry);
@@ -93,7 +97,8 @@ base::Status BindingStack::pop(const void* owner) {
   const bool refused = !entry.emulated && !bind_calling_thread(entry.before);
   publish_to_all(refused ? kernel_mask() : entry.before);
   if (refused) {
-    return base::Status::failure(fmt::format("CPUs {}, which this thread had before, cannot be bound to any more ({})",
+    return base::Status::failure(base::Code::system,
+                                 fmt::format("CPUs {}, which this thread had before, cannot be bound to any more ({})",
                                              to_text(entry.before), std::strerror(errno)));
   }
   return {};

@@ -7,8 +7,8 @@
 namespace steelyard::phases {
 namespace {
 
-std::vector<Grade> grades(int count) {
-  std::vector<Grade> made;
+std::vector<Configuration> configurations(int count) {
+  std::vector<Configuration> made;
   for (int i = 0; i < count; ++i) made.push_back({Resource::machine, 1 << i, 1 << i, 16 >> i});
   return made;
 }
@@ -25,7 +25,7 @@ int settle(Choice& choice, Time time) {
 }
 
 TEST(Choice, OfOneIsMadeAtOnce) {
-  Choice choice(grades(1));
+  Choice choice(configurations(1));
   EXPECT_TRUE(choice.settled());
   choice.measured(5);
   EXPECT_EQ(choice.runs(0), 0);
@@ -33,7 +33,7 @@ TEST(Choice, OfOneIsMadeAtOnce) {
 
 TEST(Choice, FindsTheFastestAndStays) {
   for (std::size_t best = 0; best < 5; ++best) {
-    Choice choice(grades(5));
+    Choice choice(configurations(5));
     settle(choice, [&](std::size_t i) { return i == best ? 900'000 : 1'000'000 + 1000 * static_cast<int>(i); });
     EXPECT_TRUE(choice.settled());
     EXPECT_EQ(choice.index(), best);
@@ -43,14 +43,14 @@ TEST(Choice, FindsTheFastestAndStays) {
 }
 
 TEST(Choice, WastesNoRunsOnTheHopeless) {
-  Choice choice(grades(5));
+  Choice choice(configurations(5));
   const int runs = settle(choice, [](std::size_t i) { return i == 2 ? 100 : 400; });
   EXPECT_EQ(choice.index(), 2U);
   EXPECT_EQ(runs, 6) << "one to warm up, then one each";
 }
 
 TEST(Choice, IsNotFooledByAColdStart) {
-  Choice choice(grades(3));
+  Choice choice(configurations(3));
   int run = 0;
   settle(choice, [&](std::size_t i) { return run++ == 0 ? 100'000 : i == 0 ? 100 : 200; });
   EXPECT_EQ(choice.index(), 0U);
@@ -60,7 +60,7 @@ TEST(Choice, SurvivesNoise) {
   std::mt19937 random(3);
   int right = 0;
   for (int round = 0; round < 200; ++round) {
-    Choice choice(grades(4));
+    Choice choice(configurations(4));
     std::normal_distribution<> noise(1, 0.03);
     settle(choice, [&](std::size_t i) {
       return static_cast<std::int64_t>((i == 1 ? 1e6 : 1.2e6) * noise(random) * (random() % 20 == 0 ? 2 : 1));
@@ -72,7 +72,7 @@ TEST(Choice, SurvivesNoise) {
 
 TEST(Choice, IsTheSameEverywhere) {
   std::mt19937 random(5);
-  Choice a(grades(5)), b(grades(5));
+  Choice a(configurations(5)), b(configurations(5));
   for (int run = 0; run < 40; ++run) {
     ASSERT_EQ(a.index(), b.index());
     const auto ns = static_cast<std::int64_t>(1000 + random() % 100);

@@ -38,11 +38,11 @@ std::vector<Context*> contexts;  // of this process
 
 }  // namespace
 
-base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
-  const auto size = static_cast<std::size_t>(meeting.size());
+base::Status Context::create(Transport& transport, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
+  const auto size = static_cast<std::size_t>(transport.size());
   const auto members_at = [](void* head) { return reinterpret_cast<Member*>(static_cast<Shared*>(head) + 1); };
   const auto pus_at = [&](void* head) { return reinterpret_cast<node::Pu*>(members_at(head) + size); };
-  const bool leader = meeting.rank() == 0;
+  const bool leader = transport.rank() == 0;
   std::size_t bytes = sizeof(Shared) + size * sizeof(Member);
   if (leader) bytes += topology_of_this_machine().pus.size() * sizeof(node::Pu);
 
@@ -51,10 +51,10 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
     auto& shared = *static_cast<Shared*>(head);
     if (leader) publish(topology_of_this_machine(), shared, pus_at(head));
     machine.emplace(published(shared, pus_at(head)));
-    Member& mine = members_at(head)[meeting.rank()];
+    Member& mine = members_at(head)[transport.rank()];
     sign(mine);
-    mine.rank = meeting.rank_in_communicator();
-    mine.world = meeting.rank_in_world();
+    mine.rank = transport.rank_in_communicator();
+    mine.world = transport.rank_in_world();
     const bool emulated = shared.outline.emulated;
     const BindingStack& stack = BindingStack::of_this_process();
     const CpuSet mask = stack.now(emulated) & machine->all();
@@ -63,8 +63,8 @@ base::Status Context::create(Meeting& meeting, Rendezvous::Lost lost, std::share
     publish(mine, mine.home);
   };
   std::unique_ptr<SharedFile> file;
-  if (base::Status made = SharedFile::create(meeting, bytes, fill, file); !made) return made;
-  context.reset(new Context(std::move(*machine), std::move(file), meeting.rank(), meeting.size()));
+  if (base::Status made = SharedFile::create(transport, bytes, fill, file); !made) return made;
+  context.reset(new Context(std::move(*machine), std::move(file), transport.rank(), transport.size()));
 
   Context& it = *context;
   it.rendezvous_ = std::make_unique<Rendezvous>(*it.shared_, it.members_, it.me_, std::move(lost));
@@ -120,18 +120,20 @@ Resource Context::settle(Resource resource) const {
   return there;
 }
 
-Distribution Context::distribute(Resource resource, int most) const {
+Distribution Context::distribute(Resource resource, int max_processes) const {
   std::vector<CpuSet> homes;
   for (const Member& member : members_) homes.push_back(member.home);
-  return phases::distribute(machine_, homes, resource, most);
+  return phases::distribute(machine_, homes, resource, max_processes);
 }
 
 base::Status Context::outside(const char* call) const {
   if (!in_phase) return {};
-  return base::Status::failure(fmt::format(
-      "{} while a phase of this context is entered and not left: call steelyard_phase_leave() first, in every process, "
-      "chosen or not",
-      call));
+  return base::Status::failure(
+      base::Code::invalid_state,
+      fmt::format(
+          "{} while a phase of this context is entered and not left: call steelyard_phase_leave() first, in every process, "
+          "chosen or not",
+          call));
 }
 
 base::Status Context::barrier(Rendezvous::Wait wait) {
@@ -143,6 +145,7 @@ base::Status Context::pop() {
   BindingStack& stack = BindingStack::of_this_process();
   if (in_phase && stack.depth(this) > 0 && stack.depth(this) <= phase_depth) {
     return base::Status::failure(
+        base::Code::invalid_state,
         "a pop in a phase of a binding that was pushed before the phase, or by it: call steelyard_phase_leave() first; pushes "
         "and pops must nest");
   }
@@ -153,7 +156,8 @@ base::Status Context::push(const CpuSet& set, int threads) {
   const CpuSet allowed = set & job_;
   if (allowed.empty()) {
     return base::Status::failure(
-        fmt::format("CPUs {} are none of those that the processes of this context were given ({})",
+        base::Code::invalid_argument,
+        fmt::format("CPUs {} are not among those that the processes of this context were given ({})",
                     set.empty() ? "(none)" : to_text(set), to_text(job_)));
   }
   const int wanted = threads == 0 ? machine_.cores(allowed) : threads;
@@ -163,7 +167,8 @@ base::Status Context::push(const CpuSet& set, int threads) {
 base::Status Context::push(Resource resource, int index, int threads) {
   const Resource there = settle(resource);
   if (index < 0 || index >= machine_.count(there)) {
-    return base::Status::failure(fmt::format("there is no {} {}: this machine has {}, counted from 0", name_of(there),
+    return base::Status::failure(base::Code::invalid_argument,
+                                 fmt::format("there is no {} {}: this machine has {}, counted from 0", name_of(there),
                                              index, machine_.count(there)));
   }
   return push(machine_.cpus(there, index), threads);

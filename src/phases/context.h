@@ -9,9 +9,9 @@
 #include "phases/binding_stack.h"
 #include "phases/distribution.h"
 #include "phases/exchange.h"
-#include "phases/meeting.h"
 #include "phases/rendezvous.h"
 #include "phases/shared_file.h"
+#include "phases/transport.h"
 
 namespace steelyard::phases {
 
@@ -28,8 +28,8 @@ struct ProcessInfo {
 /// Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time, without MPI.
 class Context : public std::enable_shared_from_this<Context> {
  public:
-  /// Collective over the meeting; a small broadcast and a reduction inside the node.
-  static base::Status create(Meeting& meeting, Rendezvous::Lost lost, std::shared_ptr<Context>& context);
+  /// Collective over the processes of the transport; a small broadcast and a reduction inside the node.
+  static base::Status create(Transport& transport, Rendezvous::Lost lost, std::shared_ptr<Context>& context);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -47,14 +47,14 @@ class Context : public std::enable_shared_from_this<Context> {
   Resource settle(Resource resource) const;
 
   /// From the homes: pushes do not change who is chosen, so it needs no message.
-  Distribution distribute(Resource resource, int most) const;
+  Distribution distribute(Resource resource, int max_processes) const;
   base::Status push(const CpuSet& set, int threads);
   base::Status push(Resource resource, int index, int threads);
   /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind above.
   base::Status push_enclosing(Resource resource, int threads);
   /// Refused in a phase for what was pushed before the phase, or by it.
   base::Status pop();
-  /// The index of the resource that this thread is in now, or that holds most of what it is bound to.
+  /// The index of the resource that this thread is in now, or that holds most of the CPUs that it is bound to.
   int closest(Resource resource) const;
   CpuSet now() const;
 

@@ -27,13 +27,14 @@ struct Plan {
   }
 };
 
-// The resources that `count` more processes go to, each to where the fewest are, at most `most` each; in ascending order.
-std::vector<int> fill(const std::vector<std::vector<int>>& leaders, int most, int count) {
+// The resources to which `count` more processes are assigned, each to the one with the fewest processes, at most
+// `max_processes` for each resource; in ascending order.
+std::vector<int> fill(const std::vector<std::vector<int>>& leaders, int max_processes, int count) {
   std::vector<int> sizes, places;
   for (const auto& there : leaders) sizes.push_back(static_cast<int>(there.size()));
   while (static_cast<int>(places.size()) < count) {
     const auto least = std::ranges::min_element(sizes);
-    if (*least >= most) break;
+    if (*least >= max_processes) break;
     ++*least;
     places.push_back(static_cast<int>(least - sizes.begin()));
   }
@@ -59,7 +60,8 @@ std::vector<int> Distribution::members(int of) const {
   return all;
 }
 
-Distribution distribute(const Machine& machine, const std::vector<CpuSet>& masks, Resource resource, int most) {
+Distribution distribute(const Machine& machine, const std::vector<CpuSet>& masks, Resource resource,
+                        int max_processes) {
   Distribution made{std::vector<int>(masks.size(), 0), std::vector<int>(masks.size(), -1)};
   const auto resources = static_cast<std::size_t>(machine.count(resource));
   Plan plan{made, std::vector<std::vector<int>>(resources)};
@@ -73,12 +75,12 @@ Distribution distribute(const Machine& machine, const std::vector<CpuSet>& masks
   for (std::size_t index = 0; index < resources; ++index) {
     auto& here = bound[index];
     std::ranges::stable_sort(here, {}, [&](int process) { return masks[static_cast<std::size_t>(process)].first(); });
-    const int count = std::min(most, static_cast<int>(here.size()));
+    const int count = std::min(max_processes, static_cast<int>(here.size()));
     plan.choose_spaced(here, count, std::vector<int>(static_cast<std::size_t>(count), static_cast<int>(index)));
   }
   if (unbound.empty()) return made;
 
-  const std::vector<int> free_places = fill(plan.leaders, most, static_cast<int>(unbound.size()));
+  const std::vector<int> free_places = fill(plan.leaders, max_processes, static_cast<int>(unbound.size()));
   if (!free_places.empty()) {
     plan.choose_spaced(unbound, static_cast<int>(free_places.size()), free_places);
     return made;

@@ -74,9 +74,9 @@ TEST(Distribution, HoldsItsPromisesForAnyMasks) {
         if (random() % 4 == 0) mask = mask | m.cpus(Resource::core, static_cast<int>(random() % 1));
       }
       const Resource resource = m.nearest(static_cast<Resource>(random() % kResources));
-      const int most = 1 + static_cast<int>(random() % 4);
-      const Distribution d = distribute(m, masks, resource, most);
-      EXPECT_EQ(d, distribute(m, masks, resource, most)) << "deterministic";
+      const int max_processes = 1 + static_cast<int>(random() % 4);
+      const Distribution d = distribute(m, masks, resource, max_processes);
+      EXPECT_EQ(d, distribute(m, masks, resource, max_processes)) << "deterministic";
 
       std::vector<int> sizes(static_cast<std::size_t>(m.count(resource)));
       std::vector<int> bound(sizes.size()), bound_chosen(sizes.size());
@@ -98,11 +98,11 @@ TEST(Distribution, HoldsItsPromisesForAnyMasks) {
         }
         if (chosen) ++sizes[static_cast<std::size_t>(d.resource[p])];
       }
-      int room = 0, least = most, fullest_with_unbound = 0;
+      int room = 0, least = max_processes, fullest_with_unbound = 0;
       for (std::size_t r = 0; r < sizes.size(); ++r) {
-        EXPECT_LE(sizes[r], most);
-        EXPECT_EQ(bound_chosen[r], std::min(most, bound[r])) << "bound ones first, as many as fit";
-        room += most - bound_chosen[r];
+        EXPECT_LE(sizes[r], max_processes);
+        EXPECT_EQ(bound_chosen[r], std::min(max_processes, bound[r])) << "bound ones first, as many as fit";
+        room += max_processes - bound_chosen[r];
         least = std::min(least, sizes[r]);
         if (sizes[r] > bound_chosen[r]) fullest_with_unbound = std::max(fullest_with_unbound, sizes[r]);
       }

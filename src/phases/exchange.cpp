@@ -19,7 +19,7 @@ std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine 
 Exchange::Exchange(Shared& shared, std::span<Member> members, int me, SharedFile& file, Rendezvous& rendezvous)
     : shared_(shared), members_(members), me_(me), file_(file), rendezvous_(rendezvous) {}
 
-// All come here with the same number, between two meetings.
+// All processes call this with the same number, between two rendezvous.
 base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
   auto& capacity = shared_.capacity[area];
   if (bytes > capacity.load(std::memory_order_relaxed)) {
@@ -35,9 +35,13 @@ base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
   }
   const std::uint64_t there = capacity.load(std::memory_order_relaxed);
   if (there < bytes)
-    return base::Status::failure("shared memory for data between processes could not grow in /dev/shm");
+    return base::Status::failure(
+        base::Code::out_of_memory,
+        "shared memory for data between processes could not grow in /dev/shm: free space there (df /dev/shm)");
   if (there > 0 && file_.map(area, there) == nullptr) {
-    return base::Status::failure("shared memory for data between processes could not be mapped");
+    return base::Status::failure(
+        base::Code::out_of_memory,
+        "shared memory for data between processes could not be mapped: free memory of this process");
   }
   return {};
 }
@@ -56,7 +60,7 @@ base::Status Exchange::gather(const Distribution& distribution, std::uint32_t wh
       if (member == me_) my_offset = offset;
       if (leader == me_) {
         all.members.push_back(member);
-        all.bytes.push_back(offered);
+        all.sizes.push_back(offered);
       }
       offset += offered;
     }
@@ -85,6 +89,7 @@ base::Status Exchange::scatter(const Distribution& distribution, std::uint32_t w
     const std::vector<std::size_t> nothing(bytes.size());
     if (base::Status scattered = scatter(distribution, what, nullptr, nothing, mine); !scattered) return scattered;
     return base::Status::failure(
+        base::Code::invalid_argument,
         fmt::format("{} bytes are scattered out of gathered data that do not go so far: give the bytes of the gathered "
                     "view, or data of your own",
                     total));
@@ -114,7 +119,7 @@ base::Status Exchange::scatter(const Distribution& distribution, std::uint32_t w
   if (!room) return room;
   const auto area = static_cast<Area>(me.part_area.load(std::memory_order_relaxed));
   const char* base = file_.map(area, shared_.capacity[area].load(std::memory_order_relaxed));
-  mine.bytes = {me.part_bytes.load(std::memory_order_relaxed)};
+  mine.sizes = {me.part_bytes.load(std::memory_order_relaxed)};
   mine.members = {me_};
   mine.data = base == nullptr ? nullptr : const_cast<char*>(base) + me.part_offset.load(std::memory_order_relaxed);
   return {};

@@ -9,11 +9,11 @@
 
 namespace steelyard::phases {
 
-/// Bytes in shared memory, one part a process. Where a process has none, `parts` is empty.
+/// Data in shared memory, one part for each process. Empty if a process has no part.
 struct View {
   char* data = nullptr;
-  std::vector<std::size_t> bytes;  ///< by part
-  std::vector<int> members;        ///< by part: whose it is
+  std::vector<std::size_t> sizes;  ///< by part, in bytes
+  std::vector<int> members;        ///< by part: the process that it belongs to
 };
 
 /// Carries data between the members of each group and its leader, through shared memory that grows. Collective over the
@@ -34,7 +34,7 @@ class Exchange {
  private:
   enum Area { inbox = 0, outbox = 1 };
   base::Status make_room(Area area, std::uint64_t bytes);
-  /// After the first meeting of an exchange, which can be refused: all are in the same one.
+  /// After the first rendezvous of an exchange, which can be refused: all are in the same one.
   base::Status meet() { return rendezvous_.meet({Call::Kind::exchange, 0}, Rendezvous::Wait::brief); }
 
   Shared& shared_;

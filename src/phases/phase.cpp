@@ -31,56 +31,56 @@ std::vector<Phase*> entered_phases;  // of this process
 
 }  // namespace
 
-std::vector<Grade> grades_between(const Context& context, const Bounds& bounds) {
-  std::vector<Grade> grades;
-  const int most_processes = bounds.most_processes > 0 ? bounds.most_processes : context.size();
+std::vector<Configuration> configurations_between(const Context& context, const Bounds& bounds) {
+  std::vector<Configuration> configurations;
+  const int limit = bounds.max_processes > 0 ? bounds.max_processes : context.size();
   for (const Resource resource : {Resource::machine, Resource::package, Resource::numa, Resource::l3, Resource::core}) {
     if (!context.machine().has(resource)) continue;
-    for (int most = 1; most <= context.size(); most *= 2) {
-      const Distribution distribution = context.distribute(resource, most);
+    for (int per_resource = 1; per_resource <= context.size(); per_resource *= 2) {
+      const Distribution distribution = context.distribute(resource, per_resource);
       const std::vector<int> chosen = distribution.chosen();
-      Grade grade{resource, most, static_cast<int>(chosen.size()), 1};
+      Configuration configuration{resource, per_resource, static_cast<int>(chosen.size()), 1};
       for (const int process : chosen) {
-        grade.threads = std::max(grade.threads, threads_for(context, distribution, resource, process));
+        configuration.threads = std::max(configuration.threads, threads_for(context, distribution, resource, process));
       }
-      if (bounds.most_threads > 0) grade.threads = std::min(grade.threads, bounds.most_threads);
-      if (grade.processes < bounds.least_processes || grade.processes > most_processes) continue;
+      if (bounds.max_threads > 0) configuration.threads = std::min(configuration.threads, bounds.max_threads);
+      if (configuration.processes < bounds.min_processes || configuration.processes > limit) continue;
       // Of those that come to as many processes, the one that uses more cores; else the nearer to the cores, which keeps
       // more of the locality.
-      const auto same = std::ranges::find(grades, grade.processes, &Grade::processes);
-      if (same == grades.end()) {
-        grades.push_back(grade);
-      } else if (grade.threads >= same->threads) {
-        *same = grade;
+      const auto same = std::ranges::find(configurations, configuration.processes, &Configuration::processes);
+      if (same == configurations.end()) {
+        configurations.push_back(configuration);
+      } else if (configuration.threads >= same->threads) {
+        *same = configuration;
       }
     }
   }
-  std::ranges::stable_sort(grades, std::ranges::greater{}, &Grade::processes);
-  return grades;
+  std::ranges::stable_sort(configurations, std::ranges::greater{}, &Configuration::processes);
+  return configurations;
 }
 
-Phase::Phase(std::shared_ptr<Context> context, Resource resource, int most) : context_(std::move(context)) {
-  take({context_->settle(resource), most, 0, 0});
+Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_processes) : context_(std::move(context)) {
+  take({context_->settle(resource), max_processes, 0, 0});
 }
 
-Phase::Phase(std::shared_ptr<Context> context, std::vector<Grade> grades)
-    : context_(std::move(context)), choice_(std::move(grades)) {
+Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations)
+    : context_(std::move(context)), choice_(std::move(configurations)) {
   take(choice_->next());
 }
 
-void Phase::take(const Grade& grade) {
-  const bool limited = grade.threads > 0;
-  grade_ = grade;
-  distribution_ = context_->distribute(grade.resource, grade.most);
+void Phase::take(const Configuration& configuration) {
+  const bool limited = configuration.threads > 0;
+  configuration_ = configuration;
+  distribution_ = context_->distribute(configuration.resource, configuration.max_per_resource);
   const int leader = distribution_.leader[static_cast<std::size_t>(context_->me())];
-  threads_ = threads_for(*context_, distribution_, grade.resource, leader);
-  if (limited) threads_ = std::min(threads_, grade.threads);
-  grade_.processes = static_cast<int>(distribution_.chosen().size());
-  if (!limited) grade_.threads = threads_;
+  threads_ = threads_for(*context_, distribution_, configuration.resource, leader);
+  if (limited) threads_ = std::min(threads_, configuration.threads);
+  configuration_.processes = static_cast<int>(distribution_.chosen().size());
+  if (!limited) configuration_.threads = threads_;
 }
 
 void Phase::take_next() {
-  if (choice_ && choice_->next() != grade_) take(choice_->next());
+  if (choice_ && choice_->next() != configuration_) take(choice_->next());
 }
 
 Phase::~Phase() {
@@ -115,7 +115,7 @@ base::Status Phase::enter(bool& is_chosen) {
   if (!chosen()) return {};
   is_chosen = true;
   const int index = distribution_.resource[static_cast<std::size_t>(context_->me())];
-  const base::Status pushed = context_->push(context_->machine().cpus(grade_.resource, index), threads_);
+  const base::Status pushed = context_->push(context_->machine().cpus(configuration_.resource, index), threads_);
   pushed_ = static_cast<bool>(pushed);
   context_->phase_depth += pushed_ ? 1 : 0;
   // A phase on fewer cores is slow, but right.
@@ -126,6 +126,7 @@ base::Status Phase::enter(bool& is_chosen) {
 base::Status Phase::leave() {
   if (!entered_) {
     return base::Status::failure(
+        base::Code::invalid_state,
         "a phase is left that was not entered: call steelyard_phase_enter() first, in every process");
   }
   // Whatever went wrong inside, the others are not kept waiting.
@@ -145,8 +146,8 @@ base::Status Phase::leave() {
 std::uint32_t Phase::what() const {
   const auto bits = [](int value, int width) { return static_cast<std::uint32_t>(value) & ((1U << width) - 1); };
   // Threads only where they were agreed on: elsewhere each has those of the process that works for it.
-  return bits(static_cast<int>(grade_.resource), 3) | (choice_ ? 1U : 0U) << 3 | bits(grade_.most, 10) << 4 |
-         bits(choice_ ? grade_.threads : 0, 10) << 14;
+  return bits(static_cast<int>(configuration_.resource), 3) | (choice_ ? 1U : 0U) << 3 |
+         bits(configuration_.max_per_resource, 10) << 4 | bits(choice_ ? configuration_.threads : 0, 10) << 14;
 }
 
 base::Status Phase::unwind() {
@@ -158,6 +159,7 @@ base::Status Phase::unwind() {
   }
   if (extra <= 0) return {};
   return base::Status::failure(
+      base::Code::invalid_state,
       fmt::format("{} that this phase did not pop: popped now that it is left",
                   extra == 1 ? "a binding was pushed in a phase" : "bindings were pushed in a phase"));
 }
@@ -175,6 +177,7 @@ base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes
   const std::size_t members = distribution_.members(context_->me()).size();
   if (bytes.size() != members) {
     return base::Status::failure(
+        base::Code::invalid_argument,
         fmt::format("data are scattered to {} processes by a process that works for {}", bytes.size(), members));
   }
   return context_->exchange().scatter(distribution_, what(), from, bytes, mine);

@@ -8,22 +8,23 @@
 
 namespace steelyard::phases {
 
-/// Between which grades a phase may choose.
+/// Limits of the configurations that an autotuned phase tries.
 struct Bounds {
-  int least_processes = 1;
-  int most_processes = 0;  ///< 0: all
-  int most_threads = 0;    ///< 0: no limit but the cores
+  int min_processes = 1;
+  int max_processes = 0;  ///< 0: all
+  int max_threads = 0;    ///< 0: no limit but the cores
 };
-/// From one process for the whole machine to one for each core, a grade for each number of processes that comes of it.
-std::vector<Grade> grades_between(const Context& context, const Bounds& bounds);
+/// The configurations within `bounds`, one for each possible number of processes: from one process for the whole machine to one
+/// for each core.
+std::vector<Configuration> configurations_between(const Context& context, const Bounds& bounds);
 
 /// A part of the program in which some processes of the node work with more cores while the others sleep.
 class Phase {
  public:
-  /// At most `most` processes for each resource of that kind, with its cores shared among their threads.
-  Phase(std::shared_ptr<Context> context, Resource resource, int most);
-  /// Finds the best of these by itself.
-  Phase(std::shared_ptr<Context> context, std::vector<Grade> grades);
+  /// At most `max_processes` processes for each resource of that type, with its cores shared among their threads.
+  Phase(std::shared_ptr<Context> context, Resource resource, int max_processes);
+  /// Autotuned: measures these configurations and stays with the fastest.
+  Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations);
   /// Leaves it where that was forgotten, and says so: others sleep until all have left.
   ~Phase();
   Phase(const Phase&) = delete;
@@ -45,12 +46,12 @@ class Phase {
   /// Threads of the chosen process that works for this one.
   int threads() const { return threads_; }
   const Distribution& distribution() const { return distribution_; }
-  const Grade& grade() const { return grade_; }
+  const Configuration& configuration() const { return configuration_; }
   const std::optional<Choice>& choice() const { return choice_; }
   const Context& context() const { return *context_; }
 
  private:
-  void take(const Grade& grade);
+  void take(const Configuration& configuration);
   void take_next();
   base::Status unwind();
   /// How the phase runs, as far as it is the same in all processes: those that differ in it are in different phases.
@@ -59,7 +60,7 @@ class Phase {
 
   std::shared_ptr<Context> context_;
   std::optional<Choice> choice_;
-  Grade grade_;
+  Configuration configuration_;
   Distribution distribution_;
   int threads_ = 1;
   bool entered_ = false;

@@ -14,37 +14,37 @@ namespace {
 using testing_support::Emulated;
 using testing_support::in_processes;
 
-std::shared_ptr<Context> create(Meeting& meeting) {
+std::shared_ptr<Context> create(Transport& transport) {
   std::shared_ptr<Context> context;
-  if (!Context::create(meeting, [](const std::string&) { _exit(42); }, context)) _exit(9);
+  if (!Context::create(transport, [](const std::string&) { _exit(42); }, context)) _exit(9);
   return context;
 }
 
 /// A context on an emulated machine whose processes are bound to a core each.
-std::shared_ptr<Context> create_bound(Meeting& meeting, std::shared_ptr<Context>& outer) {
-  outer = create(meeting);
-  if (!outer->push(Resource::core, meeting.rank(), 1)) _exit(8);
-  return create(meeting);
+std::shared_ptr<Context> create_bound(Transport& transport, std::shared_ptr<Context>& outer) {
+  outer = create(transport);
+  if (!outer->push(Resource::core, transport.rank(), 1)) _exit(8);
+  return create(transport);
 }
 
 TEST(Phase, TheChosenWorkWhileTheOthersSleep) {
   const Emulated machine("package:2 core:2 pu:1");
   for (const int count : {1, 2, 3, 4}) {
-    const auto statuses = in_processes(count, [](Meeting& meeting) {
+    const auto statuses = in_processes(count, [](Transport& transport) {
       std::shared_ptr<Context> outer;
-      const auto context = create_bound(meeting, outer);
+      const auto context = create_bound(transport, outer);
       Phase phase(context, Resource::package, 1);
       for (int round = 0; round < 20; ++round) {
         bool chosen = false;
         if (!phase.enter(chosen)) return false;
-        if (chosen != (meeting.rank() % 2 == 0)) return false;
-        if (chosen && to_text(context->now()) != (meeting.rank() == 0  ? meeting.size() > 1 ? "0-1" : "0"
-                                                  : meeting.size() > 3 ? "2-3"
-                                                                       : "2")) {
+        if (chosen != (transport.rank() % 2 == 0)) return false;
+        if (chosen && to_text(context->now()) != (transport.rank() == 0  ? transport.size() > 1 ? "0-1" : "0"
+                                                  : transport.size() > 3 ? "2-3"
+                                                                         : "2")) {
           return false;
         }
         if (!phase.leave()) return false;
-        if (context->now() != context->machine().cpus(Resource::core, meeting.rank())) return false;
+        if (context->now() != context->machine().cpus(Resource::core, transport.rank())) return false;
       }
       return true;
     });
@@ -55,15 +55,15 @@ TEST(Phase, TheChosenWorkWhileTheOthersSleep) {
 TEST(Phase, DataGoToTheChosenAndBack) {
   const Emulated machine("package:2 core:4 pu:1");
   for (const int count : {1, 2, 3, 5, 8}) {
-    const auto statuses = in_processes(count, [](Meeting& meeting) {
+    const auto statuses = in_processes(count, [](Transport& transport) {
       std::shared_ptr<Context> outer;
-      const auto context = create_bound(meeting, outer);
+      const auto context = create_bound(transport, outer);
       Phase phase(context, Resource::package, 1);
       for (int round = 0; round < 30; ++round) {
         // Of any length, and growing beyond all that was there.
-        const auto length = static_cast<std::size_t>((meeting.rank() * 37 + round * 911) % (10 << (round % 18)));
+        const auto length = static_cast<std::size_t>((transport.rank() * 37 + round * 911) % (10 << (round % 18)));
         std::vector<int> mine(length);
-        std::iota(mine.begin(), mine.end(), meeting.rank() * 1000 + round);
+        std::iota(mine.begin(), mine.end(), transport.rank() * 1000 + round);
         View all;
         if (!phase.gather(mine.data(), length * sizeof(int), all)) return false;
         if (phase.chosen() == all.members.empty()) return false;
@@ -72,7 +72,7 @@ TEST(Phase, DataGoToTheChosenAndBack) {
         auto* data = reinterpret_cast<int*>(all.data);
         std::size_t at = 0;
         for (std::size_t part = 0; part < all.members.size(); ++part) {
-          const std::size_t ints = all.bytes[part] / sizeof(int);
+          const std::size_t ints = all.sizes[part] / sizeof(int);
           for (std::size_t i = 0; i < ints; ++i) {
             if (data[at + i] != all.members[part] * 1000 + round + static_cast<int>(i)) return false;
             data[at + i] *= 2;
@@ -81,8 +81,8 @@ TEST(Phase, DataGoToTheChosenAndBack) {
         }
         if (!in_place) own.assign(data, data + at);
         View back;
-        if (!phase.scatter(in_place ? data : own.data(), all.bytes, back)) return false;
-        if (back.bytes[0] != length * sizeof(int)) return false;
+        if (!phase.scatter(in_place ? data : own.data(), all.sizes, back)) return false;
+        if (back.sizes[0] != length * sizeof(int)) return false;
         for (std::size_t i = 0; i < length; ++i) {
           if (reinterpret_cast<int*>(back.data)[i] != 2 * mine[i]) return false;
         }
@@ -95,8 +95,8 @@ TEST(Phase, DataGoToTheChosenAndBack) {
 
 TEST(Phase, MistakesAreSentences) {
   const Emulated machine("package:2 core:2 pu:1");
-  const auto statuses = in_processes(1, [](Meeting& meeting) {
-    const auto context = create(meeting);
+  const auto statuses = in_processes(1, [](Transport& transport) {
+    const auto context = create(transport);
     Phase phase(context, Resource::package, 1), other(context, Resource::machine, 1);
     bool chosen = false;
     View view;
@@ -112,8 +112,8 @@ TEST(Phase, MistakesAreSentences) {
     if (!says(phase.leave(), "did not pop") || !says(context->pop(), "without a push")) return false;
     if (!phase.enter(chosen) || !phase.leave()) return false;
     if (!says(context->push(Resource::package, 2, 1), "counted from 0")) return false;
-    if (!says(context->push(CpuSet{}, 1), "none of those")) return false;
-    const auto second = create(meeting);
+    if (!says(context->push(CpuSet{}, 1), "(none) are not among those")) return false;
+    const auto second = create(transport);
     if (!context->push(Resource::core, 1, 1) || !second->push(Resource::core, 2, 1)) return false;
     if (!says(context->pop(), "out of order")) return false;
     return static_cast<bool>(second->pop()) && static_cast<bool>(context->pop());
@@ -123,14 +123,14 @@ TEST(Phase, MistakesAreSentences) {
 
 TEST(Phase, WhoForgetsToLeaveKeepsNobodyWaiting) {
   for (const int forgetful : {0, 1, 2}) {
-    const auto statuses = in_processes(3, [forgetful](Meeting& meeting) {
-      const auto context = create(meeting);
+    const auto statuses = in_processes(3, [forgetful](Transport& transport) {
+      const auto context = create(transport);
       for (const bool freed : {true, false}) {
         Phase last(context, Resource::machine, 1);
         auto phase = std::make_unique<Phase>(context, Resource::machine, 1);
         bool chosen = false;
         if (!phase->enter(chosen)) return false;
-        if (meeting.rank() != forgetful) {
+        if (transport.rank() != forgetful) {
           if (!phase->leave()) return false;
         } else if (freed) {
           phase.reset();
@@ -155,11 +155,11 @@ base::Status pass(Phase& phase) {
 TEST(Phase, WhoCallsSomethingElseIsRefusedAsAreAllOthers) {
   const Emulated machine("package:2 core:2 pu:1");
   for (const int count : {2, 3, 5}) {
-    const auto statuses = in_processes(count, [count](Meeting& meeting) {
-      std::shared_ptr<Context> context = create(meeting);
+    const auto statuses = in_processes(count, [count](Transport& transport) {
+      std::shared_ptr<Context> context = create(transport);
       Phase wide(context, Resource::machine, 1), other(context, Resource::package, 1);
       for (int round = 0; round < 30 * count; ++round) {
-        const bool deviates = round % count == meeting.rank();
+        const bool deviates = round % count == transport.rank();
         // First, last, and in the midst of the others.
         if (deviates ? round % 4 == 0 : round % 4 == 1) node::sleep_for(3'000'000);
         View all;
@@ -181,8 +181,8 @@ TEST(Phase, WhoCallsSomethingElseIsRefusedAsAreAllOthers) {
 
 TEST(Phase, APopOfWhatThePhaseOrTheProgramBeforeItHasPushedIsRefusedAtOnce) {
   const Emulated machine("package:2 core:2 pu:1");
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    const auto context = create(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    const auto context = create(transport);
     Phase phase(context, Resource::machine, 1);
     bool chosen = false;
     if (!context->push(Resource::package, 0, 1) || !phase.enter(chosen)) return false;
@@ -198,11 +198,11 @@ TEST(Phase, APopOfWhatThePhaseOrTheProgramBeforeItHasPushedIsRefusedAtOnce) {
 
 TEST(Phase, WhoHasFinalizedIsNamedAndNotWaitedFor) {
   for (const int leaver : {0, 1, 2}) {
-    const auto statuses = in_processes(3, [leaver](Meeting& meeting) {
-      const auto context = create(meeting);
+    const auto statuses = in_processes(3, [leaver](Transport& transport) {
+      const auto context = create(transport);
       Phase phase(context, Resource::machine, 1);
       if (!pass(phase)) return false;
-      if (meeting.rank() == leaver) {
+      if (transport.rank() == leaver) {
         node::sleep_for(20'000'000);
         Context::finalize_all();
         return true;
@@ -219,17 +219,17 @@ TEST(Phase, WhoHasFinalizedIsNamedAndNotWaitedFor) {
 }
 
 TEST(Phase, AllWhoWaitSayWhoIsMissingAndGoOnWhenItComes) {
-  const auto statuses = in_processes(4, [](Meeting& meeting) {
-    const auto context = create(meeting);
+  const auto statuses = in_processes(4, [](Transport& transport) {
+    const auto context = create(transport);
     Phase phase(context, Resource::machine, 1);
     testing::internal::CaptureStderr();
-    if (meeting.rank() == 2) node::sleep_for(12'500'000'000);
-    if (meeting.rank() == 3) node::sleep_for(1'000'000'000);
+    if (transport.rank() == 2) node::sleep_for(12'500'000'000);
+    if (transport.rank() == 3) node::sleep_for(1'000'000'000);
     if (!pass(phase)) return false;
     const std::string said = testing::internal::GetCapturedStderr();
-    const std::string me = "rank " + std::to_string(100 + meeting.rank()) + " has been waiting in steelyard_phase_";
+    const std::string me = "rank " + std::to_string(100 + transport.rank()) + " has been waiting in steelyard_phase_";
     const auto first = said.find(me), last = said.rfind(me);
-    if (meeting.rank() == 2) return first == std::string::npos;
+    if (transport.rank() == 2) return first == std::string::npos;
     return first != std::string::npos && first == last &&
            said.find(" for rank 102 for 10 s: all processes of the node must make") != std::string::npos;
   });
@@ -237,25 +237,25 @@ TEST(Phase, AllWhoWaitSayWhoIsMissingAndGoOnWhenItComes) {
 }
 
 TEST(Phase, MoreThanWasGatheredCannotBeScattered) {
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    const auto context = create(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    const auto context = create(transport);
     Phase phase(context, Resource::machine, 1);
-    const double mine = meeting.rank();
+    const double mine = transport.rank();
     View all, back;
     if (!phase.gather(&mine, sizeof(mine), all)) return false;
-    std::vector<std::size_t> bytes(all.bytes.size(), std::size_t{1} << 40);
+    std::vector<std::size_t> bytes(all.sizes.size(), std::size_t{1} << 40);
     const base::Status scattered = phase.scatter(all.data, bytes, back);
-    if (static_cast<bool>(scattered) == phase.chosen() || back.bytes != std::vector<std::size_t>{0}) return false;
-    bytes = all.bytes;
-    return phase.scatter(all.data, bytes, back) && back.bytes[0] == sizeof(mine) &&
+    if (static_cast<bool>(scattered) == phase.chosen() || back.sizes != std::vector<std::size_t>{0}) return false;
+    bytes = all.sizes;
+    return phase.scatter(all.data, bytes, back) && back.sizes[0] == sizeof(mine) &&
            *reinterpret_cast<double*>(back.data) == mine;
   });
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
 TEST(Phase, ContextsComeAndGoInAnyOrder) {
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    auto first = create(meeting), second = create(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    auto first = create(transport), second = create(transport);
     auto phase = std::make_unique<Phase>(first, Resource::machine, 1);
     first.reset();
     bool chosen = false;
@@ -270,8 +270,8 @@ TEST(Phase, ContextsComeAndGoInAnyOrder) {
 
 TEST(Phase, ThePushReachesTheKernel) {
   const CpuSet before = kernel_mask();
-  const auto statuses = in_processes(1, [](Meeting& meeting) {
-    const auto context = create(meeting);
+  const auto statuses = in_processes(1, [](Transport& transport) {
+    const auto context = create(transport);
     const CpuSet all = kernel_mask();
     if (!context->push(Resource::core, 0, BindingStack::kSameThreads)) return false;
     if (kernel_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
@@ -285,31 +285,32 @@ TEST(Phase, ThePushReachesTheKernel) {
 
 TEST(Graded, AllProcessesFindTheSameBest) {
   const Emulated machine("package:2 core:2 pu:1");
-  const auto statuses = in_processes(4, [](Meeting& meeting) {
+  const auto statuses = in_processes(4, [](Transport& transport) {
     std::shared_ptr<Context> outer;
-    const auto context = create_bound(meeting, outer);
-    const auto grades = grades_between(*context, {});
-    if (grades.size() != 3 || grades[0].processes != 4 || grades[2].processes != 1 || grades[2].threads != 4)
+    const auto context = create_bound(transport, outer);
+    const auto configurations = configurations_between(*context, {});
+    if (configurations.size() != 3 || configurations[0].processes != 4 || configurations[2].processes != 1 ||
+        configurations[2].threads != 4)
       return false;
-    Phase phase(context, grades);
+    Phase phase(context, configurations);
     for (int round = 0; round < 40; ++round) {
       bool chosen = false;
       if (!phase.enter(chosen)) return false;
       // Two processes of two threads are the best here.
-      if (chosen) node::sleep_for(phase.grade().processes == 2 ? 3'000'000 : 9'000'000);
+      if (chosen) node::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
       if (!phase.leave()) return false;
     }
-    return phase.choice()->settled() && phase.grade().processes == 2 && phase.threads() == 2;
+    return phase.choice()->settled() && phase.configuration().processes == 2 && phase.threads() == 2;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
 
 TEST(Graded, BoundsAreKept) {
   const Emulated machine("package:2 core:4 pu:1");
-  const auto statuses = in_processes(1, [](Meeting& meeting) {
-    const auto context = create(meeting);
-    const auto grades = grades_between(*context, {1, 1, 3});
-    return grades.size() == 1 && grades[0].threads == 3;
+  const auto statuses = in_processes(1, [](Transport& transport) {
+    const auto context = create(transport);
+    const auto configurations = configurations_between(*context, {1, 1, 3});
+    return configurations.size() == 1 && configurations[0].threads == 3;
   });
   EXPECT_EQ(statuses, std::vector<int>{0});
 }

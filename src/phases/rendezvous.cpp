@@ -19,7 +19,7 @@
 namespace steelyard::phases {
 namespace {
 
-constexpr std::int64_t kSpin = 4'000;              // ns: a meeting of processes that run is over by then
+constexpr std::int64_t kSpin = 4'000;              // ns: a transport of processes that run is over by then
 constexpr std::int64_t kYield = 100'000;           // ns: and where they have to be scheduled first, by then
 constexpr int kMostAsleep = 1024;                  // meetings without a yield, where none has helped for long
 constexpr std::uint32_t kWatchers = 2;             // the first to come: if one of them dies, the other sees it
@@ -69,11 +69,13 @@ std::string_view name_of(Call::Kind kind) {
   return "MPI_Finalize";
 }
 
-std::string finalized_sentence(int rank) {
-  return fmt::format(
-      "rank {} has called MPI_Finalize and comes to no collective call of this context any more: call MPI_Finalize after the "
-      "last of them, in all processes",
-      rank);
+base::Status peer_finalized(int rank) {
+  return base::Status::failure(
+      base::Code::peer,
+      fmt::format(
+          "rank {} has called MPI_Finalize and makes no further collective call of this context: call MPI_Finalize after the last "
+          "of them, in all processes",
+          rank));
 }
 
 struct Life {
@@ -179,27 +181,29 @@ bool Rendezvous::is_refused(std::uint64_t turn) const { return is_of(gate(turn).
 
 base::Status Rendezvous::outcome(std::uint64_t turn) {
   if (!is_refused(turn)) return {};
-  base::Status refused = base::Status::failure(reason(turn));
+  base::Status refused = reason(turn);
   if (shared_.finalized.load() == 0) come(nullptr);
   return refused;
 }
 
-std::string Rendezvous::reason(std::uint64_t turn) const {
+base::Status Rendezvous::reason(std::uint64_t turn) const {
   const std::uint64_t noted = gate(turn).refused.load(), first = gate(turn).call.load();
   const Call call = call_of(noted), other = call_of(first);
   const auto rank = [this](std::uint64_t note) { return members_[member_of(note)].world; };
-  if (call.kind == Call::Kind::finalize) return finalized_sentence(rank(noted));
-  return fmt::format(
-      "rank {} calls {}(){} where rank {} calls {}(): the call is refused at all processes of the node, which must make the "
-      "same collective calls in the same order",
-      rank(noted), name_of(call.kind), call.kind == other.kind ? " of another phase" : "", rank(first),
-      name_of(other.kind));
+  if (call.kind == Call::Kind::finalize) return peer_finalized(rank(noted));
+  return base::Status::failure(
+      base::Code::mismatch,
+      fmt::format(
+          "rank {} calls {}(){} where rank {} calls {}(): the call is refused at all processes of the node, which must make the "
+          "same collective calls in the same order",
+          rank(noted), name_of(call.kind), call.kind == other.kind ? " of another phase" : "", rank(first),
+          name_of(other.kind)));
 }
 
 base::Status Rendezvous::someone_finalized() const {
   const std::int32_t member = shared_.finalized.load(std::memory_order_relaxed);
   if (member == 0) return {};
-  return base::Status::failure(finalized_sentence(members_[static_cast<std::size_t>(member - 1)].world));
+  return peer_finalized(members_[static_cast<std::size_t>(member - 1)].world);
 }
 
 void Rendezvous::finalize() {
@@ -231,7 +235,7 @@ base::Status Rendezvous::leave(Call call, Wait wait, std::uint64_t begin) {
   const Arrival arrival = come(&call);
   // The chosen processes may work for long. But they do not begin while a process has not entered.
   wait_in({turn, begin, call, true}, arrival, wait);
-  return is_refused(begin) ? base::Status::failure(reason(begin)) : outcome(turn);
+  return is_refused(begin) ? reason(begin) : outcome(turn);
 }
 
 void Rendezvous::wait_in(const Waiting& waiting, Arrival arrival, Wait wait) {

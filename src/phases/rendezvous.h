@@ -54,7 +54,7 @@ class Rendezvous {
   bool is_refused(std::uint64_t turn) const;
   base::Status outcome(std::uint64_t turn);
   base::Status someone_finalized() const;
-  std::string reason(std::uint64_t turn) const;
+  base::Status reason(std::uint64_t turn) const;
   bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
   bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
   void sleep(const Waiting& waiting, Arrival arrival);

@@ -17,15 +17,15 @@ constexpr Call kBarrier{Call::Kind::barrier, 0}, kScatter{Call::Kind::scatter, 0
 
 /// What one process sees: the shared head, and a rendezvous over it that ends the process with 42 when somebody is lost.
 struct Seen {
-  explicit Seen(Meeting& meeting) {
-    const auto size = static_cast<std::size_t>(meeting.size());
-    me = meeting.rank();
+  explicit Seen(Transport& transport) {
+    const auto size = static_cast<std::size_t>(transport.size());
+    me = transport.rank();
     const auto fill = [&](void* head) {
       shared = static_cast<Shared*>(head);
       members = {reinterpret_cast<Member*>(shared + 1), size};
       sign(members[static_cast<std::size_t>(me)]);
     };
-    if (!SharedFile::create(meeting, sizeof(Shared) + size * sizeof(Member), fill, file)) _exit(9);
+    if (!SharedFile::create(transport, sizeof(Shared) + size * sizeof(Member), fill, file)) _exit(9);
     rendezvous.emplace(*shared, members, me, [](const std::string& sentence) {
       _exit(sentence.find("has ended") != std::string::npos ? 42 : 43);
     });
@@ -39,8 +39,8 @@ struct Seen {
 
 TEST(Rendezvous, NobodyGoesOnBeforeAllHaveCome) {
   for (const int count : {1, 2, 3, 5}) {
-    const auto statuses = in_processes(count, [&](Meeting& meeting) {
-      Seen seen(meeting);
+    const auto statuses = in_processes(count, [&](Transport& transport) {
+      Seen seen(transport);
       auto& counter = seen.shared->capacity[0];
       for (int round = 1; round <= 500; ++round) {
         counter.fetch_add(1);
@@ -56,8 +56,8 @@ TEST(Rendezvous, NobodyGoesOnBeforeAllHaveCome) {
 }
 
 TEST(Rendezvous, WhoSleepsUsesNoCpu) {
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    Seen seen(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    Seen seen(transport);
     if (seen.me == 0) node::sleep_for(400'000'000);
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
@@ -71,8 +71,8 @@ TEST(Rendezvous, WhoSleepsUsesNoCpu) {
 
 TEST(Rendezvous, ADeadProcessIsNoticed) {
   const std::int64_t start = base::now_ns();
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    Seen seen(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    Seen seen(transport);
     if (!seen.rendezvous->meet(kBarrier, Rendezvous::Wait::brief)) return false;
     if (seen.me == 1) std::abort();
     return static_cast<bool>(seen.rendezvous->meet(kBarrier, Rendezvous::Wait::asleep));
@@ -82,8 +82,8 @@ TEST(Rendezvous, ADeadProcessIsNoticed) {
 }
 
 TEST(Rendezvous, WhoEndedAfterComingIsNotMissed) {
-  const auto statuses = in_processes(3, [](Meeting& meeting) {
-    Seen seen(meeting);
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    Seen seen(transport);
     if (seen.me == 1) {
       return static_cast<bool>(seen.rendezvous->arrive(kEnter));
     }
@@ -95,8 +95,8 @@ TEST(Rendezvous, WhoEndedAfterComingIsNotMissed) {
 
 TEST(Rendezvous, ATurnWithDifferentCallsIsRefusedAtAllOfThemAndTheNextOnesAreNot) {
   for (const int count : {2, 3, 5}) {
-    const auto statuses = in_processes(count, [&](Meeting& meeting) {
-      Seen seen(meeting);
+    const auto statuses = in_processes(count, [&](Transport& transport) {
+      Seen seen(transport);
       Rendezvous& rendezvous = *seen.rendezvous;
       for (int round = 0; round < 400; ++round) {
         // By the round, one process comes with another call than the others, early or late; or none does.

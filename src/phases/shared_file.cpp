@@ -29,18 +29,20 @@ struct Letter {
 };
 
 base::Status no_memory(std::size_t bytes, int error) {
-  return base::Status::failure(fmt::format(
-      "shared memory of {} KiB could not be had in /dev/shm ({}): free space there (df /dev/shm) or give the container a "
-      "larger one",
-      bytes / 1024, error != 0 ? std::strerror(error) : "failed in another process"));
+  return base::Status::failure(
+      base::code_of_errno(error),
+      fmt::format(
+          "shared memory of {} KiB could not be allocated in /dev/shm ({}): free space there (df /dev/shm) or give the container a "
+          "larger one",
+          bytes / 1024, error != 0 ? std::strerror(error) : "failed in another process"));
 }
 
 }  // namespace
 
 // Two messages in all: where processes have to share cores, each costs many times what it would cost alone.
-base::Status SharedFile::create(Meeting& meeting, std::size_t head, const Fill& fill,
+base::Status SharedFile::create(Transport& transport, std::size_t head, const Fill& fill,
                                 std::unique_ptr<SharedFile>& file) {
-  const bool leader = meeting.rank() == 0;
+  const bool leader = transport.rank() == 0;
   Letter letter;
   node::Invitation& invitation = letter.invitation;
   int fd = -1;
@@ -53,7 +55,7 @@ base::Status SharedFile::create(Meeting& meeting, std::size_t head, const Fill& 
     if (invitation.error == 0 && memory == nullptr) invitation.error = errno;
     if (memory != nullptr) fill(memory);
   }
-  meeting.broadcast(&letter, sizeof(letter));
+  transport.broadcast(&letter, sizeof(letter));
   head = letter.bytes;
   int error = invitation.error;
   if (!leader && error == 0) {
@@ -65,7 +67,7 @@ base::Status SharedFile::create(Meeting& meeting, std::size_t head, const Fill& 
       error = errno;
     }
   }
-  const bool everybody = meeting.all_agree(memory != nullptr);
+  const bool everybody = transport.all_agree(memory != nullptr);
   if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
   if (!everybody) {
     if (memory != nullptr) munmap(memory, head);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "phases/meeting.h"
+#include "phases/transport.h"
 
 namespace steelyard::phases {
 
@@ -14,10 +14,12 @@ namespace steelyard::phases {
 /// gone before create() returns: a crash leaves nothing behind.
 class SharedFile {
  public:
-  /// Collective over the meeting. `head`: bytes, those of rank 0 rule. Each process has `fill` write what is its own before
-  /// anybody returns, rank 0 before the others have the file. Where one process cannot have it, all get the failure.
+  /// Collective over the processes of the transport. `head`: bytes, as rank 0 passes them. `fill` writes each process's own data:
+  /// on rank 0 before the others map the file, on the others before any process returns. If one process cannot map the file, all
+  /// get the failure.
   using Fill = std::function<void(void* head)>;
-  static base::Status create(Meeting& meeting, std::size_t head, const Fill& fill, std::unique_ptr<SharedFile>& file);
+  static base::Status create(Transport& transport, std::size_t head, const Fill& fill,
+                             std::unique_ptr<SharedFile>& file);
   ~SharedFile();
   SharedFile(const SharedFile&) = delete;
   SharedFile& operator=(const SharedFile&) = delete;

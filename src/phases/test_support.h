@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "phases/meeting.h"
+#include "phases/transport.h"
 
 // What the tests of this folder share: machines that are not here, and real processes that meet without an MPI.
 namespace steelyard::phases::testing_support {
@@ -21,14 +21,14 @@ class Emulated {
   ~Emulated() { unsetenv("HWLOC_SYNTHETIC"); }
 };
 
-class ForkedMeeting final : public Meeting {
+class ForkedTransport final : public Transport {
  public:
   struct Table {
     pthread_barrier_t barrier;
     char bytes[64 * 1024];
     int agreed;
   };
-  ForkedMeeting(Table& table, int rank, int size) : table_(table), rank_(rank), size_(size) {}
+  ForkedTransport(Table& table, int rank, int size) : table_(table), rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   int rank_in_communicator() const override { return 100 + rank_; }
@@ -55,9 +55,10 @@ class ForkedMeeting final : public Meeting {
 
 /// Runs `body` in that many processes, and gives their exit statuses: 0 where it returned true, 1 where false, 128 + n for
 /// a signal.
-inline std::vector<int> in_processes(int count, const std::function<bool(Meeting&)>& body) {
-  void* memory = mmap(nullptr, sizeof(ForkedMeeting::Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto* table = static_cast<ForkedMeeting::Table*>(memory);
+inline std::vector<int> in_processes(int count, const std::function<bool(Transport&)>& body) {
+  void* memory =
+      mmap(nullptr, sizeof(ForkedTransport::Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* table = static_cast<ForkedTransport::Table*>(memory);
   pthread_barrierattr_t attributes;
   pthread_barrierattr_init(&attributes);
   pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
@@ -66,8 +67,8 @@ inline std::vector<int> in_processes(int count, const std::function<bool(Meeting
   for (int rank = 0; rank < count; ++rank) {
     const pid_t child = fork();
     if (child == 0) {
-      ForkedMeeting meeting(*table, rank, count);
-      _exit(body(meeting) ? 0 : 1);
+      ForkedTransport transport(*table, rank, count);
+      _exit(body(transport) ? 0 : 1);
     }
     children.push_back(child);
   }
@@ -77,7 +78,7 @@ inline std::vector<int> in_processes(int count, const std::function<bool(Meeting
     waitpid(child, &status, 0);
     statuses.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
   }
-  munmap(memory, sizeof(ForkedMeeting::Table));
+  munmap(memory, sizeof(ForkedTransport::Table));
   return statuses;
 }
 

@@ -26,7 +26,7 @@ int local_members(const int* members, int count) {
 }
 
 Broadcasting broadcasting() {
-  using base::BroadcastTree;
+  using base::CollectivesTree;
   const State* state = g_state;
   const base::Options& options = base::options();
   Broadcasting chosen;
@@ -35,12 +35,12 @@ Broadcasting broadcasting() {
     return chosen;
   chosen.on = true;
   chosen.node = state->bootstrap->node_index();
-  chosen.settings.policy = options.broadcast_tree == BroadcastTree::swap       ? collectives::Policy::swap
-                           : options.broadcast_tree == BroadcastTree::binomial ? collectives::Policy::binomial
-                                                                               : collectives::Policy::sort;
-  chosen.settings.every = static_cast<int>(options.broadcast_every);
-  chosen.settings.threshold = options.broadcast_threshold * std::int64_t{1000};
-  chosen.may_leave_to_library = options.broadcast_tree == BroadcastTree::automatic;
+  chosen.settings.policy = options.collectives_tree == CollectivesTree::swap       ? collectives::Policy::swap
+                           : options.collectives_tree == CollectivesTree::binomial ? collectives::Policy::binomial
+                                                                                   : collectives::Policy::sort;
+  chosen.settings.every = static_cast<int>(options.collectives_tree_every);
+  chosen.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
+  chosen.may_leave_to_library = options.collectives_tree == CollectivesTree::automatic;
   return chosen;
 }
 

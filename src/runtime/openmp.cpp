@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/counter_clock.h"
+#include "loops/registry.h"
 #include "node/topology.h"
+#include "partition/function_names.h"
 #include "partition/known_queries.h"
 #include "runtime/state.h"
 #include "runtime/virtual_threads.h"
@@ -57,9 +60,9 @@ void decide_limits(int natural) {
   if (!may_move()) return;
   g_limits.ceiling =
       std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
-  if (options.thread_local_data == base::ThreadLocal::keep) {
-    fix(ThreadLimits::data, "--thread-local=keep keeps the thread count of every rank");
-  } else if (options.thread_local_data == base::ThreadLocal::automatic && options.thread_local_bytes > 0) {
+  if (options.thread_local_data == base::ThreadLocalData::keep) {
+    fix(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
+  } else if (options.thread_local_data == base::ThreadLocalData::automatic && options.thread_local_bytes > 0) {
     // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
     fix(ThreadLimits::data,
         fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
@@ -68,9 +71,9 @@ void decide_limits(int natural) {
   }
 }
 
-bool may_resize_any() { return base::options().thread_numbers == base::ThreadNumbers::resize; }
+bool may_resize_any() { return base::options().thread_ids == base::ThreadIds::resize; }
 
-// A region that asks for thread numbers, or that might, keeps the program's count.
+// A region that queries thread IDs, or that might, keeps the program's count.
 bool keeps_count(const observe::Site& site) {
   return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved);
 }
@@ -84,7 +87,7 @@ void meet_late_runtime(State& state) {
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
 bool matters(const State& state, const observe::Site& site) {
   const base::Options& options = base::options();
-  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_reweigh)) return true;
+  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_rebalance_static)) return true;
   if (state.cores == nullptr || !state.cores->problem().empty()) return false;
   // Where each process has one core, it only gains those that are lent.
   return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
@@ -104,6 +107,8 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     state.fixed_wall += wall;
   } else if (site.queries == Queries::unproved && !may_resize_any()) {
     state.asking_wall += wall;
+    const auto body = reinterpret_cast<std::uint64_t>(state.body);
+    state.asking[body != 0 ? body : state.call] += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
@@ -111,8 +116,7 @@ void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions,
         state.fixed_wall > state.asking_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
-            : "the program's regions query thread IDs (omp_get_thread_num), so it may have sized arrays or divided work by the "
-              "thread count that it was told");
+            : "regions that query thread IDs");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
@@ -126,6 +130,20 @@ const std::string& ThreadLimits::fixed_reason() const {
 }
 
 ThreadLimits& limits() { return g_limits; }
+
+std::vector<observe::KeptRegion> kept_regions(const State& state) {
+  const std::string& reason = g_limits.fixed_reason();
+  const bool other_reason = reason != g_limits.reasons[ThreadLimits::regions] || state.fixed_wall > state.asking_wall;
+  if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
+  std::vector<std::uint64_t> places;
+  for (const auto& [place, wall] : state.asking) places.push_back(place);
+  const std::vector<std::string> functions = partition::function_names(places);
+  std::vector<observe::KeptRegion> regions;
+  for (std::size_t n = 0; n < places.size(); ++n)
+    regions.push_back({loops::site_name(places[n]), functions[n], 1, base::seconds(state.asking.at(places[n]))});
+  return regions;
+}
+
 std::string openmp_version() {
   if (g_gnu.load() == nullptr) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
@@ -197,6 +215,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     state->virtual_threads = virtual_threads(site, std::max(request.requested, state->asked_threads), request.body);
   terms.virtual_threads = state->virtual_threads;
   state->region = &site;
+  state->call = request.site;
   state->body = request.body;
   if (site.queries == Queries::unknown && matters(*state, site)) site.queries = Queries::watched;
   state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
@@ -231,7 +250,7 @@ void region_end() {
   }
   if (site.queries == Queries::watched) {
     // What it has not asked yet, it may ask when it has another number of threads.
-    const bool looks = base::options().thread_numbers == base::ThreadNumbers::automatic && state->body != nullptr;
+    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && state->body != nullptr;
     site.queries = looks && partition::may_ask(state->body) ? Queries::unproved : Queries::proved;
   }
   if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
@@ -300,7 +319,7 @@ void team_asked(const void* caller) {
   if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
   const observe::Site* const site = g_state->region;
   if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
-  const bool looks = caller != nullptr && base::options().thread_numbers == base::ThreadNumbers::automatic;
+  const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
   if (looks && partition::is_proved(caller, g_state->body)) {
     if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);
     return;

@@ -21,7 +21,7 @@
 #include "loops/setup.h"
 #include "node/binding.h"
 #include "observe/record.h"
-#include "observe/verdict.h"
+#include "observe/summary.h"
 #include "runtime/openmp.h"
 #include "runtime/state.h"
 #include "runtime/static_loops.h"
@@ -36,11 +36,11 @@ namespace {
 
 using base::now_ns;
 
-node::Level level_of(base::Domain domain) {
+node::Level level_of(base::CoresDomain domain) {
   switch (domain) {
-    case base::Domain::node: return node::Level::node;
-    case base::Domain::numa: return node::Level::numa;
-    case base::Domain::l3: return node::Level::l3;
+    case base::CoresDomain::node: return node::Level::node;
+    case base::CoresDomain::numa: return node::Level::numa;
+    case base::CoresDomain::l3: return node::Level::l3;
     default: return node::Level::package;  // as the paper
   }
 }
@@ -71,7 +71,7 @@ base::Status share_memory(State& state) {
   const bool compares = asked == base::Collectives::automatic;
   state.takes_every_broadcast = state.bootstrap->all_agree(compares || asked == base::Collectives::on);
   state.compares_broadcasts = state.bootstrap->all_agree(compares);
-  state.plants_trees = state.bootstrap->all_agree(base::options().broadcast_tree != base::BroadcastTree::library);
+  state.plants_trees = state.bootstrap->all_agree(base::options().collectives_tree != base::CollectivesTree::library);
   const std::size_t bytes =
       observe::LiveBoard::footprint(state.count) + node::Segment::footprint<node::Process>(state.count) +
       node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
@@ -129,7 +129,7 @@ void create_cores(State& state) {
   cores::Options chosen;
   const bool moves = options.cores && !options.observe;
   chosen.lend = options.lending && moves && options.wait == base::Wait::sleep;
-  chosen.level = level_of(options.domain);
+  chosen.level = level_of(options.cores_domain);
   chosen.policy.every = static_cast<int>(options.balance_every);
   chosen.policy.at = static_cast<int>(options.balance_at);
   if (!moves) return;
@@ -190,10 +190,10 @@ void print_banner(const State& state) {
                                              : "cores on, lending off" + no_lending(state);
   const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
   std::string more = takes_loops() ? ", loops " + told("loops") : "";
-  if (options.loops_reweigh) more += ", static loops reweighed";
+  if (options.loops_rebalance_static) more += ", static loops rebalanced";
   const char* const whose = takes_loops() ? "" : " (only loops that call steelyard)";
-  if (!options.learn.empty()) more += ", learns in " + options.learn + whose;
-  if (!options.replay.empty()) more += ", replays " + options.replay + whose;
+  if (!options.loops_learn.empty()) more += ", learns in " + options.loops_learn + whose;
+  if (!options.loops_replay.empty()) more += ", replays " + options.loops_replay + whose;
   if (state.boards != nullptr) more += ", collectives " + told("collectives");
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
                           state.bootstrap->library(), openmp_version().empty() ? "no OpenMP" : openmp_version(), nodes,
@@ -242,7 +242,7 @@ std::vector<std::string> seen_at_work(const State& state) {
   return seen;
 }
 
-std::vector<std::string> remarks(const State& state) {
+std::vector<std::string> remarks(const State& state, bool tells_regions) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
   if (state.sleeps && windows_seen()) {
@@ -251,10 +251,10 @@ std::vector<std::string> remarks(const State& state) {
         "cores");
   }
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
-  if (base::options().loops_reweigh && !static_loops_seen()) {
+  if (base::options().loops_rebalance_static && !static_loops_seen()) {
     list.emplace_back(
-        "--loops-reweigh found no plain static loop that it could fit: gcc's ask nobody, and regions whose threads ask "
-        "for their numbers are left alone");
+        "--loops-rebalance-static found no plain static loop that it could fit: gcc's ask nobody, and regions that query "
+        "thread IDs are left alone");
   }
   if (base::options().virtual_threads > 1 && !base::options().observe && state.activity.totals().virtual_regions == 0) {
     list.emplace_back(
@@ -273,18 +273,9 @@ std::vector<std::string> remarks(const State& state) {
         "--collectives=called, and the program never called steelyard_bcast(): its broadcasts were left to the MPI "
         "library");
   }
-  if (state.cores != nullptr && !limit.fixed_reason().empty()) {
+  // Regions that query thread IDs are told of by merge(), for all ranks at once.
+  if (state.cores != nullptr && !limit.fixed_reason().empty() && !tells_regions)
     list.push_back(limit.fixed_reason() + ": its threads were left alone");
-  } else if (state.cores != nullptr) {
-    if (state.asking_wall > 0) {
-      list.push_back(fmt::format(
-          "regions that query thread IDs kept the program's {} thread{} ({:.0f} % of the time in regions): the program may "
-          "have sized arrays or divided work by that count",
-          limit.program, limit.program == 1 ? "" : "s",
-          100.0 * static_cast<double>(state.asking_wall) /
-              static_cast<double>(std::max<std::int64_t>(1, state.activity.totals().region_wall))));
-    }
-  }
   return list;
 }
 
@@ -309,7 +300,8 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
   rank.scatters = delivered_of(state, collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
-  part.remarks = remarks(state);
+  part.kept_regions = kept_regions(state);
+  part.remarks = remarks(state, !part.kept_regions.empty());
   part.tasks = state.tasks;
   part.trees = state.trees;
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
@@ -332,7 +324,7 @@ observe::Contribution contribution(State& state, std::int64_t now) {
 
 // The path, for the verdict to name; "" where there is no record.
 std::string write_record(const observe::RunRecord& record, const std::string& path) {
-  if (path == "none") return {};
+  if (path.empty()) return {};
   const int error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   base::warn(fmt::format(
@@ -365,8 +357,8 @@ void conclude(State& state, std::vector<std::string> gathered) {
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, std::move(parts));
   const std::string path = write_record(record, options.record);
-  if (!options.verdict) return;
-  for (const std::string& line : observe::verdict(record, path)) base::print(line);
+  if (!options.summary) return;
+  for (const std::string& line : observe::summary(record, path)) base::print(line);
 }
 
 }  // namespace
@@ -384,14 +376,14 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   const base::Options& options = base::options();
   state->topology = node::discover();
   loops::know_machine(state->topology);
-  state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline));
+  state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
   if (base::Status status = share_memory(*state); status) {
     introduce(*state);
     state->bootstrap->barrier_in_node();
     create_cores(*state);
     open_live_board(*state);
     // The ranks of an emulated node share their cores with those of the others.
-    const bool shared = state->count > 1 || options.node_ranks > 0;
+    const bool shared = state->count > 1 || options.ranks_per_node > 0;
     state->sleeps = options.wait == base::Wait::sleep && !options.observe && shared;
   } else {
     state->segment_problem = status.sentence();

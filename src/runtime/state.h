@@ -96,16 +96,18 @@ struct State {
 
   // The present region.
   observe::Site* region = nullptr;
+  std::uint64_t call = 0;      // where it is begun: the return address
   const void* body = nullptr;  // the function that its threads run, where that is known
   int team = 1;
   int asked_threads = 0;
   bool by_clause = false;
   int virtual_threads = 0;
-  std::atomic<bool> asked{false};            // by a thread of it, for its number or for how many they are
-  std::atomic<bool> divided{false};          // by a thread of it, whose query is proved to be that of a static loop
-  std::int64_t fixed_wall = 0;               // ns in regions whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;              // ns in regions that keep the program's count because they ask for it
-  std::atomic<bool> foreign_regions{false};  // some were begun by other threads than the primary
+  std::atomic<bool> asked{false};                // by a thread of it, for its number or for how many they are
+  std::atomic<bool> divided{false};              // by a thread of it, whose query is proved to be that of a static loop
+  std::int64_t fixed_wall = 0;                   // ns in regions whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;                  // ns in regions that keep the program's count because they ask for it
+  std::map<std::uint64_t, std::int64_t> asking;  // the same for each of them, by an address in its code
+  std::atomic<bool> foreign_regions{false};      // some were begun by other threads than the primary
 
   // Phases, at the leader.
   observe::PeriodFinder collective_period;
@@ -133,6 +135,9 @@ std::int64_t event_ns();
 bool in_region();
 
 ThreadLimits& limits();
+/// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it for
+/// another reason.
+std::vector<observe::KeptRegion> kept_regions(const State& state);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.

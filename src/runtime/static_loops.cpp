@@ -104,9 +104,9 @@ std::string described(const loops::StaticParts& parts) {
 
 }  // namespace
 
-void reweigh_static_loops() {
+void rebalance_static_loops() {
   const base::Options& options = base::options();
-  g_on = options.loops_reweigh && !options.observe && options.loops != base::Loops::off;
+  g_on = options.loops_rebalance_static && !options.observe && options.loops != base::Loops::off;
 }
 
 StaticLoops* static_loops_of(std::uint64_t region) {

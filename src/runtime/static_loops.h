@@ -12,7 +12,7 @@
 namespace steelyard::runtime {
 
 /// From now on, where the options say so.
-void reweigh_static_loops();
+void rebalance_static_loops();
 
 /// What is known of the static loops of the region at this address, which this process's primary thread begins; null where
 /// they keep even parts. Not for a region whose threads may divide by their numbers on their own.

@@ -114,7 +114,7 @@ void take_loops() {
   const base::Options& options = base::options();
   if (options.observe || options.loops == base::Loops::off) return;
   g_on.store(true, std::memory_order_relaxed);
-  reweigh_static_loops();
+  rebalance_static_loops();
 }
 
 Region* region_made(const ThreadCells& cells) {

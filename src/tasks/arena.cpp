@@ -19,20 +19,22 @@ constexpr std::uint64_t kPage = 4096;
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 base::Status no_memory(std::uint64_t bytes, int error) {
-  return base::Status::failure(fmt::format(
-      "a task pool needs {} KiB of shared memory in /dev/shm, which could not be had ({}): free space there (df /dev/shm) or "
-      "give the container a larger one",
-      bytes / 1024, error != 0 ? std::strerror(error) : "failed at another rank"));
+  return base::Status::failure(
+      base::code_of_errno(error),
+      fmt::format(
+          "a task pool needs {} KiB of shared memory in /dev/shm, which could not be allocated ({}): free space there (df /dev/shm) or "
+          "give the container a larger one",
+          bytes / 1024, error != 0 ? std::strerror(error) : "failed at another rank"));
 }
 
 }  // namespace
 
-base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& arena) {
-  std::unique_ptr<Arena> made(new Arena(mail.reach()));
-  const bool leader = mail.node_rank() == 0;
+base::Status Arena::create(Transport& transport, int threads, std::unique_ptr<Arena>& arena) {
+  std::unique_ptr<Arena> made(new Arena(transport.reach()));
+  const bool leader = transport.node_rank() == 0;
   const std::uint64_t head =
-      whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(mail.node_size()));
-  made->processes_ = mail.node_size();
+      whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(transport.node_size()));
+  made->processes_ = transport.node_size();
   made->regions_ = head;
 
   node::Invitation invitation;
@@ -40,7 +42,7 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
     made->fd_ = node::invite(invitation);
     if (made->fd_ >= 0) invitation.error = posix_fallocate(made->fd_, 0, static_cast<off_t>(head));
   }
-  mail.broadcast_in_node(&invitation, sizeof(invitation));
+  transport.broadcast_in_node(&invitation, sizeof(invitation));
   int error = invitation.error;
   if (!leader && error == 0) {
     made->fd_ = node::accept(invitation);
@@ -51,15 +53,15 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
   if (memory != MAP_FAILED) {
     made->base_ = static_cast<char*>(memory);
     made->mapped_ = head;
-    ProcessBlock& me = made->process(mail.node_rank());
-    me.rank = mail.rank();
-    me.world.store(mail.rank(), std::memory_order_relaxed);
+    ProcessBlock& me = made->process(transport.node_rank());
+    me.rank = transport.rank();
+    me.world.store(transport.rank(), std::memory_order_relaxed);
     me.pid = getpid();
     me.threads = threads;
   } else if (error == 0) {
     error = errno;
   }
-  const bool all_attached = mail.all_agree(memory != MAP_FAILED);
+  const bool all_attached = transport.all_agree(memory != MAP_FAILED);
   if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
   if (!all_attached) return no_memory(head, error);
 
@@ -75,13 +77,13 @@ base::Status Arena::create(Mail& mail, int threads, std::unique_ptr<Arena>& aren
     made->base_ = static_cast<char*>(memory);
     made->mapped_ = whole;
     madvise(memory, whole, MADV_DONTDUMP);
-    for (int worker = made->first_worker(mail.node_rank()); worker < made->first_worker(mail.node_rank() + 1);
+    for (int worker = made->first_worker(transport.node_rank()); worker < made->first_worker(transport.node_rank() + 1);
          ++worker) {
       ready = ready && made->back(made->region(worker), whole_pages(sizeof(WorkerBlock)));
     }
   }
   error = ready ? 0 : errno;
-  if (!mail.all_agree(ready))
+  if (!transport.all_agree(ready))
     return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->workers()), error);
   arena = std::move(made);
   return {};

@@ -7,18 +7,19 @@
 #include "base/status.h"
 #include "tasks/deque.h"
 #include "tasks/heap.h"
-#include "tasks/mail.h"
+#include "tasks/transport.h"
 
 // What the processes of a node see of each other's pool, in the memory that they share.
 namespace steelyard::tasks {
 
 /// The node's part in finding out that all is over; see ending.h.
 struct alignas(64) NodeBlock {
-  std::atomic<std::uint64_t> wave;                        ///< that is being gathered, and the verdict on the one before
+  std::atomic<std::uint64_t> round;                       ///< that is being gathered, and the verdict on the one before
   std::atomic<std::uint32_t> asleep;                      ///< workers that look for tasks
   alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
-  std::atomic<std::uint64_t> leaver, last_leaver;         ///< their highest; and that of the verdict. See Waves::Counts
+  std::atomic<std::uint64_t> leaver,
+      last_leaver;  ///< their highest; and that of the verdict. See TerminationRounds::Counts
 };
 
 /// One process.
@@ -27,11 +28,11 @@ struct alignas(64) ProcessBlock {
   std::int32_t rank;
   std::int32_t pid;
   std::int32_t threads;
-  alignas(64) std::atomic<std::uint64_t> inbox;    ///< blocks for it, the newest first
-  alignas(64) std::atomic<std::uint64_t> entered;  ///< runs that it has come to
-  std::atomic<std::uint64_t> mailed, received;     ///< messages between nodes
-  std::atomic<std::uint32_t> leaving;              ///< it frees the pool: 1; 2: since it calls MPI_Finalize
-  std::atomic<std::int32_t> world;                 ///< its rank in MPI_COMM_WORLD, for messages
+  alignas(64) std::atomic<std::uint64_t> inbox;        ///< blocks for it, the newest first
+  alignas(64) std::atomic<std::uint64_t> entered;      ///< runs that it has come to
+  std::atomic<std::uint64_t> sent_messages, received;  ///< messages between nodes
+  std::atomic<std::uint32_t> leaving;                  ///< it frees the pool: 1; 2: since it calls MPI_Finalize
+  std::atomic<std::int32_t> world;                     ///< its rank in MPI_COMM_WORLD, for messages
   /// Ranks of other nodes that its links say are missing in a run; see roll_call.cpp.
   static constexpr int kFar = 16;
   alignas(64) std::atomic<std::uint64_t> far[kFar];
@@ -51,7 +52,7 @@ struct alignas(64) WorkerBlock {
 class Arena {
  public:
   /// Collective over all ranks: where one cannot have it, all get the failure. `threads`: workers of this process.
-  static base::Status create(Mail& mail, int threads, std::unique_ptr<Arena>& arena);
+  static base::Status create(Transport& transport, int threads, std::unique_ptr<Arena>& arena);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

@@ -5,42 +5,42 @@
 namespace steelyard::tasks {
 namespace {
 
-// The word of a node: the wave that is being gathered, and the verdict on the one before.
-std::uint64_t pack(std::uint64_t wave, Waves::Verdict verdict) {
-  return wave << 2 | static_cast<std::uint64_t>(verdict);
+// The word of a node: the round that is being gathered, and the verdict on the one before.
+std::uint64_t pack(std::uint64_t round, TerminationRounds::Verdict verdict) {
+  return round << 2 | static_cast<std::uint64_t>(verdict);
 }
 
-// While tasks are under way, waves follow each other ever more slowly.
+// While tasks are under way, rounds follow each other ever more slowly.
 constexpr std::int64_t kFirstPace = 5'000, kLastPace = 200'000;
 
 }  // namespace
 
-std::optional<Waves::Verdict> Ending::step(std::uint64_t run, bool idle, std::int64_t now) {
+std::optional<TerminationRounds::Verdict> Ending::step(std::uint64_t run, bool idle, std::int64_t now) {
   NodeBlock& node = arena_.node();
-  const std::uint64_t word = node.wave.load(std::memory_order_acquire);
-  const std::uint64_t wave = word >> 2;
-  if (wave != seen_) {
-    const auto verdict = static_cast<Waves::Verdict>(word & 3);
-    for (const int child : duties_.children) voice_.verdict(child, wave, verdict, leaver());
-    seen_ = wave;
-    if (verdict != Waves::Verdict::again) {
+  const std::uint64_t word = node.round.load(std::memory_order_acquire);
+  const std::uint64_t round = word >> 2;
+  if (round != seen_) {
+    const auto verdict = static_cast<TerminationRounds::Verdict>(word & 3);
+    for (const int child : duties_.children) voice_.verdict(child, round, verdict, leaver());
+    seen_ = round;
+    if (verdict != TerminationRounds::Verdict::again) {
       pace_ = 0;
       return verdict;
     }
   }
-  if (!duties_.speaks || !idle || spoken_ == wave) return {};
+  if (!duties_.speaks || !idle || spoken_ == round) return {};
   if (node.children.load(std::memory_order_acquire) != static_cast<std::uint64_t>(duties_.children_of_node)) return {};
   if (!is_complete(run)) return {};
   const bool root = duties_.parent < 0;
   if (root && now < not_before_) return {};
-  const Waves::Counts counts = gather();
-  spoken_ = wave;
+  const TerminationRounds::Counts counts = gather();
+  spoken_ = round;
   if (!root) {
-    voice_.report(duties_.parent, wave, counts);
+    voice_.report(duties_.parent, round, counts);
   } else {
     pace_ = std::clamp(2 * pace_, kFirstPace, kLastPace);
     not_before_ = now + pace_;
-    advance(wave + 1, waves_.judge(counts, ranks_), counts.leaver);
+    advance(round + 1, rounds_.judge(counts, ranks_), counts.leaver);
   }
   return {};
 }
@@ -52,10 +52,11 @@ bool Ending::is_complete(std::uint64_t run) const {
   return true;
 }
 
-Waves::Counts Ending::gather() const {
+TerminationRounds::Counts Ending::gather() const {
   const NodeBlock& node = arena_.node();
-  Waves::Counts counts{node.spawned.load(std::memory_order_relaxed), node.finished.load(std::memory_order_relaxed),
-                       node.leaving.load(std::memory_order_relaxed), node.leaver.load(std::memory_order_relaxed)};
+  TerminationRounds::Counts counts{
+      node.spawned.load(std::memory_order_relaxed), node.finished.load(std::memory_order_relaxed),
+      node.leaving.load(std::memory_order_relaxed), node.leaver.load(std::memory_order_relaxed)};
   for (int index = 0; index < arena_.workers(); ++index) {
     const WorkerBlock& worker = arena_.worker(index);
     counts.finished += worker.finished.load(std::memory_order_acquire);
@@ -70,12 +71,12 @@ Waves::Counts Ending::gather() const {
     const auto world = static_cast<std::uint64_t>(process.world.load(std::memory_order_relaxed));
     counts.leaver = std::max(counts.leaver, 2 * (world + 1) + leaving - 1);
     counts.finished += process.received.load(std::memory_order_acquire);
-    counts.spawned += process.mailed.load(std::memory_order_acquire);
+    counts.spawned += process.sent_messages.load(std::memory_order_acquire);
   }
   return counts;
 }
 
-void Ending::reported(const Waves::Counts& counts) {
+void Ending::reported(const TerminationRounds::Counts& counts) {
   NodeBlock& node = arena_.node();
   node.spawned.fetch_add(counts.spawned, std::memory_order_relaxed);
   node.finished.fetch_add(counts.finished, std::memory_order_relaxed);
@@ -85,11 +86,11 @@ void Ending::reported(const Waves::Counts& counts) {
   node.children.fetch_add(1, std::memory_order_release);
 }
 
-void Ending::decided(std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) {
-  advance(wave, verdict, leaver);
+void Ending::decided(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
+  advance(round, verdict, leaver);
 }
 
-void Ending::advance(std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) {
+void Ending::advance(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
   NodeBlock& node = arena_.node();
   node.children.store(0, std::memory_order_relaxed);
   node.spawned.store(0, std::memory_order_relaxed);
@@ -97,7 +98,7 @@ void Ending::advance(std::uint64_t wave, Waves::Verdict verdict, std::uint64_t l
   node.leaving.store(0, std::memory_order_relaxed);
   node.leaver.store(0, std::memory_order_relaxed);
   node.last_leaver.store(leaver, std::memory_order_relaxed);
-  node.wave.store(pack(wave, verdict), std::memory_order_release);
+  node.round.store(pack(round, verdict), std::memory_order_release);
 }
 
 }  // namespace steelyard::tasks

@@ -9,10 +9,11 @@ namespace steelyard::tasks {
 namespace {
 
 constexpr int kMostAtOnce = 256;
-constexpr std::int64_t kMailEvery = 50'000;
-constexpr std::int64_t kRarely = 1'000'000;  // on a single node, where only what shared memory cannot hold is mailed
-constexpr std::int64_t kSeeOff = 1'000'000, kStep = 10'000;
-constexpr std::size_t kLetter =
+constexpr std::int64_t kReceiveEvery = 50'000;
+constexpr std::int64_t kRarely =
+    1'000'000;  // on a single node, where only what shared memory cannot hold is sent as a message
+constexpr std::int64_t kDrain = 1'000'000, kStep = 10'000;
+constexpr std::size_t kMessageBytes =
     1 << 20;  // bytes of tasks in one message, more or less: the first can be begun with early
 constexpr std::size_t kGift = 8 << 20;  // of all that one request brings
 
@@ -22,7 +23,7 @@ std::vector<char> bytes_of(const void* data, std::size_t size) {
 }
 
 struct Decided {
-  Waves::Verdict verdict;
+  TerminationRounds::Verdict verdict;
   std::uint64_t leaver;
 };
 
@@ -33,19 +34,19 @@ bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; 
 void Pool::poll(std::int64_t time, bool idle) {
   collect_blocks();
   const bool alone = routes_.places().nodes() == 1;
-  if (time >= next_mail_ || (idle && !alone)) {
-    collect_mail();
-    next_mail_ = time + (alone ? kRarely : kMailEvery);
+  if (time >= next_receive_ || (idle && !alone)) {
+    receive_messages();
+    next_receive_ = time + (alone ? kRarely : kReceiveEvery);
   }
   router_.pump(idle);
   if (!held_.empty()) serve();
-  postbox_.step();
+  send_queue_.step();
   if (!verdict_) verdict_ = ending_->step(run_, idle && primary().queued() == 0, time);
 }
 
 void Pool::collect_blocks() {
   blocks_.clear();
-  arena_->collect(mail_->node_rank(), blocks_);
+  arena_->collect(transport_->node_rank(), blocks_);
   for (const std::uint64_t block : blocks_) {
     Header header;
     const char* bytes = Heap::bytes(arena_->base(), block);
@@ -79,29 +80,29 @@ void Pool::collect_blocks() {
   }
 }
 
-void Pool::collect_mail() {
+void Pool::receive_messages() {
   int from = 0;
   std::size_t bytes = 0;
-  for (int i = 0; i < kMostAtOnce && mail_->arrived(from, bytes); ++i) {
-    std::vector<char>& letter = arriving_[from];
-    const std::size_t before = letter.size();
-    letter.resize(before + bytes);
-    mail_->receive(letter.data() + before, bytes);
+  for (int i = 0; i < kMostAtOnce && transport_->arrived(from, bytes); ++i) {
+    std::vector<char>& message = arriving_[from];
+    const std::size_t before = message.size();
+    message.resize(before + bytes);
+    transport_->receive(message.data() + before, bytes);
     Header header;
-    std::memcpy(&header, letter.data(), sizeof(header));
-    if (letter.size() == sizeof(header) + header.bytes) read(from, std::exchange(letter, {}));
+    std::memcpy(&header, message.data(), sizeof(header));
+    if (message.size() == sizeof(header) + header.bytes) read(from, std::exchange(message, {}));
   }
 }
 
-void Pool::read(int from, std::vector<char> letter) {
+void Pool::read(int from, std::vector<char> message) {
   Header header;
-  std::memcpy(&header, letter.data(), sizeof(header));
+  std::memcpy(&header, message.data(), sizeof(header));
   if (counted(header.kind)) {
-    std::atomic<std::uint64_t>& received = arena_->process(mail_->node_rank()).received;
+    std::atomic<std::uint64_t>& received = arena_->process(transport_->node_rank()).received;
     received.store(received.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   connections_.insert(from);
-  const char* bytes = letter.data() + sizeof(header);
+  const char* bytes = message.data() + sizeof(header);
   switch (header.kind) {
     case Kind::request:
     case Kind::early_request:
@@ -113,7 +114,7 @@ void Pool::read(int from, std::vector<char> letter) {
       if (header.further == 0) answered(from);  // the first message of the answer
       for_each_record(bytes, header.bytes, [this](const Record& record, const char* input) {
         primary().receive(record, input);
-        ++totals_.stolen_far;
+        ++totals_.stolen_remote;
         return true;
       });
       primary().publish();
@@ -143,7 +144,7 @@ void Pool::read(int from, std::vector<char> letter) {
       }
       break;
     case Kind::report: {
-      Waves::Counts counts;
+      TerminationRounds::Counts counts;
       std::memcpy(&counts, bytes, sizeof(counts));
       ending_->reported(counts);
       break;
@@ -168,7 +169,7 @@ void Pool::tell_load() {
   // What others have taken of it in the meantime is a part of it.
   const auto load = static_cast<double>(spawned_here() - told_);
   if (rank() == 0) return load_told(0, run_, load);
-  mail(0, Kind::load, run_, bytes_of(&load, sizeof(load)));
+  send_message(0, Kind::load, run_, bytes_of(&load, sizeof(load)));
 }
 
 // Some are a run ahead of others; and a run may be over before the last load of it has come.
@@ -177,7 +178,7 @@ void Pool::load_told(int from, std::uint64_t run, double load) {
   Loads& loads = loads_[run];
   loads.by_node.resize(static_cast<std::size_t>(places.nodes()));
   loads.by_node[static_cast<std::size_t>(places.node(from))] += load;
-  if (++loads.told < mail_->size()) return;
+  if (++loads.told < transport_->size()) return;
   const std::vector<std::uint32_t> group_of =
       deal_into_groups(loads.by_node, static_cast<std::size_t>(settings_.group));
   loads_.erase(run);
@@ -185,9 +186,9 @@ void Pool::load_told(int from, std::uint64_t run, double load) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
   for (std::uint32_t node = 0; node < group_of.size(); ++node) groups[group_of[node]].push_back(node);
   join_group(groups[group_of[static_cast<std::size_t>(places.node(0))]]);
-  for (int to = 1; to < mail_->size(); ++to) {
+  for (int to = 1; to < transport_->size(); ++to) {
     const std::vector<std::uint32_t>& nodes = groups[group_of[static_cast<std::size_t>(places.node(to))]];
-    mail(to, Kind::groups, run, bytes_of(nodes.data(), nodes.size() * sizeof(nodes[0])));
+    send_message(to, Kind::groups, run, bytes_of(nodes.data(), nodes.size() * sizeof(nodes[0])));
   }
 }
 
@@ -205,18 +206,18 @@ void Pool::ask_of(std::vector<std::size_t> peers) {
   victims_.emplace(askable_.size(), static_cast<std::uint64_t>(rank()));
 }
 
-void Pool::mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
+void Pool::send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
   if (counted(kind)) {
-    std::atomic<std::uint64_t>& mailed = arena_->process(mail_->node_rank()).mailed;
-    mailed.store(mailed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    std::atomic<std::uint64_t>& sent_messages = arena_->process(transport_->node_rank()).sent_messages;
+    sent_messages.store(sent_messages.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   const Header header{kind, static_cast<std::uint16_t>(further), rank(), bytes.size(), number};
-  std::vector<char> letter(sizeof(header) + bytes.size());
-  std::memcpy(letter.data(), &header, sizeof(header));
-  std::copy(bytes.begin(), bytes.end(), letter.begin() + sizeof(header));
+  std::vector<char> message(sizeof(header) + bytes.size());
+  std::memcpy(message.data(), &header, sizeof(header));
+  std::copy(bytes.begin(), bytes.end(), message.begin() + sizeof(header));
   connections_.insert(to);
   ++totals_.messages;
-  postbox_.send(to, std::move(letter));
+  send_queue_.send(to, std::move(message));
 }
 
 Routes::Way Pool::way(int owner) {
@@ -232,7 +233,7 @@ void Pool::carry(int to, int further, std::vector<char>& records) {
   const std::uint64_t block =
       places.node(to) == places.node(rank()) ? primary().heap().take(sizeof(Header) + records.size()) : 0;
   if (block == 0) {  // another node, or no shared memory left
-    mail(to, Kind::results, run_, records, further);
+    send_message(to, Kind::results, run_, records, further);
     return;
   }
   const Header header{Kind::results, static_cast<std::uint16_t>(further), rank(), records.size(), run_};
@@ -244,7 +245,7 @@ void Pool::carry(int to, int further, std::vector<char>& records) {
 
 void Pool::acknowledge(const Router::Parcel& parcel) {
   if (parcel.block == 0) {
-    mail(parcel.from, Kind::acknowledge, run_, {}, parcel.further);
+    send_message(parcel.from, Kind::acknowledge, run_, {}, parcel.further);
     return;
   }
   // The block itself goes back.
@@ -264,17 +265,18 @@ bool Pool::deliver(const Record& record, const char* bytes) {
   return true;
 }
 
-void Pool::Voice::report(int to, std::uint64_t wave, const Waves::Counts& counts) {
-  pool.mail(to, Kind::report, wave, bytes_of(&counts, sizeof(counts)));
+void Pool::Voice::report(int to, std::uint64_t round, const TerminationRounds::Counts& counts) {
+  pool.send_message(to, Kind::report, round, bytes_of(&counts, sizeof(counts)));
 }
 
-void Pool::Voice::verdict(int to, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) {
+void Pool::Voice::verdict(int to, std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
   const Decided decided{verdict, leaver};
-  pool.mail(to, Kind::verdict, wave, bytes_of(&decided, sizeof(decided)));
+  pool.send_message(to, Kind::verdict, round, bytes_of(&decided, sizeof(decided)));
 }
 
 void Pool::RollSender::send_list(int to, bool question, const RollCall::List& absent) {
-  pool.mail(to, Kind::roll, pool.run_, bytes_of(absent.data(), absent.size() * sizeof(absent[0])), question ? 1 : 0);
+  pool.send_message(to, Kind::roll, pool.run_, bytes_of(absent.data(), absent.size() * sizeof(absent[0])),
+                    question ? 1 : 0);
 }
 
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
@@ -300,7 +302,7 @@ void Pool::request(Asked how) {
     const std::size_t peer = askable_[victims_->next()];
     if (asked_[peer] >= how) continue;
     asked_[peer] = how;
-    mail(duties_.peers[peer], how == Asked::early ? Kind::early_request : Kind::request, run_, {});
+    send_message(duties_.peers[peer], how == Asked::early ? Kind::early_request : Kind::request, run_, {});
     return;
   }
 }
@@ -316,7 +318,8 @@ void Pool::answered(int rank) {
 
 void Pool::withdraw() {
   for (std::size_t peer = 0; peer < asked_.size(); ++peer) {
-    if (std::exchange(asked_[peer], Asked::no) != Asked::no) mail(duties_.peers[peer], Kind::withdrawal, run_, {});
+    if (std::exchange(asked_[peer], Asked::no) != Asked::no)
+      send_message(duties_.peers[peer], Kind::withdrawal, run_, {});
   }
 }
 
@@ -330,8 +333,9 @@ void Pool::serve() {
 
 // MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so that it
 // costs less to stay until it has than to leave it waiting for the length of a task.
-void Pool::see_off() {
-  for (const std::int64_t end = now() + kSeeOff; !postbox_.empty() && now() < end; postbox_.step()) mail_->pause(kStep);
+void Pool::drain_sends() {
+  for (const std::int64_t end = now() + kDrain; !send_queue_.empty() && now() < end; send_queue_.step())
+    transport_->pause(kStep);
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
@@ -347,7 +351,7 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
   std::vector<Deque::Entry> given;
   std::vector<char> bytes;
   std::size_t sent = 0;
-  int letters = 0;
+  int messages = 0;
   // Few at first: only what they have in them tells how many make a message.
   for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kGift; part *= 2) {
     given.clear();
@@ -359,14 +363,14 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
       append(bytes, Record{task.tag, task.owner, task.bytes, task.function, 0}, me.input_of(entry));
       me.release_input(entry);
       ++totals_.given_far;
-      if (bytes.size() < kLetter) continue;
-      mail(request.rank, Kind::tasks, run_, bytes, letters++);
+      if (bytes.size() < kMessageBytes) continue;
+      send_message(request.rank, Kind::tasks, run_, bytes, messages++);
       sent += std::exchange(bytes, {}).size();
     }
   }
-  if (!bytes.empty()) mail(request.rank, Kind::tasks, run_, bytes, letters);
+  if (!bytes.empty()) send_message(request.rank, Kind::tasks, run_, bytes, messages);
   if (sent + bytes.size() == 0) return false;
-  see_off();
+  drain_sends();
   return true;
 }
 

@@ -50,7 +50,7 @@ std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, st
   return group_of;
 }
 
-Waves::Counts& Waves::Counts::operator+=(const Counts& other) {
+TerminationRounds::Counts& TerminationRounds::Counts::operator+=(const Counts& other) {
   spawned += other.spawned;
   finished += other.finished;
   leaving += other.leaving;
@@ -58,10 +58,10 @@ Waves::Counts& Waves::Counts::operator+=(const Counts& other) {
   return *this;
 }
 
-Waves::Verdict Waves::judge(const Counts& wave, std::uint64_t processes) {
-  if (wave.leaving != 0 && wave.leaving != processes) return Verdict::torn;
-  const bool over = wave.spawned == finished_;
-  finished_ = wave.finished;
+TerminationRounds::Verdict TerminationRounds::judge(const Counts& round, std::uint64_t processes) {
+  if (round.leaving != 0 && round.leaving != processes) return Verdict::torn;
+  const bool over = round.spawned == finished_;
+  finished_ = round.finished;
   return over ? Verdict::over : Verdict::again;
 }
 

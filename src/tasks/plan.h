@@ -45,9 +45,9 @@ class Victims {
 std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
 inline constexpr int kGroup = 28;  // members, if nothing else is asked for
 
-/// Whether all is over, by the four-counter argument: what was finished by the end of one wave equals what was spawned as
-/// seen in the whole of the next. The numbers never shrink, so that in between nothing was under way anywhere.
-class Waves {
+/// Detects the end of a run by the four-counter method (Mattern 1987): if the tasks finished by the end of one round equal the
+/// tasks spawned as counted in the whole of the next round, no task was left between the two. The counts never shrink.
+class TerminationRounds {
  public:
   struct Counts {
     std::uint64_t spawned = 0, finished = 0;
@@ -57,7 +57,7 @@ class Waves {
     Counts& operator+=(const Counts& other);
   };
   enum class Verdict : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool
-  Verdict judge(const Counts& wave, std::uint64_t processes);
+  Verdict judge(const Counts& round, std::uint64_t processes);
 
  private:
   std::uint64_t finished_ = ~std::uint64_t{0};

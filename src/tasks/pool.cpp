@@ -26,91 +26,98 @@ std::uint64_t digest(const std::string& text) {
 
 base::Status in_range(const Settings& settings) {
   const auto refused = [](const char* option, auto value, const char* range) {
-    return base::Status::failure(fmt::format("a task pool cannot be made with {} = {}: use {}", option, value, range));
+    return base::Status::failure(base::Code::invalid_argument,
+                                 fmt::format("a task pool cannot be made with {} = {}: use {}", option, value, range));
   };
   if (settings.threads < 1) return refused("threads", settings.threads, "1 or more");
-  if (settings.degree < 0) return refused("degree", settings.degree, "1 or more, or 0 for the rule");
-  if (settings.ranks_a_node < 0) return refused("ranks_a_node", settings.ranks_a_node, "1 or more, or 0 for all");
+  if (settings.degree < 0) return refused("degree", settings.degree, "1 or more, or 0 for the default");
+  if (settings.ranks_per_node < 0) return refused("ranks_per_node", settings.ranks_per_node, "1 or more, or 0 for all");
   const bool is_part = settings.fraction >= 0 && settings.fraction <= 1;  // false for what is no number
   if (!is_part) {
-    return refused("fraction", settings.fraction, "a part up to 1, or 0 for adaptive");
+    return refused("steal_fraction", settings.fraction, "a fraction up to 1, or 0 for adaptive");
   }
   return {};
 }
 
 }  // namespace
 
-base::Status Pool::create(std::unique_ptr<Mail> mail, std::vector<Function> functions, const std::string& names,
-                          const Settings& settings, std::unique_ptr<Pool>& pool) {
+base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Function> functions,
+                          const std::string& names, const Settings& settings, std::unique_ptr<Pool>& pool) {
   // Everybody must mean the same by a function's number, and go the same ways.
   struct Common {
     std::uint64_t names;
     double fraction;
-    std::int32_t degree, ranks_a_node, policy, group;
+    std::int32_t degree, ranks_per_node, policy, group;
     char text[240];
   } common{digest(names),
            settings.fraction,
            settings.degree,
-           settings.ranks_a_node,
+           settings.ranks_per_node,
            settings.stealing ? static_cast<std::int32_t>(settings.shape) : -1,
            settings.group,
            {}};
   names.copy(common.text, sizeof(common.text) - 1);
   const Common mine = common;
-  mail->broadcast(&common, sizeof(common));
+  transport->broadcast(&common, sizeof(common));
   const bool same_functions = mine.names == common.names;
   const bool same_policy = mine.policy == common.policy && (mine.group > 0) == (common.group > 0);
-  const bool same_options = mine.degree == common.degree && mine.ranks_a_node == common.ranks_a_node &&
+  const bool same_options = mine.degree == common.degree && mine.ranks_per_node == common.ranks_per_node &&
                             mine.group == common.group &&
                             (mine.fraction == common.fraction || std::isnan(mine.fraction));
   base::Status good = in_range(settings);
-  if (!mail->all_agree(same_functions && same_policy && same_options && good)) {
+  if (!transport->all_agree(same_functions && same_policy && same_options && good)) {
     if (!good) return good;
     if (!same_functions) {
-      return base::Status::failure(fmt::format(
-          "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
-          "the same order",
-          mail->rank(), mine.text, common.text));
+      return base::Status::failure(
+          base::Code::mismatch,
+          fmt::format(
+              "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
+              "the same order",
+              transport->rank(), mine.text, common.text));
     }
     if (!same_policy) {
       return base::Status::failure(
+          base::Code::mismatch,
           fmt::format("rank {} makes the task pool with another policy than rank 0: all ranks must ask for the same",
-                      mail->rank()));
+                      transport->rank()));
     }
     if (!same_options) {
-      return base::Status::failure(fmt::format(
-          "rank {} makes the task pool with degree {}, fraction {} and ranks_a_node {}, rank 0 with {}, {} and "
-          "{}: they must be the same",
-          mail->rank(), mine.degree, mine.fraction, mine.ranks_a_node, common.degree, common.fraction,
-          common.ranks_a_node));
+      return base::Status::failure(
+          base::Code::mismatch,
+          fmt::format(
+              "rank {} makes the task pool with degree {}, steal_fraction {} and ranks_per_node {}, rank 0 with {}, {} and "
+              "{}: they must be the same",
+              transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node, common.degree, common.fraction,
+              common.ranks_per_node));
     }
     return base::Status::failure(
-        "another rank was refused the task pool, by what it registers or asks for: see its message");
+        base::Code::peer,
+        "another rank cannot create the task pool, because of its task types or options: see its message");
   }
-  std::unique_ptr<Pool> made(new Pool(std::move(mail), std::move(functions), settings));
-  if (base::Status there = Arena::create(*made->mail_, settings.threads, made->arena_); !there) return there;
-  const int local = made->mail_->node_rank();
+  std::unique_ptr<Pool> made(new Pool(std::move(transport), std::move(functions), settings));
+  if (base::Status there = Arena::create(*made->transport_, settings.threads, made->arena_); !there) return there;
+  const int local = made->transport_->node_rank();
   for (int thread = 0; thread < settings.threads; ++thread) {
     made->workers_.push_back(
         std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread, thread == 0));
   }
-  made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->mail_->size(), made->voice_);
+  made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->voice_);
   made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_sender_);
   pool = std::move(made);
   return {};
 }
 
-Pool::Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Settings& settings)
-    : mail_(std::move(mail)),
+Pool::Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings)
+    : transport_(std::move(transport)),
       functions_(std::move(functions)),
       settings_(settings),
       routes_([this] {
-        Places places(mail_->size(), mail_->ranks_a_node(), mail_->nodes());
+        Places places(transport_->size(), transport_->ranks_per_node(), transport_->nodes());
         return Routes(places, Overlay(places.nodes(), settings_.degree, settings_.shape));
       }()),
-      duties_(routes_.duties(mail_->rank())),
-      postbox_(*mail_),
-      router_(mail_->rank(), *this, settings.parcel, settings.outstanding),
+      duties_(routes_.duties(transport_->rank())),
+      send_queue_(*transport_),
+      router_(transport_->rank(), *this, settings.parcel, settings.outstanding),
       asked_(duties_.peers.size(), Asked::no),
       team_(settings.threads - 1) {
   std::vector<std::size_t> all(duties_.peers.size());
@@ -126,10 +133,13 @@ base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* 
 
 base::Status Pool::run(Consumer consumer) {
   if (broken_) {
-    return base::Status::failure("some ranks have freed this task pool while others were running it: it cannot go on");
+    return base::Status::failure(base::Code::peer,
+                                 "some ranks have freed this task pool while others were running it: it cannot go on");
   }
   if (running_ || in_task())
-    return base::Status::failure("run was called in a task or by a consumer of results: it is in a run already");
+    return base::Status::failure(
+        base::Code::invalid_state,
+        "a run of a task pool was called in a task or by a consumer of results: the pool is in a run already");
   const Worker::Here here(primary());
   const std::int64_t start = now();
   consumer_ = consumer;
@@ -139,9 +149,9 @@ base::Status Pool::run(Consumer consumer) {
   team_.open();
   ++run_;
   if (shares_in_groups() && !leaving_) tell_load();
-  arena_->process(mail_->node_rank()).entered.store(run_, std::memory_order_release);
+  arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
   roll_call_->begin(run_);
-  const Waves::Verdict verdict = work();
+  const TerminationRounds::Verdict verdict = work();
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
@@ -149,10 +159,10 @@ base::Status Pool::run(Consumer consumer) {
   std::ranges::fill(asked_, Asked::no);
   running_ = false;
   told_ = spawned_here();
-  totals_.inside += base::seconds(now() - start);
-  if (verdict != Waves::Verdict::torn) return {};
+  totals_.run_seconds += base::seconds(now() - start);
+  if (verdict != TerminationRounds::Verdict::torn) return {};
   broken_ = true;
-  mail_->abandon();
+  transport_->abandon();
   return torn();
 }
 
@@ -162,18 +172,22 @@ base::Status Pool::torn() const {
   const std::uint64_t leaver = ending_->leaver();
   const bool by_finalize = leaver % 2 == 1;
   if (finalizing_) {
-    return base::Status::failure(fmt::format(
-        "MPI_Finalize was called while a task pool was not freed and other ranks are in a run of it: {}", kAdvice));
+    return base::Status::failure(
+        base::Code::invalid_state,
+        fmt::format("MPI_Finalize was called while a task pool was not freed and other ranks are in a run of it: {}",
+                    kAdvice));
   }
   if (leaving_) {
-    return base::Status::failure(fmt::format("the task pool was freed while other ranks are in a run: {}", kAdvice));
+    return base::Status::failure(base::Code::invalid_state,
+                                 fmt::format("the task pool was freed while other ranks are in a run: {}", kAdvice));
   }
-  return base::Status::failure(fmt::format("rank {} has {} the task pool while others run it: {}", leaver / 2 - 1,
+  return base::Status::failure(base::Code::peer,
+                               fmt::format("rank {} has {} the task pool while others run it: {}", leaver / 2 - 1,
                                            by_finalize ? "called MPI_Finalize and not freed" : "freed", kAdvice));
 }
 
 void Pool::set_world_rank(int rank) {
-  arena_->process(mail_->node_rank()).world.store(rank, std::memory_order_relaxed);
+  arena_->process(transport_->node_rank()).world.store(rank, std::memory_order_relaxed);
 }
 
 base::Status Pool::leave(bool finalizing) {
@@ -183,20 +197,20 @@ base::Status Pool::leave(bool finalizing) {
   if (finalizing) {
     for (const auto& worker : workers_) worker->drop_all();
   }
-  arena_->process(mail_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
+  arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
   base::Status done = run({});
-  for (const std::int64_t end = now(); !postbox_.empty(); postbox_.step()) wait(now() - end);
+  for (const std::int64_t end = now(); !send_queue_.empty(); send_queue_.step()) wait(now() - end);
   if (finalizing) {  // its communicator ends with MPI
     broken_ = true;
-    mail_->abandon();
+    transport_->abandon();
   }
   return done;
 }
 
-Waves::Verdict Pool::work() {
+TerminationRounds::Verdict Pool::work() {
   Worker& me = primary();
   NodeBlock& node = arena_->node();
-  std::atomic<std::uint64_t>& inbox = arena_->process(mail_->node_rank()).inbox;
+  std::atomic<std::uint64_t>& inbox = arena_->process(transport_->node_rank()).inbox;
   Deque::Entry entry;
   std::int64_t time = now(), idle_since = 0;
   const auto no_longer_idle = [&] {
@@ -260,10 +274,12 @@ base::Status Pool::help() {
   for (const std::int64_t start = now(); seat.entry == Team::Entry::closing; seat = team_.enter()) wait(now() - start);
   if (seat.entry == Team::Entry::late) return {};
   if (seat.entry == Team::Entry::full) {
-    return base::Status::failure(fmt::format(
-        "helper {} came to a run of a task pool of options.threads = {}, one of which runs it: make it with "
-        "more threads, or call help in fewer",
-        seat.number, settings_.threads));
+    return base::Status::failure(
+        base::Code::invalid_state,
+        fmt::format(
+            "helper {} came to a run of a task pool of options.threads = {}, one of which runs it: make it with "
+            "more threads, or call help in fewer",
+            seat.number, settings_.threads));
   }
   Worker& me = *workers_[static_cast<std::size_t>(seat.number)];
   const Worker::Here here(me);
@@ -324,9 +340,9 @@ void Pool::hand_over(Worker& worker) {
 
 void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
-  mail_->waits(true);
-  mail_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
-  mail_->waits(false);
+  transport_->waits(true);
+  transport_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
+  transport_->waits(false);
 }
 
 void Pool::complain(std::int64_t time, std::int64_t waited) {
@@ -348,7 +364,7 @@ void Pool::yield(Worker& worker) {
 }
 
 std::uint64_t Pool::spawned_here() const {
-  const int first = arena_->first_worker(mail_->node_rank());
+  const int first = arena_->first_worker(transport_->node_rank());
   std::uint64_t spawned = 0;
   for (int thread = 0; thread < settings_.threads; ++thread) {
     spawned += arena_->worker(first + thread).spawned.load(std::memory_order_relaxed);
@@ -360,17 +376,17 @@ Statistics Pool::statistics() const {
   Statistics all = totals_;
   for (const auto& worker : workers_) {
     all.executed += worker->totals.executed;
-    all.stolen_here += worker->totals.stolen_here;
-    all.busy += base::seconds(worker->totals.busy_ns);
+    all.stolen_local += worker->totals.stolen_local;
+    all.busy_seconds += base::seconds(worker->totals.busy_ns);
   }
   all.spawned = spawned_here();
   all.threads = settings_.threads;
   all.runs = run_ - (leaving_ ? 1 : 0);
-  all.waves = ending_->waves();
+  all.termination_rounds = ending_->rounds();
   all.connections = static_cast<int>(connections_.size());
   all.degree = static_cast<int>(duties_.peers.size());
   // Rank 0 hears from everybody, and tells everybody.
-  if (shares_in_groups()) all.degree = rank() == 0 ? mail_->size() - 1 : all.degree + (is_peer(0) ? 0 : 1);
+  if (shares_in_groups()) all.degree = rank() == 0 ? transport_->size() - 1 : all.degree + (is_peer(0) ? 0 : 1);
   return all;
 }
 

@@ -12,18 +12,18 @@
 
 #include "base/status.h"
 #include "tasks/ending.h"
-#include "tasks/postbox.h"
 #include "tasks/roll_call.h"
 #include "tasks/router.h"
+#include "tasks/send_queue.h"
 #include "tasks/team.h"
 #include "tasks/worker.h"
 
 namespace steelyard::tasks {
 
 struct Settings {
-  int threads = 1;       ///< of this process that execute tasks
-  int degree = 0;        ///< links of a node, at most; 0 for the rule
-  int ranks_a_node = 0;  ///< as asked for
+  int threads = 1;         ///< of this process that execute tasks
+  int degree = 0;          ///< links of a node, at most; 0 for the rule
+  int ranks_per_node = 0;  ///< as asked for
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
   /// Hierarchical sharing, for comparison: only those of a group give to each other, one task at a time. Groups of so many
@@ -51,20 +51,20 @@ struct Consumer {
 
 /// What one process did, since the pool was made.
 struct Statistics {
-  std::uint64_t spawned = 0, executed = 0, stolen_here = 0, stolen_far = 0, given_far = 0;
+  std::uint64_t spawned = 0, executed = 0, stolen_local = 0, stolen_remote = 0, given_far = 0;
   std::uint64_t results_sent = 0, hops = 0;  ///< results that went to another process, and their transfers
-  std::uint64_t messages = 0, runs = 0, waves = 0;
-  int connections = 0, degree = 0;  ///< processes of other nodes it has talked to; those it may talk to
-  double busy = 0, inside = 0;      ///< s that its threads executed tasks; s in run()
+  std::uint64_t messages = 0, runs = 0, termination_rounds = 0;
+  int connections = 0, degree = 0;           ///< processes of other nodes it has talked to; those it may talk to
+  double busy_seconds = 0, run_seconds = 0;  ///< of its threads in tasks; of the process in run()
   int threads = 1;
 };
 
 /// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other nodes.
 class Pool final : Router::Carrier {
  public:
-  /// Collective. `mail` is kept.
-  static base::Status create(std::unique_ptr<Mail> mail, std::vector<Function> functions, const std::string& names,
-                             const Settings& settings, std::unique_ptr<Pool>& pool);
+  /// Collective over the ranks of `transport`, which the pool keeps.
+  static base::Status create(std::unique_ptr<Transport> transport, std::vector<Function> functions,
+                             const std::string& names, const Settings& settings, std::unique_ptr<Pool>& pool);
   ~Pool() override;
 
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
@@ -81,14 +81,14 @@ class Pool final : Router::Carrier {
   /// In a task: serves others without executing anything.
   void yield(Worker& worker);
 
-  int rank() const { return mail_->rank(); }
+  int rank() const { return transport_->rank(); }
   const Routes& routes() const { return routes_; }
   const Function& function(std::uint32_t index) const { return functions_[index]; }
   std::size_t functions() const { return functions_.size(); }
   const Settings& settings() const { return settings_; }
-  std::int64_t now() const { return mail_->now(); }
+  std::int64_t now() const { return transport_->now(); }
   Statistics statistics() const;
-  bool open() const { return mail_->open(); }
+  bool open() const { return transport_->open(); }
   bool running() const { return running_; }
   /// The calling thread is in the middle of a task of this pool.
   bool in_task() const;
@@ -100,15 +100,15 @@ class Pool final : Router::Carrier {
   /// Ending's word to other nodes.
   struct Voice final : Ending::Voice {
     explicit Voice(Pool& p) : pool(p) {}
-    void report(int rank, std::uint64_t wave, const Waves::Counts& counts) override;
-    void verdict(int rank, std::uint64_t wave, Waves::Verdict verdict, std::uint64_t leaver) override;
+    void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) override;
+    void verdict(int rank, std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) override;
     Pool& pool;
   };
   /// Sends RollCall's lists to other nodes.
   struct RollSender final : RollCall::Sender {
     explicit RollSender(Pool& p) : pool(p) {}
     void send_list(int rank, bool question, const RollCall::List& absent) override;
-    int world_rank(int rank) const override { return pool.mail_->world_rank(rank); }
+    int world_rank(int rank) const override { return pool.transport_->world_rank(rank); }
     Pool& pool;
   };
   struct Request {
@@ -117,7 +117,7 @@ class Pool final : Router::Carrier {
     bool early;
   };
   enum class Asked : std::uint8_t { no, early, yes };
-  Pool(std::unique_ptr<Mail> mail, std::vector<Function> functions, const Settings& settings);
+  Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
 
   // Router::Carrier
@@ -126,19 +126,19 @@ class Pool final : Router::Carrier {
   bool deliver(const Record& record, const char* bytes) override;
   void acknowledge(const Router::Parcel& parcel) override;
 
-  Waves::Verdict work();
+  TerminationRounds::Verdict work();
   /// Hears, hands on and answers. A verdict that ends the run goes to verdict_.
   void poll(std::int64_t now, bool idle);
   void collect_blocks();
-  void collect_mail();
-  void read(int from, std::vector<char> letter);
+  void receive_messages();
+  void read(int from, std::vector<char> message);
   bool shares_in_groups() const { return settings_.group > 0 && routes_.places().nodes() > 1; }
   bool is_peer(int rank) const { return std::ranges::find(duties_.peers, rank) != duties_.peers.end(); }
   std::uint64_t spawned_here() const;
   void tell_load();
   void load_told(int from, std::uint64_t run, double load);
   void join_group(const std::vector<std::uint32_t>& nodes);
-  void mail(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
+  void send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
   void ask_of(std::vector<std::size_t> peers);
@@ -147,21 +147,21 @@ class Pool final : Router::Carrier {
   void answered(int rank);
   void withdraw();
   bool give_to(const Request& request, std::size_t askers);
-  void see_off();
+  void drain_sends();
   void serve();
   void wait(std::int64_t waited);
   void complain(std::int64_t time, std::int64_t waited);
   base::Status torn() const;
   void hand_over(Worker& worker);
 
-  std::unique_ptr<Mail> mail_;
+  std::unique_ptr<Transport> transport_;
   std::vector<Function> functions_;
   Settings settings_;
   std::unique_ptr<Arena> arena_;
   Routes routes_;
   Routes::Duties duties_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  Postbox postbox_;
+  SendQueue send_queue_;
   Router router_;
   Voice voice_{*this};
   std::unique_ptr<Ending> ending_;
@@ -185,9 +185,9 @@ class Pool final : Router::Carrier {
   std::atomic<bool> running_ = false;
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
-  std::optional<Waves::Verdict> verdict_;
-  std::int64_t next_poll_ = 0, next_mail_ = 0, complain_at_ = 0;
-  std::map<int, std::vector<char>> arriving_;  // by sender: letters of which pieces are missing
+  std::optional<TerminationRounds::Verdict> verdict_;
+  std::int64_t next_poll_ = 0, next_receive_ = 0, complain_at_ = 0;
+  std::map<int, std::vector<char>> arriving_;  // by sender: messages of which pieces are missing
   std::set<int> connections_;
   Statistics totals_;
   int way_owner_ = -1;

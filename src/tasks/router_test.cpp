@@ -57,7 +57,7 @@ class Network {
   std::size_t parcels() const { return parcels_; }
 
  private:
-  struct Letter {
+  struct Message {
     int to;
     bool acknowledgement;
     int from;
@@ -93,14 +93,14 @@ class Network {
   };
   void arrive() {
     const std::size_t which = dice_() % under_way_.size();
-    Letter letter = std::move(under_way_[which]);
+    Message message = std::move(under_way_[which]);
     under_way_[which] = std::move(under_way_.back());
     under_way_.pop_back();
-    Router& to = *routers_[static_cast<std::size_t>(letter.to)];
-    if (letter.acknowledgement) {
-      to.acknowledged(letter.from, letter.parcel.further);
+    Router& to = *routers_[static_cast<std::size_t>(message.to)];
+    if (message.acknowledgement) {
+      to.acknowledged(message.from, message.parcel.further);
     } else {
-      to.arrive(std::move(letter.parcel));
+      to.arrive(std::move(message.parcel));
     }
   }
 
@@ -108,7 +108,7 @@ class Network {
   std::mt19937_64 dice_;
   std::vector<std::unique_ptr<End>> ends_;
   std::vector<std::unique_ptr<Router>> routers_;
-  std::vector<Letter> under_way_;
+  std::vector<Message> under_way_;
   std::vector<std::vector<std::uint64_t>> seen_;
   std::size_t delivered_ = 0, largest_ = 0, parcels_ = 0;
 };

@@ -1,8 +1,8 @@
 #pragma once
 #include <vector>
 
-#include "tasks/mail.h"
 #include "tasks/overlay.h"
+#include "tasks/places.h"
 
 namespace steelyard::tasks {
 

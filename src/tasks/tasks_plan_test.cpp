@@ -1,4 +1,4 @@
-// The planning half of `tasks`: overlay, routes, amounts, waves.
+// The planning half of `tasks`: overlay, routes, amounts, rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -197,30 +197,30 @@ TEST(Groups, HaveTheSameLoadAndAreNotLargerThanAsked) {
   }
 }
 
-// Processes that spawn, move and finish tasks at any moment, while each wave reads them one after the other.
-TEST(Waves, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
+// Processes that spawn, move and finish tasks at any moment, while each round reads them one after the other.
+TEST(TerminationRounds, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
   std::mt19937_64 dice(11);
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t processes = 1 + dice() % 6;
-    std::vector<Waves::Counts> counts(processes);
+    std::vector<TerminationRounds::Counts> counts(processes);
     std::uint64_t under_way = 0;
     const auto spawn = [&](std::size_t p) { ++counts[p].spawned, ++under_way; };
     for (std::size_t i = dice() % 20; i > 0; --i) spawn(dice() % processes);
-    Waves waves;
+    TerminationRounds rounds;
     int quiet = 0;
-    for (int wave = 0;; ++wave) {
-      ASSERT_LT(wave, 10'000);
-      Waves::Counts sum;
+    for (int round = 0;; ++round) {
+      ASSERT_LT(round, 10'000);
+      TerminationRounds::Counts sum;
       for (std::size_t p = 0; p < processes; ++p) {
         sum += counts[p];
         for (std::size_t steps = dice() % 4; steps > 0 && under_way > 0; --steps) {
           // A task anywhere may spawn anywhere it is executed, and end anywhere.
-          if (dice() % 3 == 0 && wave < 50) spawn(dice() % processes);
+          if (dice() % 3 == 0 && round < 50) spawn(dice() % processes);
           ++counts[dice() % processes].finished, --under_way;
         }
       }
       const bool nothing_left = under_way == 0;
-      if (waves.judge(sum, processes) == Waves::Verdict::over) {
+      if (rounds.judge(sum, processes) == TerminationRounds::Verdict::over) {
         ASSERT_TRUE(nothing_left);
         break;
       }
@@ -230,11 +230,11 @@ TEST(Waves, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
   }
 }
 
-TEST(Waves, WhoLeavesWhileOthersRunIsFoundOut) {
-  Waves waves;
-  EXPECT_EQ(waves.judge({5, 5, 1}, 3), Waves::Verdict::torn);
-  EXPECT_EQ(waves.judge({5, 5, 3}, 3), Waves::Verdict::again);
-  EXPECT_EQ(waves.judge({5, 5, 3}, 3), Waves::Verdict::over);
+TEST(TerminationRounds, WhoLeavesWhileOthersRunIsFoundOut) {
+  TerminationRounds rounds;
+  EXPECT_EQ(rounds.judge({5, 5, 1}, 3), TerminationRounds::Verdict::torn);
+  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Verdict::again);
+  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Verdict::over);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ enum class Kind : std::uint16_t {
   tasks,          ///< the answer
   results,        ///< on their way home
   acknowledge,    ///< results were handed on
-  report,         ///< of a wave, towards the root
-  verdict,        ///< on a wave, from the root
+  report,         ///< of a round, towards the root
+  verdict,        ///< on a round, from the root
   load,           ///< to rank 0, where tasks are shared in groups
   groups,         ///< from rank 0
   roll            ///< ranks that are missing in the run, seen from the sender; see roll_call.h
@@ -26,7 +26,7 @@ struct Header {
       0;  ///< of results: transfers that are left; of tasks: messages of the same answer before; of roll: 1 to be answered
   std::int32_t from = 0;     ///< rank
   std::uint64_t bytes = 0;   ///< behind the header
-  std::uint64_t number = 0;  ///< of the run or of the wave
+  std::uint64_t number = 0;  ///< of the run or of the round
 };
 
 /// A task or a result, with its bytes behind it.

@@ -32,6 +32,7 @@ base::Status Worker::spawn(std::uint32_t function, std::uint64_t tag, std::int32
                            std::size_t bytes) {
   if (bytes > kLargest) {
     return base::Status::failure(
+        base::Code::invalid_argument,
         fmt::format("the input of a task has {} bytes, and at most {} can travel: divide the task", bytes, kLargest));
   }
   Task task;
@@ -41,6 +42,7 @@ base::Status Worker::spawn(std::uint32_t function, std::uint64_t tag, std::int32
   task.function = function;
   if (!push(task, input)) {
     return base::Status::failure(
+        base::Code::out_of_memory,
         fmt::format("no memory for the {} bytes of a task's input: spawn fewer before a run, or smaller ones", bytes));
   }
   count_spawned();
@@ -102,7 +104,7 @@ bool Worker::steal(Deque::Entry& entry, std::size_t askers, double fraction) {
     const auto amount = [&](std::size_t available) { return amount_to_give(available, askers, fraction); };
     if (window.steal(amount, stolen_) == 0) continue;
     victims_.gave(victim);
-    totals.stolen_here += stolen_.size();
+    totals.stolen_local += stolen_.size();
     // The oldest runs first, as it would have at home.
     entry = {stolen_.front(), nullptr};
     for (std::size_t i = 1; i < stolen_.size(); ++i) deque_.push(stolen_[i]);

@@ -32,7 +32,7 @@ struct Function {
 };
 
 struct Totals {
-  std::uint64_t executed = 0, stolen_here = 0, stolen_far = 0;
+  std::uint64_t executed = 0, stolen_local = 0, stolen_remote = 0;
   std::int64_t busy_ns = 0;
 };
 

@@ -9,18 +9,18 @@ contains
     type(c_ptr), value :: context
     integer(c_int64_t), pointer :: word
     integer(c_int64_t), target :: doubled
-    call c_f_pointer(task%input, word)
+    call c_f_pointer(task%data, word)
     doubled = 2 * word
-    call steelyard_task_result(task, c_loc(doubled), c_sizeof(doubled))
+    call steelyard_task_set_result(task, c_loc(doubled), c_sizeof(doubled))
     twice = merge(0, 1, .not. c_associated(context))
   end function
 
   subroutine add(result, user) bind(c)
-    type(steelyard_result_t), intent(in) :: result
+    type(steelyard_task_result_t), intent(in) :: result
     type(c_ptr), value :: user
     integer(c_int64_t), pointer :: sum, word
     call c_f_pointer(user, sum)
-    call c_f_pointer(result%bytes, word)
+    call c_f_pointer(result%data, word)
     sum = sum + word
   end subroutine
 end module
@@ -40,7 +40,7 @@ program all_modules
   type(steelyard_phase_t) :: wide
   type(steelyard_iterations_t) :: mine
   logical :: chosen
-  type(steelyard_tasks_t) :: pool
+  type(steelyard_task_pool_t) :: pool
   type(steelyard_task_type_t) :: types(1)
   integer(int64), target :: i, doubled
   integer(int64) :: total
@@ -61,13 +61,13 @@ program all_modules
   end do
   call steelyard_loop_end(mine)
   types(1) = steelyard_task_type_t('twice', c_funloc(twice))
-  call steelyard_tasks_create(MPI_COMM_WORLD, types, pool)
+  call steelyard_task_pool_create(MPI_COMM_WORLD, types, pool)
   do i = 1, 10
-    call steelyard_tasks_spawn(pool, 0, i, c_loc(i), c_sizeof(i))
+    call steelyard_task_pool_spawn(pool, 0, i, c_loc(i), c_sizeof(i))
   end do
   doubled = 0
-  call steelyard_tasks_run(pool, add, c_loc(doubled))
-  call steelyard_tasks_free(pool)
+  call steelyard_task_pool_run(pool, add, c_loc(doubled))
+  call steelyard_task_pool_free(pool)
   call steelyard_bcast(total, 1, MPI_INTEGER8, 0, MPI_COMM_WORLD)
   call MPI_Finalize()
   print '(a, l2, 2i4)', 'consumer of all modules:', chosen, total, doubled

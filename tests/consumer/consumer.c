@@ -14,7 +14,7 @@ static int loop_sum(void) {
   steelyard_loop_create("sum", &options, &loop);
   steelyard_loop_begin(loop, 10, 0, -1, &mine);
   while (steelyard_loop_next(&mine))
-    for (i = mine.first; i > mine.last; i += mine.stride) sum += i;
+    for (i = mine.begin; i > mine.end; i += mine.stride) sum += i;
   steelyard_loop_end(&mine);
   steelyard_loop_free(loop);
   return (int)sum;
@@ -23,6 +23,7 @@ static int loop_sum(void) {
 int main(void) {
   const steelyard_status_t status = steelyard_step();
   printf("consumer in C: version %s, %s\n", steelyard_version(), steelyard_message());
+  if (steelyard_version_number() != STEELYARD_VERSION_NUMBER) return 2;
   return loop_sum() == 55 && status == STEELYARD_INACTIVE && strstr(steelyard_message(), "steelyard run") != NULL ? 0
                                                                                                                   : 1;
 }

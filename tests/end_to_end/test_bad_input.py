@@ -20,6 +20,14 @@ def test_mistyped_option(mpi):
     refused(mpi.run(3, "unbalanced.gcc", options=("--lendign=off",)), "--lendign", "--lending")
 
 
+def test_name_that_an_option_had_before(mpi, tmp_path):
+    refused(mpi.run(2, "unbalanced.gcc", options=("--thread-numbers=keep",)), "--thread-numbers is now --thread-ids")
+    refused(mpi.run(2, "unbalanced.gcc", STEELYARD_VERDICT="off"), "STEELYARD_VERDICT is now STEELYARD_SUMMARY")
+    config = tmp_path / "steelyard.toml"
+    config.write_text("learn = 'loops.json'\n")
+    refused(mpi.run(2, "unbalanced.gcc", options=(f"--config={config}",)), "line 1: learn is now loops-learn")
+
+
 def test_value_that_an_option_does_not_take(mpi):
     refused(mpi.run(2, "unbalanced.gcc", options=("--cores=maybe",)), "--cores", "'maybe'", "on or off")
 
@@ -51,7 +59,7 @@ def test_record_that_cannot_be_written(mpi, place, cause):
 
 
 def test_no_record_is_wanted(mpi):
-    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--record=none", "--verdict=off"))
+    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--record=none", "--summary=off"))
     assert result.status == 0 and not result.record_file.exists()
     assert len(result.banners) == 1 and not result.verdicts
 

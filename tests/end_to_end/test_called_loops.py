@@ -27,5 +27,5 @@ def test_called_loops_are_in_the_record(mpi, program, executions):
         assert loop["iterations"] == loop["executions"] * ROWS
         assert loop["ranks"] == RANKS and loop["threads"] == 2
         assert loop["strategy"] != "runtime" and loop["why"] and loop["time"] > 0
-    # Who divides loops by calls asks for thread numbers, too: that is not the program's doing.
-    assert not any("thread numbers" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
+    # Who divides loops by calls queries thread IDs, too: that is not the program's doing.
+    assert not any("thread IDs" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()

@@ -50,7 +50,7 @@ def test_a_static_loop_gets_more(constrained):
 
 
 def test_a_static_loop_keeps_its_count_if_told_to(constrained, request):
-    result, teams, _, _ = constrained("static", "--thread-numbers=keep")
+    result, teams, _, _ = constrained("static", "--thread-ids=keep")
     keeps = request.node.callspec.params["constrained"] == "gcc"
     assert (teams == [2] * 4) == keeps and bool(result.moves()) != keeps, result.verdict
 
@@ -84,7 +84,7 @@ def test_omp_set_num_threads_after_cores_have_moved(constrained):
 @pytest.mark.parametrize("numbers", ["keep", "auto"])
 @pytest.mark.parametrize("how", ["max", "divide", "once", "lazy"])
 def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how, numbers):
-    result, teams, sizes, strays = constrained(how, f"--thread-numbers={numbers}")
+    result, teams, sizes, strays = constrained(how, f"--thread-ids={numbers}")
     assert teams == sizes == [2] * 4 and strays == 0, (teams, sizes)
     assert not result.moves(), result.moves()
     assert "query thread IDs" in result.verdict and "=resize" not in result.verdict, result.verdict
@@ -113,14 +113,18 @@ def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
 def test_the_other_regions_of_such_a_program_are_free(constrained):
     result, teams, _, _ = constrained("mixed")
     assert result.moves() and teams[0] > 2
-    assert any("query thread IDs" in remark for remark in result.record["remarks"]), result.record["remarks"]
+    (remark,) = [remark for remark in result.record["remarks"] if "query thread IDs" in remark]
+    assert f"`steelyard doctor {result.record['command'][0]}` names the source lines" in remark
+    (region,) = result.record["kept_regions"]
+    assert region["function"] in ("divided_step", "main") and region["function"] in remark, "clang puts the one in the other"
+    assert region["ranks"] == 4 and 0 < region["time"] < sum(rank["totals_ns"]["region_wall"] for rank in result.record["ranks"]) / 1e9
 
 
 @one_compiler
 def test_thread_numbers_that_the_user_lets_be_resized(constrained):
-    result, teams, _, _ = constrained("once", "--thread-numbers=resize")
+    result, teams, _, _ = constrained("once", "--thread-ids=resize")
     assert result.moves() and teams[0] > 2
-    result, teams, _, _ = constrained("once", "--thread-numbers=resize", "--max-threads=4")
+    result, teams, _, _ = constrained("once", "--thread-ids=resize", "--max-threads=4")
     assert result.moves() and 2 < teams[0] <= 4
 
 

@@ -57,7 +57,7 @@ def test_on_the_other_mpi(tmp_path):
 @pytest.mark.parametrize("options", [("--loops=off",), ("--observe",)])
 def test_left_alone(openmpi, options, tmp_path):
     learnt = tmp_path / "loops.json"
-    result = openmpi.run(1, "iterations.gcc", TWO, options=(*options, f"--learn={learnt}"))
+    result = openmpi.run(1, "iterations.gcc", TWO, options=(*options, f"--loops-learn={learnt}"))
     assert result.record["loops"] == []
     assert ", loops " not in result.banners[0]
     assert f"learns in {learnt} (only loops that call steelyard)" in result.banners[0], result.explain()
@@ -144,7 +144,7 @@ def test_a_schedule_with_a_chunk_size_keeps_its_promise(compiler, tmp_path):
 
 @pytest.mark.parametrize("threads", ["2", "3", "5"])
 def test_static_loops_are_fitted_and_keep_their_promise(threads, tmp_path):
-    result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-reweigh",), OMP_NUM_THREADS=threads)
+    result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-rebalance-static",), OMP_NUM_THREADS=threads)
     check(result)
     check_weighed(result)
     loops = result.record["loops"]
@@ -164,10 +164,25 @@ def test_static_loops_are_left_alone_unless_asked(tmp_path):
 def test_what_is_no_file_of_learn_stays_as_it_is(tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("not to be lost")
-    result = run_without_mpi("iterations.gcc", tmp_path, TWO, options=(f"--learn={notes}",))
+    result = run_without_mpi("iterations.gcc", tmp_path, TWO, options=(f"--loops-learn={notes}",))
     check(result)
     assert notes.read_text() == "not to be lost"
-    assert "no file that --learn has written" in result.err, result.explain()
+    assert "no file that --loops-learn has written" in result.err, result.explain()
+
+
+def test_none_is_no_file(tmp_path):
+    options = ("--loops-learn=none", "--loops-replay=none", "--config=none", "--emulate=none")
+    result = run_without_mpi("iterations.gcc", tmp_path, TWO, options=options)
+    check(result)
+    assert "learns in" not in result.err and "replays" not in result.err, result.explain()
+    assert {result.record["options"][option.split("=")[0][2:]] for option in options} == {"none"}
+    assert not list(tmp_path.glob("none*")) and not list(Path.cwd().glob("none*"))
+
+
+def test_old_variable_without_the_launcher_is_named(tmp_path):
+    program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LEARN=str(tmp_path / "x")), capture_output=True, timeout=60)
+    assert ran.returncode == 0 and "STEELYARD_LEARN is now STEELYARD_LOOPS_LEARN" in ran.stderr, ran.stderr
 
 
 def test_unknown_strategy(openmpi):
@@ -178,31 +193,31 @@ def test_unknown_strategy(openmpi):
 
 def test_learnt_and_repeated(openmpi, tmp_path):
     learnt = tmp_path / "loops.json"
-    for option in ("--learn", "--replay"):
+    for option in ("--loops-learn", "--loops-replay"):
         check(run_without_mpi("iterations.gcc", tmp_path, TWO, options=(f"{option}={learnt}",)))
     assert learnt.is_file()
-    check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--learn={learnt}",)))
+    check(openmpi.run(2, "iterations.gcc", TWO, options=(f"--loops-learn={learnt}",)))
     assert learnt.with_name("loops.json.0").is_file() and learnt.with_name("loops.json.1").is_file()
 
 
 @pytest.mark.parametrize("compiler", ["clang", "gcc"])
 def test_replay_gives_each_thread_what_the_file_says(compiler, tmp_path):
     learnt = tmp_path / "loops.json"
-    first = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--learn={learnt}",))
+    first = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--loops-learn={learnt}",))
     assert f"learns in {learnt}" in first.err, first.explain()
     written = json.loads(learnt.read_text())
     (assignment,) = (a for loop in written["loops"] for a in loop["assignments"])
     assert assignment["iterations"] == len(first.out.strip()), first.explain()
     assignment["threads"] = [[[i, i + 1] for i in range(thread, 40, 2)] for thread in (1, 0)]
     learnt.write_text(json.dumps(written))
-    again = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--replay={learnt}",))
+    again = run_without_mpi(f"iterations.{compiler}", tmp_path, "threads", options=(f"--loops-replay={learnt}",))
     assert again.out.strip() == "10" * 20, again.explain()
 
 
 def replayed(program: str, learnt: Path, folder: Path, *arguments: str, **variables: str) -> str:
     """What a replay has to say at its end."""
-    result = run_without_mpi(program, folder, *arguments, options=(f"--replay={learnt}",), **variables)
-    remarks = [remark for remark in result.record["remarks"] if remark.startswith("--replay ")]
+    result = run_without_mpi(program, folder, *arguments, options=(f"--loops-replay={learnt}",), **variables)
+    remarks = [remark for remark in result.record["remarks"] if remark.startswith("--loops-replay ")]
     assert len(remarks) <= 1, result.explain()
     for remark in remarks:
         assert " ".join(result.err.split()).count(remark) == 1, f"in the verdict, once: {result.explain()}"
@@ -211,7 +226,7 @@ def replayed(program: str, learnt: Path, folder: Path, *arguments: str, **variab
 
 def test_a_replay_says_what_it_has_not_repeated(tmp_path):
     learnt = tmp_path / "loops.json"
-    run_without_mpi("iterations.gcc", tmp_path, "threads", options=(f"--learn={learnt}",))
+    run_without_mpi("iterations.gcc", tmp_path, "threads", options=(f"--loops-learn={learnt}",))
     written = json.loads(learnt.read_text())
     (loop,) = written["loops"]
     assert replayed("iterations.gcc", learnt, tmp_path, "threads") == ""
@@ -249,21 +264,21 @@ def test_loops_of_a_runtime_that_is_linked_into_the_program():
         pytest.skip("there is no libgomp.a here")
     ran = subprocess.run([program], text=True, env=environment(), capture_output=True, timeout=60)
     assert ran.returncode == 0 and ran.stdout.strip() == "all once, 40 of 60 refused", ran.stdout + ran.stderr
-    assert ran.stderr.count("has an OpenMP runtime linked into it") == 1, ran.stderr
+    assert ran.stderr.count("has an OpenMP runtime linked statically") == 1, ran.stderr
 
 
 def test_a_replay_without_the_launcher_says_it_too(tmp_path):
     learnt = tmp_path / "loops.json"
     program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
-    for variable in ("STEELYARD_LEARN", "STEELYARD_REPLAY"):
+    for variable in ("STEELYARD_LOOPS_LEARN", "STEELYARD_LOOPS_REPLAY"):
         ran = subprocess.run([program], text=True, env=environment(**{variable: str(learnt)}), capture_output=True, timeout=60)
         assert ran.returncode == 0, ran.stdout + ran.stderr
     written = json.loads(learnt.read_text())
     for loop in written["loops"]:
         loop["key"] = "elsewhere " + loop["key"]
     learnt.write_text(json.dumps(written))
-    ran = subprocess.run([program], text=True, env=environment(STEELYARD_REPLAY=str(learnt)), capture_output=True, timeout=60)
-    assert ran.returncode == 0 and ran.stderr.count("--replay repeated nothing") == 1, ran.stderr
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LOOPS_REPLAY=str(learnt)), capture_output=True, timeout=60)
+    assert ran.returncode == 0 and ran.stderr.count("--loops-replay repeated nothing") == 1, ran.stderr
 
 
 def test_doctor():

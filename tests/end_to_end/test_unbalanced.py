@@ -53,7 +53,7 @@ def test_weighs_whom_the_others_wait_for(mpi, options):
     assert share[2] < share[0] and share[2] < share[1]
     for rank in ranks[:2]:
         assert max(rank["waited_for"], key=rank["waited_for"].get) == "2", rank["waited_for"]
-    assert re.search(r"waited ranks 0-1 .* for rank 2", result.verdict), result.verdict
+    assert re.search(r"waiting ranks 0-1 .* for rank 2", result.verdict), result.verdict
 
 
 def test_load_that_moves_from_rank_to_rank_keeps_its_result(mpi):

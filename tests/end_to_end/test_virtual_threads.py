@@ -21,7 +21,7 @@ def test_each_thread_runs_several(virtual, threads, tmp_path):
                              "combined": 0, "two_at_one_place": 0, "old": 0}, result.explain()
 
 
-@pytest.mark.parametrize("options", [(), ("--virtual-threads=4", "--thread-numbers=keep")])
+@pytest.mark.parametrize("options", [(), ("--virtual-threads=4", "--thread-ids=keep")])
 def test_none_unless_wanted(options, tmp_path):
     result = run_without_mpi("virtual_threads.gcc", tmp_path, options=options, OMP_NUM_THREADS="3")
     assert set(times(result).values()) == {0, 2, 3}, result.explain()

@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--shrink-seconds", type=float, default=90, help="the longest time to shrink one program (90)")
     parser.add_argument("--flags", default="", help="more flags for the compilers, separated by spaces")
     parser.add_argument("--options", default="", help="more options for each `steelyard run`, separated by spaces")
+    parser.add_argument("--strict", action="store_true", help="fail after a crash that is not repeated, too")
     given = parser.parse_args(arguments)
     wanted = given.compilers.split(",")
     families = compilers.found(wanted)
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
     print(f"fuzz: openmp, seed {given.seed}, compilers {', '.join(families)}, {given.jobs} programs at a time", flush=True)
     options = Options(
         given.build.resolve(), given.seed, given.seconds, given.jobs, families, given.size, given.first, given.programs,
-        given.timeout, given.shrink_seconds, tuple(given.flags.split()), tuple(given.options.split()),
+        given.timeout, given.shrink_seconds, tuple(given.flags.split()), tuple(given.options.split()), given.strict,
     )  # fmt: skip
     campaign = Campaign(options)
     counts = campaign.run()
@@ -55,10 +56,10 @@ def main(arguments: list[str]) -> int:
         f"not compiled: {counts.not_compiled}; thrown away because natively wrong: {counts.natively_wrong}; "
         f"wrong with plain libomp: {counts.libomp_wrong}; hangs not confirmed: {campaign.unconfirmed}; "
         f"aborted by a defect of libomp's own: {campaign.own_aborts}; "
-        f"dropped because natively wrong in some runs: {counts.natively_unstable}"
+        f"dropped because natively wrong in some runs: {counts.natively_unstable}; seen once, not repeated: {counts.seen_once}"
     )
     print(f"{counts.programs} programs, {campaign.runs} runs, {counts.differences} differences")
-    return 1 if counts.differences or not counts.programs else 0
+    return 1 if campaign.failed else 0
 
 
 if __name__ == "__main__":

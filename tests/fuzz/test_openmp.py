@@ -14,9 +14,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import native  # noqa: E402
+import confirm  # noqa: E402
 from openmp import campaign as openmp_campaign  # noqa: E402
-from openmp import compilers, shapes  # noqa: E402
+from openmp import compilers, shapes, trial  # noqa: E402
 from openmp.construct import FAMILIES, KINDS, Construct  # noqa: E402
 from openmp.execution import execute  # noqa: E402
 from openmp.program import Program, program_of_kind, random_program  # noqa: E402
@@ -171,12 +171,77 @@ def test_what_fails_natively_in_some_runs_is_no_difference(
     )
     program = Program("c", ("gcc",), ((0, Construct("planted", body, libomp_lacks=True)),), 1)
     monkeypatch.setattr(openmp_campaign, "random_program", lambda *_: program)
-    monkeypatch.setattr(native, "MOST", 5)
+    monkeypatch.setattr(confirm, "NATIVE_MOST", 5)
     build = steelyard(tmp_path / "build", "exit 1")
     options = openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1)
     counts = openmp_campaign.Campaign(options).run()
     assert counts.differences == differences
     assert (counts.natively_unstable == 0) == bool(differences)
+
+
+def campaign_of_one(
+    script: str, directory: Path, monkeypatch: pytest.MonkeyPatch, strict: bool = False
+) -> tuple[openmp_campaign.Campaign, Path]:
+    """A campaign of one program that is right natively. Its `steelyard run` is this script, in which $run counts runs from 1.
+
+    @return the campaign after it has run, and the folder that keeps the program if it fails
+    """
+    program = Program("c", ("gcc",), ((0, Construct("none", "", libomp_lacks=True)),), 1)
+    monkeypatch.setattr(openmp_campaign, "random_program", lambda *_: program)
+    monkeypatch.setattr(openmp_campaign, "random_options", lambda *_: [()])
+    monkeypatch.setattr(openmp_campaign, "ENVIRONMENTS", 1)
+    monkeypatch.setattr(confirm, "NATIVE_MOST", 5)
+    runs = directory / "runs"
+    build = steelyard(directory / "build", f'echo >> {runs}; run=$(wc -l < {runs})\n{script}\nexec "$program"')
+    campaign = openmp_campaign.Campaign(openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1, strict=strict))
+    campaign.run()
+    return campaign, build / "fuzz" / "openmp-4-0-gcc"
+
+
+CRASH = "{ echo 'cause of the crash' >&2; kill -ABRT $$; }"
+
+
+@needs_gcc
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_crash_that_is_not_repeated_is_reported_and_fails_a_strict_campaign(
+    strict: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign, kept = campaign_of_one(f"[ $run -ne 1 ] || {CRASH}", tmp_path, monkeypatch, strict)
+    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.failed) == (0, 1, strict)
+    said = capsys.readouterr().out
+    assert "killed by signal 6" in said and "seen once, not repeated" in said and "    cause of the crash" in said
+    assert "cause of the crash" in (kept / "output.txt").read_text()
+    assert (kept / "command.sh").exists() and not list(kept.glob("shrunk*"))
+    assert len((tmp_path / "runs").read_text()) == 1 + confirm.AGAIN_MOST
+
+
+@needs_gcc
+def test_a_crash_that_is_repeated_is_a_difference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign, kept = campaign_of_one(f"[ $((run % 8)) -ne 1 ] || {CRASH}", tmp_path, monkeypatch)
+    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.failed) == (1, 0, True)
+    assert "    cause of the crash" in capsys.readouterr().out
+    assert list(kept.glob("shrunk.c"))
+
+
+@needs_gcc
+@pytest.mark.parametrize("wrong", ["echo 'ok 1'; exit", "echo; exit", "echo '3 loop: WRONG sum: 1, not 2;'; exit 1"])
+def test_a_wrong_result_is_a_difference_even_if_it_is_not_repeated(
+    wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign, _ = campaign_of_one(f"[ $run -ne 1 ] || {{ {wrong}; }}", tmp_path, monkeypatch)
+    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.failed) == (1, 0, True)
+    assert ("WRONG sum" in capsys.readouterr().out) == ("WRONG" in wrong)
+
+
+@needs_gcc
+@pytest.mark.parametrize("message", trial.OWN_ABORTS)
+def test_what_libomp_aborts_in_by_itself_is_no_difference(message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign, _ = campaign_of_one(f"echo '{message}.' >&2; kill -ABRT $$", tmp_path / "right", monkeypatch)
+    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.own_aborts, campaign.failed) == (0, 0, 1, False)
+    campaign, _ = campaign_of_one(f"echo '3 loop: WRONG;'; echo '{message}.' >&2; kill -ABRT $$", tmp_path / "wrong", monkeypatch)
+    assert (campaign.counts.differences, campaign.own_aborts) == (1, 0)
 
 
 @needs_gcc

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from manual import ROOT, all_blocks
+from manual import ROOT, all_blocks, blocks
 
 FLAVOUR = os.environ.get("STEELYARD_MPIRUN", "openmpi=").split("=")[0]
 HERE = Path(__file__).parent
@@ -50,6 +50,12 @@ def test_code_compiles(name, tmp_path):
     result = subprocess.run([*compiler, "-fopenmp", "-fsyntax-only", "-I", str(ROOT / "include"), "-I", str(ROOT / "fortran"), *modules,
                              str(file)], cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, f"{name}:\n{result.stderr}"
+
+
+def test_the_program_of_the_tutorial_is_the_example():
+    program = next(block for block in blocks(ROOT / "docs" / "tutorial.md") if block.note == "file: cells.c")
+    licence, _, text = (ROOT / "examples" / "cells.c").read_text().partition("\n")
+    assert "SPDX" in licence and program.text == text
 
 
 def test_code_is_found():

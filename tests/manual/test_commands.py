@@ -97,7 +97,7 @@ def test_commands_of_page(page, tools, record, tmp_path):
     for block in blocks(page):
         if block.note == "output":
             assert before is not None, f"{block} shows what no command has printed"
-            seen = set(labels((tmp_path / f"out.{before.line}").read_text())) | {"gained", "lost", "undone", "lent", "waited", "WARNING"}
+            seen = set(labels((tmp_path / f"out.{before.line}").read_text())) | {"gain", "lent", "waiting", "WARNING"}
             shown = labels(block.text)
             assert shown, f"{block} shows nothing"
             assert set(shown) <= seen, f"{block} shows lines that are not printed: {set(shown) - seen}"
@@ -137,7 +137,7 @@ def options_known() -> set[str]:
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint", "jobid", "overlap", "shm-size",
-              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "once", "input", "man", "help", "no-badge", "trace-children",
+              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input", "man", "help", "no-badge", "trace-children",
               # tests/fuzz and tests/conformance
               "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites", "validation", "vv"}
     known = options_known() | others

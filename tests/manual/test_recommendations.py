@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-RISKY = re.compile(r"--thread-(?:numbers=resize|local=resize)")
+RISKY = re.compile(r"--thread-(?:ids=resize|local-data=resize)")
 # Each line that names such an option: how it goes on says what it risks, or that it is on.
 PLACES = {
     "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs", r"changes the thread counts"],

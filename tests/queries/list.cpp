@@ -7,8 +7,8 @@
 
 #include "partition/file_image.h"
 #include "partition/independence.h"
+#include "partition/query_summary.h"
 #include "partition/scan.h"
-#include "partition/summary.h"
 
 using namespace steelyard::partition;
 

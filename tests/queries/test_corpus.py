@@ -18,9 +18,10 @@ HERE = Path(__file__).resolve().parent
 LIST = Path(os.environ["STEELYARD_LIST_QUERIES"])
 COMPILERS = {".c": ("gcc", "gcc-11", "gcc-13", "gcc-14"), ".cpp": ("g++", "g++-11", "g++-13", "g++-14"),
              ".f90": ("gfortran", "gfortran-11", "gfortran-13", "gfortran-14")}
-OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=native", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC", "-O2 -fno-plt",
+OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC", "-O2 -fno-plt",
            "-O1 -fcf-protection=full", "-O2 -fno-omit-frame-pointer", "-O3 -funroll-loops -ffast-math")
-LEAST_SHARE = 0.95  # of safe queries that are proved
+OF_THIS_MACHINE = "-O3 -march=native"  # Capstone 4 does not decode part of AVX-512: such queries are not proved
+LEAST_SHARE = 0.95  # of safe queries that are proved, on any machine
 
 
 def found(suffix: str) -> list[str]:
@@ -42,7 +43,7 @@ def queries(source: Path, compiler: str, options: str, folder: Path) -> Iterator
 
 
 CASES = [(source, compiler, options) for source in sorted(HERE.glob("*safe*.*")) for compiler in found(source.suffix)
-         for options in OPTIONS]
+         for options in (*OPTIONS, OF_THIS_MACHINE)]
 
 
 @pytest.mark.parametrize(("source", "compiler", "options"), [case for case in CASES if case[0].stem.startswith("unsafe")],
@@ -60,7 +61,7 @@ def test_no_unsafe_query_is_proved(source: Path, compiler: str, options: str, tm
 def test_safe_queries_are_proved(tmp_path: Path) -> None:
     count, missed = 0, []
     for source, compiler, options in CASES:
-        if source.stem != "safe":
+        if source.stem != "safe" or options == OF_THIS_MACHINE:
             continue
         for name, proved, reason in queries(source, compiler, options, tmp_path):
             count += 1
@@ -82,7 +83,7 @@ def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, option
     assert len(waits) >= 21 and len(goes_on) == 8
     assert not [name for name, reason in waits.items() if not reason]
     # Not all of them have queries that are proved, with each set of options.
-    assert len([name for name, reason in goes_on.items() if reason]) <= 1 or "native" in options, goes_on
+    assert len([name for name, reason in goes_on.items() if reason]) <= 1, goes_on
 
 
 def test_a_damaged_program_is_read_without_a_crash(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ MpiBootstrap::MpiBootstrap() {
   PMPI_Comm_set_errhandler(world_, MPI_ERRORS_ARE_FATAL);  // the program's own handler is not to be called for us
   PMPI_Comm_rank(world_, &rank_);
   PMPI_Comm_size(world_, &size_);
-  if (base::options().node_ranks == 0 && is_one_node(world_)) {
+  if (base::options().ranks_per_node == 0 && is_one_node(world_)) {
     node_ = world_;
     node_rank_ = rank_;
     node_size_ = size_;
@@ -51,7 +51,7 @@ MpiBootstrap::MpiBootstrap() {
 void MpiBootstrap::find_nodes() {
   PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
   PMPI_Comm_rank(node_, &node_rank_);
-  if (const long ranks = base::options().node_ranks; ranks > 0) {
+  if (const long ranks = base::options().ranks_per_node; ranks > 0) {
     MPI_Comm machine = node_;
     PMPI_Comm_split(machine, static_cast<int>(node_rank_ / ranks), rank_, &node_);
     PMPI_Comm_free(&machine);

@@ -17,7 +17,9 @@ int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
 
 extern "C" {
 
-steelyard_function_t steelyard_internal_bcast(void) { return reinterpret_cast<steelyard_function_t>(bcast); }
+steelyard_internal_function_t steelyard_internal_bcast(void) {
+  return reinterpret_cast<steelyard_internal_function_t>(bcast);
+}
 
 void steelyard_internal_next_bcast(void) {
   t_next_is_called = true;

@@ -9,11 +9,13 @@
 #include "intercept/mpi/layout.h"
 #include "intercept/mpi/windows.h"
 
-// Those of libsteelyard, in programs that link it.
-extern "C" {
-STEELYARD_EXPORT __attribute__((weak)) void steelyard_tasks_finalize_all();
-STEELYARD_EXPORT __attribute__((weak)) void steelyard_phase_leave_all();
-}
+#define STEELYARD_WITHOUT_MPI
+#include "steelyard/phases.h"
+#include "steelyard/tasks.h"
+
+// Functions of libsteelyard: null in programs that do not link it.
+#pragma weak steelyard_internal_task_pools_finalize
+#pragma weak steelyard_internal_phases_finalize
 
 namespace steelyard::intercept {
 
@@ -38,8 +40,8 @@ void initialised(const char* language) {
 
 void finalising() {
   // What follows is collective over the world: other ranks may be waiting for this one in a pool or a phase.
-  if (steelyard_tasks_finalize_all != nullptr) steelyard_tasks_finalize_all();
-  if (steelyard_phase_leave_all != nullptr) steelyard_phase_leave_all();
+  if (steelyard_internal_task_pools_finalize != nullptr) steelyard_internal_task_pools_finalize();
+  if (steelyard_internal_phases_finalize != nullptr) steelyard_internal_phases_finalize();
   forget_windows();
   forget_communicators();
   end_layouts();

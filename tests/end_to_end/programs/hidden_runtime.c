@@ -14,7 +14,7 @@ int main(void) {
       steelyard_iterations_t mine;
       refused += steelyard_loop_begin(NULL, 0, kIterations, 1, &mine) != STEELYARD_SUCCESS;
       while (steelyard_loop_next(&mine)) {
-        for (int64_t i = mine.first; i < mine.last; ++i) {
+        for (int64_t i = mine.begin; i < mine.end; ++i) {
 #pragma omp atomic
           ++runs[i];
         }

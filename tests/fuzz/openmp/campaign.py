@@ -40,6 +40,7 @@ class Options:
     shrink_seconds: float
     flags: tuple[str, ...] = ()
     steelyard_options: tuple[str, ...] = ()
+    strict: bool = False
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Counts:
     libomp_wrong: int = 0
     natively_unstable: int = 0
     differences: int = 0
+    seen_once: int = 0
     by_cause: Counter[str] = field(default_factory=Counter)
 
 
@@ -74,6 +76,11 @@ class Campaign:
             for worker in [pool.submit(self._work) for _ in range(self._options.jobs)]:
                 worker.result()
         return self.counts
+
+    @property
+    def failed(self) -> bool:
+        """Whether Steelyard is to blame. A crash that could not be repeated counts in a strict campaign only."""
+        return bool(self.counts.differences or (self._options.strict and self.counts.seen_once)) or not self.counts.programs
 
     @property
     def runs(self) -> int:
@@ -145,7 +152,7 @@ class Campaign:
                     continue  # what libomp by itself gets wrong
                 difference = self._bench.compare(executable, setting, wanted)
                 if difference and self._native_again(executable, difference):
-                    self._report(program, family, index, difference, directory)
+                    self._report(program, family, index, self._bench.repeat(executable, difference), directory)
                     break
                 if difference:
                     self._count("natively_unstable")
@@ -167,24 +174,30 @@ class Campaign:
         return self._bench.is_right_natively(executable, native, difference.native, timeout)
 
     def _report(self, program: Program, family: str, index: int, difference: Difference, directory: Path) -> None:
-        cause = f"{family}: {_kind(program, difference.construct)}: {difference.symptom}"
+        once = "" if difference.repeated else ", seen once, not repeated"
+        cause = f"{family}: {_kind(program, difference.construct)}: {difference.symptom}{once}"
+        self._count("differences" if difference.repeated else "seen_once")
         with self._lock:
-            self.counts.differences += 1
             self.counts.by_cause[cause] += 1
             keep = self.counts.by_cause[cause] <= KEPT_OF_EACH
         text = difference.setting.text("steelyard", "./program")
-        self._say(f"program {index} ({family}): {difference.symptom} in construct {_name(program, difference.construct)}: {text}")
+        where = _name(program, difference.construct)
+        said = f"program {index} ({family}): {difference.symptom} in construct {where}{once}: {text}\n{difference.outcome.excerpt}"
+        self._say(said.rstrip())
         if keep:
             self._keep(program, family, index, difference, directory)
 
     def _keep(self, program: Program, family: str, index: int, difference: Difference, directory: Path) -> None:
-        """Writes the program and what it was shrunk to, with the commands that show the failure."""
+        """Writes the program and, if it fails again, what it was shrunk to, with the commands that show the failure."""
         place = self._kept / f"openmp-{self._options.seed}-{index}-{family}"
         place.mkdir(parents=True, exist_ok=True)
         suffix = SUFFIXES[program.language]
         (place / f"program{suffix}").write_text(program.source())
         self._write_command(place, program, family, f"program{suffix}", difference.setting)
         (place / "output.txt").write_text(f"{difference.outcome.out}\n--- errors\n{difference.outcome.err}\n--- native\n{difference.native.out}")
+        if not difference.repeated:
+            self._say(f"program {index} ({family}): kept in {place}")
+            return
         small, setting = self._shrunk(program, family, difference, directory)
         (place / f"shrunk{suffix}").write_text(small.source())
         self._write_command(place, small, family, f"shrunk{suffix}", setting, "shrunk-command.sh")
@@ -198,8 +211,8 @@ class Campaign:
         again = (
             f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first {place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
         )
-        learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--replay=")]
-        learn = f"# {learnt[0]} is what a run with --learn={learnt[0]} has written.\n" if learnt else ""
+        learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--loops-replay=")]
+        learn = f"# {learnt[0]} is what a run with --loops-learn={learnt[0]} has written.\n" if learnt else ""
         (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} &&\n{repeat}\n")
 
     def _shrunk(self, program: Program, family: str, difference: Difference, directory: Path) -> tuple[Program, Setting]:

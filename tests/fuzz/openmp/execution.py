@@ -15,6 +15,7 @@ from pathlib import Path
 
 OTHERS = ("OMP_", "KMP_", "GOMP_", "STEELYARD_", "LD_PRELOAD", "LIBOMP_")
 OUTPUT_KEPT = 200_000  # characters of each stream
+EXCERPT_LINES, EXCERPT_WIDTH = 10, 300  # of each stream in a report
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,18 @@ class Outcome:
         return self.status == 0 and any(line.startswith("ok ") for line in self.out.splitlines()[-1:])
 
     @property
+    def wrong(self) -> bool:
+        """Whether a check of the program has failed."""
+        return "WRONG" in self.out
+
+    @property
     def symptom(self) -> str:
         if self.status is None:
             return "hang"
         if self.status < 0 or self.status > 128:
             number = -self.status if self.status < 0 else self.status - 128
             return f"killed by signal {number}"
-        return "right" if self.right else "wrong" if "WRONG" in self.out else f"exit status {self.status}"
+        return "right" if self.right else "wrong" if self.wrong else f"exit status {self.status}"
 
     @property
     def culprit(self) -> int | None:
@@ -47,6 +53,13 @@ class Outcome:
                 return _number(line)
         lines = [line for line in self.out.splitlines() if _number(line) is not None]
         return _number(lines[-1]) if lines else None
+
+    @property
+    def excerpt(self) -> str:
+        """What tells the cause: failed checks, and the last lines of stderr."""
+        checks = [line for line in self.out.splitlines() if "WRONG" in line][:EXCERPT_LINES]
+        lines = [*checks, *self.err.splitlines()[-EXCERPT_LINES:]]
+        return "\n".join(f"    {line[:EXCERPT_WIDTH]}" for line in lines)
 
 
 def _number(line: str) -> int | None:

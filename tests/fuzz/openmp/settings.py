@@ -49,17 +49,18 @@ def random_options(rng: random.Random, family: str, portable: bool, learnt: str)
     """Options of the runs under Steelyard, the default ones first. A replay follows the run that it repeats.
 
     @param portable whether gcc's program also runs on libomp
-    @param learnt the file for --learn and --replay
+    @param learnt the file for --loops-learn and --loops-replay
     """
     result: list[tuple[str, ...]] = [()]
     for strategy in rng.sample(STRATEGIES, 3):
-        extra = rng.choice([(), (), (f"--loops-chunk={rng.choice([1, 7, 50])}",), (f"--loops-static={rng.choice([0, 30, 100])}",)])
+        extra = rng.choice([(), (), (f"--loops-chunk={rng.choice([1, 7, 50])}",),
+                            (f"--loops-static-percent={rng.choice([0, 30, 100])}",)])
         result.append((f"--loops={strategy}", *extra))
     if rng.random() < 0.6:
         strategy = rng.choice([(), (f"--loops={rng.choice(STRATEGIES)}",)])
-        result += [(f"--learn={learnt}", *strategy), (f"--replay={learnt}",)]
+        result += [(f"--loops-learn={learnt}", *strategy), (f"--loops-replay={learnt}",)]
     if rng.random() < 0.5:
-        result.append(rng.choice([("--loops-reweigh",), ("--loops-reweigh", f"--loops={rng.choice(STRATEGIES)}")]))
+        result.append(rng.choice([("--loops-rebalance-static",), ("--loops-rebalance-static", f"--loops={rng.choice(STRATEGIES)}")]))
     if rng.random() < 0.3:
         result.append(("--observe",))
     if family == "gcc":

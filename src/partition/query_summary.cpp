@@ -1,4 +1,4 @@
-#include "partition/summary.h"
+#include "partition/query_summary.h"
 
 #include <algorithm>
 #include <map>
@@ -20,6 +20,11 @@ std::optional<Summary> summarise(const std::string& path) {
   const Calls calls = find_calls(file->image());
   Summary summary;
   std::map<std::uint64_t, Proof> proofs;  // by function
+  const auto add = [&](std::uint64_t address, std::uint64_t function, bool proved, const std::string& reason,
+                       std::uint64_t instruction) {
+    summary.queries.push_back({address, function, file->function_name(function), calls.bodies.contains(function),
+                               proved, reason, instruction});
+  };
   for (const std::uint64_t address : calls.queries) {
     const std::uint64_t function = file->image().function_at(address - 1).begin;
     const auto [found, is_new] = proofs.try_emplace(function);
@@ -28,14 +33,11 @@ std::optional<Summary> summarise(const std::string& path) {
     const bool proved = std::any_of(proof.queries.begin(), proof.queries.end(), [&](const Query& query) {
       return query.return_address == address && query.proved;
     });
-    summary.queries.push_back(
-        {address, function, file->function_name(function), proved, proof.reason, proof.instruction});
+    add(address, function, proved, proof.reason, proof.instruction);
   }
-  for (const std::uint64_t address : calls.fortran_queries) {
-    const std::uint64_t function = file->image().function_at(address - 1).begin;
-    summary.queries.push_back(
-        {address, function, file->function_name(function), false, "is the program's own", address});
-  }
+  for (const std::uint64_t address : calls.fortran_queries)
+    add(address, file->image().function_at(address - 1).begin, false,
+        "calls omp_get_thread_num or omp_get_num_threads in its Fortran source", address);
   return summary;
 }
 

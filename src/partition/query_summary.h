@@ -11,9 +11,10 @@ struct Summary {
   struct Query {
     std::uint64_t return_address = 0;
     std::uint64_t function = 0;  ///< where it begins
-    std::string name;            ///< of that; "" where it has none any more
+    std::string name;            ///< of that function; "" if the file has no symbol for it
+    bool in_body = false;        ///< that function is the body of a region, not one that a region may call
     bool proved = false;
-    std::string reason;  ///< why it is not proved
+    std::string reason;  ///< why not: a verb and more, whose subject is the function
     std::uint64_t instruction = 0;
   };
   std::vector<Query> queries;

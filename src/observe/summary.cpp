@@ -1,4 +1,4 @@
-#include "observe/verdict.h"
+#include "observe/summary.h"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ class Page {
   std::vector<std::string> lines;
 
  private:
-  static std::string head(std::string_view label) { return fmt::format("  {:<9}", label); }
+  static std::string head(std::string_view label) { return fmt::format("  {:<10}", label); }
   void add(const std::vector<std::string>& more) {
     const std::size_t taken = std::min(more.size(), room_);
     lines.insert(lines.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -41,6 +41,11 @@ class Page {
   }
   std::size_t room_;
 };
+
+/// "95 % CI 34.4 to 37.8 %". Noise is recorded as twice the standard error.
+std::string confidence_interval(double value, double noise) {
+  return fmt::format("95 % CI {:.1f} to {:.1f} %", 100 * (value - noise), 100 * (value + noise));
+}
 
 Totals sum_of(const RunRecord& record) {
   Totals sum;
@@ -71,7 +76,7 @@ void say_header(const RunRecord& record, Page& page) {
 /// What Steelyard did not get to see. False where that is everything.
 bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page) {
   if (sum.regions == 0 && sum.mpi_calls == 0 && record.wall < kTooShortToWonder) {
-    page.say("weighed",
+    page.say("measured",
              fmt::format("nothing: no OpenMP region and no blocking MPI call was seen in the {} between MPI_Init and "
                          "MPI_Finalize",
                          duration(record.wall)),
@@ -80,7 +85,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
   }
   if (sum.regions == 0 && sum.mpi_calls == 0) {
     page.say("ERROR",
-             "nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the program does " +
+             "nothing was measured: no OpenMP region and no blocking MPI call was seen. Causes: the program does " +
                  std::string("not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP runtime ") +
                  "has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is.",
              4);
@@ -111,20 +116,20 @@ void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
                               percent(m.openmp)));
   if (record.ranks.size() > 1) {
     const std::string balance = record.nodes.size() > 1
-                                    ? fmt::format("balance in nodes {}, across nodes {}", percent(m.load_balance_in),
-                                                  percent(m.load_balance_out))
-                                    : "balance of ranks " + percent(m.load_balance);
+                                    ? fmt::format("load balance in nodes {}, across nodes {}",
+                                                  percent(m.load_balance_in), percent(m.load_balance_out))
+                                    : "load balance " + percent(m.load_balance);
     page.say("  MPI", fmt::format("{}, communication {}", balance, percent(m.communication)), 1);
   }
   if (sum.regions > 0) {
     page.say("  OpenMP",
-             fmt::format("balance of threads {}, scheduling {}, serialisation {}", percent(m.omp_load_balance),
+             fmt::format("load balance {}, scheduling {}, serialisation {}", percent(m.omp_load_balance),
                          percent(m.omp_scheduling), percent(m.omp_serialisation)),
              1);
   }
 }
 
-/// ", 84 % of it for rank 3": up to four ranks that stand for most of the time, where enough of it is known.
+/// ", 84 % of it waiting for rank 3": up to four ranks that stand for most of the time, where enough of it is known.
 std::string for_whom(const std::vector<const RankRecord*>& waiting) {
   std::map<int, double> by_cause;
   double in_mpi = 0;
@@ -146,9 +151,9 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting) {
     explained += causes[i].first;
     main_causes.push_back(causes[i].second);
   }
-  if (explained < known / 4) return ", for many different ranks";
+  if (explained < known / 4) return ", waiting for many different ranks";
   std::sort(main_causes.begin(), main_causes.end());
-  return fmt::format(", {} of it for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
+  return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
 }
 
 /// Where others had the cores, no figure of this run is one of the program.
@@ -175,14 +180,14 @@ void say_busy(const RunRecord& record, Page& page) {
   for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
   const auto crowded =
       std::ranges::find_if(record.nodes, [&](const NodeRecord& node) { return threads[node.index] > node.cores; });
-  const std::string found =
-      starved ? fmt::format("threads that computed had a core {} of the time", percent(cpu / useful))
-              : fmt::format("threads were put off their cores {:.0f} times a second a rank", a_second);
+  const std::string found = starved
+                                ? fmt::format("threads that computed had a core {} of the time", percent(cpu / useful))
+                                : fmt::format("threads were preempted {:.0f} times a second per rank", a_second);
   page.say("WARNING",
            found + (crowded != record.nodes.end()
                         ? fmt::format(": node {} has {} threads for {}; start fewer ranks or threads", crowded->index,
                                       threads[crowded->index], plural(crowded->cores, "core"))
-                        : ": other programs ran there; weigh again without them"),
+                        : ": other programs ran there; measure again without them"),
            2);
 }
 
@@ -191,7 +196,7 @@ void say_waits(const RunRecord& record, Page& page) {
   double most = 0;
   for (const RankRecord& rank : record.ranks) most = std::max(most, share_in_mpi(rank));
   if (most < kWaitsWorthALine) {
-    page.say("waited", fmt::format("no rank spent more than {} of its time in MPI", percent(kWaitsWorthALine)), 1);
+    page.say("waiting", fmt::format("no rank spent more than {} of its time in MPI", percent(kWaitsWorthALine)), 1);
     return;
   }
   std::vector<const RankRecord*> waiting;
@@ -205,7 +210,7 @@ void say_waits(const RunRecord& record, Page& page) {
     least = std::min(least, share);
   }
   const std::string shares = percent(least) == percent(most) ? percent(most) : percent(least) + " to " + percent(most);
-  page.say("waited",
+  page.say("waiting",
            fmt::format("{} spent {} of {} time in MPI{}", rank_list(numbers), shares,
                        numbers.size() == 1 ? "its" : "their", for_whom(waiting)),
            2);
@@ -232,13 +237,13 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
     library.add(b.library_looks, b.library_wait, b.library_noise);
   }
   if (shared.looks <= 0 || library.looks <= 0) {
-    return "what that won is not known: only --collectives=auto compares";
+    return "the gain is not known: only --collectives=auto compares";
   }
   const double gain = library.value() - shared.value();
   const double noise = std::hypot(library.noise(), shared.noise());
   const std::string waits = fmt::format("a rank waited {} in each of them, {} +- {} in the MPI library's",
                                         duration(shared.value()), duration(library.value()), duration(library.noise()));
-  return gain > noise ? waits : waits + ": nothing that stands out from noise";
+  return gain > noise ? waits : waits + ": no statistically significant difference";
 }
 
 /// What Steelyard did with broadcasts, or scatters, and for whom nobody waited because of it.
@@ -299,12 +304,12 @@ struct Moves {
     }
     return largest;
   }
-  /// " (forecast 9.1 % less time)", "" where none is known. Each was made for the loads of its time: they do not add up.
+  /// " (forecast: 9.1 % less time)", "" where none is known. Each was made for the loads of its time: they do not add up.
   std::string forecasts() const {
     const auto stayed = std::ranges::count_if(list, [](auto* move) { return move->outcome != Outcome::undone; });
     if (!(forecast() > 0)) return "";
-    if (stayed == 1) return fmt::format(" (forecast {} less time)", percent(forecast(), 1));
-    return fmt::format(" (forecast at most {} less time each)", percent(forecast(), 1));
+    if (stayed == 1) return fmt::format(" (forecast: {} less time)", percent(forecast(), 1));
+    return fmt::format(" (forecast: at most {} less time each)", percent(forecast(), 1));
   }
 };
 
@@ -323,7 +328,7 @@ std::vector<Moves> moves_by_node(const RunRecord& record) {
   return all;
 }
 
-/// "threads 6 each -> 9,7,7,6,6,5,4,4 (forecast 22.1 % less time)" on one node.
+/// "threads 6 each -> 9,7,7,6,6,5,4,4 (forecast: 22.1 % less time)" on one node.
 std::string threads_on(const RunRecord& record, const Moves& moves) {
   const int node = moves.list.front()->node;
   std::vector<int> before;
@@ -365,12 +370,13 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
   const std::string which =
       moves.size() == 1 ? "the move" : fmt::format("{} of {} moves; the last of them", undone_count, moves.size());
   if (undone->measured_gain == 0 && undone->measured_noise == 0) {
-    page.say("undone", which + " before it could be measured, as the loads had changed again", 2);
+    page.say("reverted", which + " before it could be measured, as the loads had changed again", 2);
     return;
   }
-  page.say("undone",
-           fmt::format("{} brought {} +- {} where {} was forecast", which, percent(undone->measured_gain, 1),
-                       percent(undone->measured_noise, 1), percent(undone->forecast_gain, 1)),
+  page.say("reverted",
+           fmt::format("{} gained {} ({}); {} was forecast", which, percent(undone->measured_gain, 1),
+                       confidence_interval(undone->measured_gain, undone->measured_noise),
+                       percent(undone->forecast_gain, 1)),
            2);
 }
 
@@ -403,27 +409,32 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
   if (std::all_of(all.begin(), all.end(), all_undone)) return;
   const std::vector<Gain> gains = gains_of(all);
   if (gains.empty()) {
-    page.say("gained", "not known: the run ended before the phases after the last move could be compared", 1);
+    page.say("gain", "not known: the run ended before the steps after the last move could be compared", 1);
     return;
   }
   const Gain& best = gains.back();
-  const std::string value = fmt::format("{} +- {} {} time", percent(std::abs(best.value), 1), percent(best.noise, 1),
-                                        best.value > 0 ? "less" : "more");
   if (gains.size() > 1) {
-    page.say("gained",
-             fmt::format("{} +- {} less time a phase on node {}, which gained most, {} on node {}, which gained least",
-                         percent(best.value, 1), percent(best.noise, 1), best.node->index,
+    page.say("gain",
+             fmt::format("{} less time ({}) a step on node {}, the largest gain; {} on node {}, the smallest",
+                         percent(best.value, 1), confidence_interval(best.value, best.noise), best.node->index,
                          percent(gains.front().value, 1), gains.front().node->index),
              2);
     return;
   }
-  const std::string lengths = fmt::format("a phase takes {} instead of {}", duration(best.node->phase_after),
-                                          duration(best.node->phase_before));
+  const std::string lengths =
+      fmt::format("a step takes {} instead of {}", duration(best.node->phase_after), duration(best.node->phase_before));
   if (std::abs(best.value) <= best.noise) {
-    page.say("gained", fmt::format("nothing that stands out from noise: {}, {}", lengths, value), 2);
-  } else {
-    page.say(best.value > 0 ? "gained" : "lost", fmt::format("{}: {}", value, lengths), 2);
+    page.say("gain",
+             fmt::format("no statistically significant change: {} ({}); {}", percent(best.value, 1),
+                         confidence_interval(best.value, best.noise), lengths),
+             2);
+    return;
   }
+  const double size = std::abs(best.value);
+  page.say(best.value > 0 ? "gain" : "loss",
+           fmt::format("{} {} time ({}): {}", percent(size, 1), best.value > 0 ? "less" : "more",
+                       confidence_interval(size, best.noise), lengths),
+           2);
 }
 
 bool iterations_moved(const RunRecord& record) {
@@ -438,7 +449,7 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
     const bool moved = std::any_of(all.begin(), all.end(), [&](const Moves& m) { return m.node == &node; });
     if (moved) continue;
     const std::string silent =
-        node.ranks == 1 ? "one rank on the node, nobody to exchange cores with" : "no reason was recorded";
+        node.ranks == 1 ? "one rank on the node, no other rank to exchange cores with" : "no reason was recorded";
     nodes_by_reason[node.nothing_moved.empty() ? silent : node.nothing_moved].push_back(node.index);
   }
   std::vector<std::pair<std::string, std::vector<int>>> reasons(nodes_by_reason.begin(), nodes_by_reason.end());
@@ -465,8 +476,8 @@ void say_lending(const Totals& sum, Page& page) {
   constexpr std::int64_t kNothing = 5'000'000;  // ns: what would be printed as 0.00
   if (sum.lent < kNothing) return;
   const std::string used = sum.borrowed >= kNothing
-                               ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by others"
-                               : "nobody needed them";
+                               ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
+                               : "no rank needed them";
   page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
 }
 
@@ -497,12 +508,12 @@ void say_tasks(const RunRecord& record, Page& page) {
   if (record.tasks.empty()) return;
   TasksRecord sum;
   for (const TasksRecord& rank : record.tasks) sum += rank;
-  const double busy = sum.inside > 0 ? 100 * sum.busy / sum.inside : 0;
+  const double busy = sum.run_seconds > 0 ? 100 * sum.busy_seconds / sum.run_seconds : 0;
   page.say(
       "tasks",
       fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
                   "rank; {:.0f} % of the time in runs was spent in tasks",
-                  sum.executed, sum.stolen_here, sum.stolen_far, sum.connections, busy),
+                  sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
       2);
 }
 
@@ -530,7 +541,7 @@ void say_notes(const RunRecord& record, Page& page) {
 
 }  // namespace
 
-std::vector<std::string> verdict(const RunRecord& record, const std::string& path) {
+std::vector<std::string> summary(const RunRecord& record, const std::string& path) {
   Page page(path.empty() ? kMostLines : kMostLines - 1);
   const Totals sum = sum_of(record);
   say_header(record, page);
@@ -552,7 +563,7 @@ std::vector<std::string> verdict(const RunRecord& record, const std::string& pat
   }
   say_tasks(record, page);
   say_notes(record, page);
-  if (!path.empty()) page.lines.push_back("  record   " + path);
+  if (!path.empty()) page.lines.push_back("  record    " + path);
   return page.lines;
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 import steelyard
 from steelyard import words
-from steelyard.verdict import gains, shares, verdict
+from steelyard.summary import gains, shares, summary
 
 
 def run_of(example, tmp_path, change):
@@ -22,13 +22,13 @@ def run_of(example, tmp_path, change):
 
 
 def test_example(example):
-    found = verdict(steelyard.load(example))
+    found = summary(steelyard.load(example))
     assert (
-        found.headline == "Cores were moved to the ranks that were waited for: a phase takes 21.9 % ± 0.4 % less time."
+        found.headline == "Cores were moved to the critical ranks: a step takes 21.9 % (95 % CI 21.5 to 22.3 %) less time."
     )
-    assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0." in found.waiting
+    assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0." in found.waiting
     assert found.moved.startswith("Cores moved once, at 1.20 s. Threads: 6 each → 9, 7, 7, 6, 6, 5, 4, 4.")
-    assert found.helped == "Yes: a phase takes 47.8 ms instead of 61.2 ms, 21.9 % ± 0.4 % less time."
+    assert found.helped == "Yes: a step takes 47.8 ms instead of 61.2 ms, 21.9 % (95 % CI 21.5 to 22.3 %) less time."
     assert found.notes == ["rank 6: the program sets num_threads(4): its threads were left alone"]
 
 
@@ -48,18 +48,18 @@ def busy(on_core, preempted, borrowed=0.0, cores=48):
 
 
 def test_who_had_the_cores(example, tmp_path):
-    notes = verdict(run_of(example, tmp_path, busy(0.4, 1000))).notes
-    assert notes[0] == "Threads that computed had a core 40 % of the time: other programs ran there. Weigh again without them."
+    notes = summary(run_of(example, tmp_path, busy(0.4, 1000))).notes
+    assert notes[0] == "Threads that computed had a core 40 % of the time: other programs ran there. Measure again without them."
     crowded = run_of(example, tmp_path, busy(0.4, 1000, cores=16))
-    assert "node 0 has 48 threads for 16 cores" in verdict(crowded).notes[0]
+    assert "node 0 has 48 threads for 16 cores" in summary(crowded).notes[0]
 
 
 def test_who_borrows_a_core_is_put_off_it(example, tmp_path):
     """Its owner looks at what it waits for: no other program ran there."""
-    often = verdict(run_of(example, tmp_path, busy(1.0, 3000))).notes
-    assert often[0].startswith("Threads were put off their cores 244 times a second a rank: other programs ran there.")
-    assert len(verdict(run_of(example, tmp_path, busy(1.0, 3000, borrowed=1.0))).notes) == len(often) - 1
-    starved = verdict(run_of(example, tmp_path, busy(0.4, 3000, borrowed=1.0))).notes
+    often = summary(run_of(example, tmp_path, busy(1.0, 3000))).notes
+    assert often[0].startswith("Threads were preempted 244 times a second per rank: other programs ran there.")
+    assert len(summary(run_of(example, tmp_path, busy(1.0, 3000, borrowed=1.0))).notes) == len(often) - 1
+    starved = summary(run_of(example, tmp_path, busy(0.4, 3000, borrowed=1.0))).notes
     assert starved[0].startswith("Threads that computed had a core 40 % of the time")
 
 
@@ -69,21 +69,21 @@ def test_shares_add_up(example):
 
 
 def test_gain_within_noise_is_none(example, tmp_path):
-    found = verdict(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after_noise=0.02)))
-    assert "no effect that stands out from noise" in found.headline and found.helped.startswith(
-        "Nothing that stands out"
+    found = summary(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after_noise=0.02)))
+    assert "no statistically significant effect" in found.headline and found.helped.startswith(
+        "No statistically significant change"
     )
 
 
 def test_a_loss_is_said(example, tmp_path):
-    found = verdict(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after=0.07)))
+    found = summary(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after=0.07)))
     assert "more time" in found.headline and found.helped.startswith("No: ")
 
 
 def test_undone_moves(example, tmp_path):
     run = run_of(example, tmp_path, lambda r: r["decisions"][1].update(outcome="undone", measured_gain=0.01))
-    found = verdict(run)
-    assert "moved back" in found.headline and "1.0 % ± 0.4 % where 22.1 % was forecast" in found.helped
+    found = summary(run)
+    assert "reverted" in found.headline and "22.1 % was forecast" in found.helped
     assert gains(run) == []
 
 
@@ -92,7 +92,7 @@ def test_nothing_moved(example, tmp_path):
         record["decisions"] = []
         record["nodes"][0]["nothing_moved"] = "the ranks are balanced"
 
-    found = verdict(run_of(example, tmp_path, stayed))
+    found = summary(run_of(example, tmp_path, stayed))
     assert found.moved.startswith("No cores moved: the ranks are balanced.")
 
 
@@ -100,7 +100,7 @@ def test_nothing_at_all(example, tmp_path):
     def empty(record):
         record["ranks"], record["nodes"], record["decisions"], record["loops"] = [], [], [], []
 
-    assert "nothing was weighed" in verdict(run_of(example, tmp_path, empty)).headline
+    assert "nothing was measured" in summary(run_of(example, tmp_path, empty)).headline
 
 
 @pytest.fixture
@@ -112,18 +112,18 @@ def terminal():
 
     def said(record):
         text = subprocess.run([program, "report", record], capture_output=True, text=True, check=True).stdout
-        return re.sub(r"\n {11}", " ", text)
+        return re.sub(r"\n {12}", " ", text)
 
     return said
 
 
 def test_figures_are_those_of_the_terminal(example, terminal):
-    """Each number in the C++ verdict's `gained`, `moved` and `waited` lines is in the sentences, too."""
+    """Each number in the C++ verdict's `gain`, `moved` and `waiting` lines is in the sentences, too."""
     said = terminal(example)
-    found = verdict(steelyard.load(example))
+    found = summary(steelyard.load(example))
     ours = set(re.findall(r"\d+(?:\.\d+)?", f"{found.waiting} {found.moved} {found.helped}"))
-    for label in ("waited", "gained", "lent"):
-        (line,) = re.findall(rf"^  {label} (.*)$", said, re.MULTILINE)
+    for label in ("waiting", "gain", "lent"):
+        (line,) = re.findall(rf"^  {label} +(.*)$", said, re.MULTILINE)
         assert set(re.findall(r"\d+(?:\.\d+)?", line)) <= ours, line
 
 
@@ -148,7 +148,7 @@ def test_figures_are_those_of_the_terminal(example, terminal):
 def test_notes_are_those_of_the_terminal(change, example, terminal, tmp_path):
     run = run_of(example, tmp_path, change)
     said = re.findall(r"^  (?:WARNING|note) +(.*)$", terminal(tmp_path / "changed.json"), re.MULTILINE)
-    as_there = [note.replace(". Weigh", "; weigh").replace(". Start", "; start").replace("–", "-") for note in verdict(run).notes]
+    as_there = [note.replace(". Measure", "; measure").replace(". Start", "; start").replace("–", "-") for note in summary(run).notes]
     assert [note[:1].lower() + note[1:].rstrip(".") for note in as_there] == said
 
 

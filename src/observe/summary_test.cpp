@@ -1,4 +1,4 @@
-#include "observe/verdict.h"
+#include "observe/summary.h"
 #include "base/sanitized.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::Not;
 
 std::string text(const RunRecord& record) {
   std::string all = "\n";
-  for (const std::string& line : verdict(record, "steelyard-run.json")) all += line + "\n";
+  for (const std::string& line : summary(record, "steelyard-run.json")) all += line + "\n";
   return all;
 }
 
@@ -141,151 +141,151 @@ RunRecord many_ranks() {
   return record;
 }
 
-TEST(Verdict, EmptyRecord) {
+TEST(Summary, EmptyRecord) {
   EXPECT_EQ(text(RunRecord{}), R"(
 steelyard: 0 ranks, 0 s
-  weighed  nothing: no OpenMP region and no blocking MPI call was seen in the 0 s between MPI_Init
-           and MPI_Finalize
-  record   steelyard-run.json
+  measured  nothing: no OpenMP region and no blocking MPI call was seen in the 0 s between MPI_Init
+            and MPI_Finalize
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, MovedAndHelped) {
+TEST(Summary, MovedAndHelped) {
   EXPECT_EQ(text(rich_run()), R"(
 steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
-    MPI    balance of ranks 79 %, communication 99 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  waited   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0
-  moved    cores, once, at 1.20 s: threads 6 each -> 9,7,7,6,6,5,4,4 (forecast 22.1 % less time)
-  gained   21.9 % +- 0.4 % less time: a phase takes 47.8 ms instead of 61.2 ms
-  lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
-  moved    iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
-  note     rank 6: the program sets num_threads(4): its threads were left alone
-  record   steelyard-run.json
+    MPI     load balance 79 %, communication 99 %
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  waiting   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0
+  moved     cores, once, at 1.20 s: threads 6 each -> 9,7,7,6,6,5,4,4 (forecast: 22.1 % less time)
+  gain      21.9 % less time (95 % CI 21.5 to 22.3 %): a step takes 47.8 ms instead of 61.2 ms
+  lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
+  moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
+  note      rank 6: the program sets num_threads(4): its threads were left alone
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, NothingMoved) {
+TEST(Summary, NothingMoved) {
   EXPECT_EQ(text(balanced()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   parallel efficiency 96 % = MPI 99 % x OpenMP 97 %
-    MPI    balance of ranks 100 %, communication 99 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  waited   no rank spent more than 5 % of its time in MPI
-  moved    nothing: the loads are equal within noise (largest rank 1.3 % above the mean)
-  record   steelyard-run.json
+    MPI     load balance 100 %, communication 99 %
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  waiting   no rank spent more than 5 % of its time in MPI
+  moved     nothing: the loads are equal within noise (largest rank 1.3 % above the mean)
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, OneRank) {
+TEST(Summary, OneRank) {
   EXPECT_EQ(text(one_rank()), R"(
 steelyard: 1 rank on 1 node, 16 cores, 10.0 s
   parallel efficiency 97 % = MPI 100 % x OpenMP 97 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  moved    nothing: one rank on the node, nobody to exchange cores with
-  record   steelyard-run.json
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  moved     nothing: one rank on the node, no other rank to exchange cores with
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, NothingWasSeen) {
+TEST(Summary, NothingWasSeen) {
   EXPECT_EQ(text(nothing_seen()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
-  ERROR    nothing was weighed: no OpenMP region and no blocking MPI call was seen. Causes: the
-           program does not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP
-           runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it
-           is.
-  record   steelyard-run.json
+  ERROR     nothing was measured: no OpenMP region and no blocking MPI call was seen. Causes: the
+            program does not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP
+            runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it
+            is.
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, NoRegions) {
+TEST(Summary, NoRegions) {
   EXPECT_EQ(text(no_regions()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
-  WARNING  no OpenMP region was seen, so there are no threads to move: the program does not use
-           OpenMP, or its runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM`
-           says which it is.
+  WARNING   no OpenMP region was seen, so there are no threads to move: the program does not use
+            OpenMP, or its runtime has no tools interface (GNU's libgomp). `steelyard doctor
+            PROGRAM` says which it is.
   parallel efficiency 16 % = MPI 62 % x OpenMP 25 %
-    MPI    balance of ranks 62 %, communication 100 %
-  waited   ranks 0-1 spent 50 % to 75 % of their time in MPI
-  moved    nothing: no OpenMP regions: there are no threads to move
-  record   steelyard-run.json
+    MPI     load balance 62 %, communication 100 %
+  waiting   ranks 0-1 spent 50 % to 75 % of their time in MPI
+  moved     nothing: no OpenMP regions: there are no threads to move
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, Undone) {
+TEST(Summary, Undone) {
   EXPECT_EQ(text(undone()), R"(
 steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
-    MPI    balance of ranks 79 %, communication 99 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  waited   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it for rank 0
-  moved    cores, once, at 1.20 s: threads are back at 6 each
-  undone   the move brought -2.1 % +- 0.5 % where 12.0 % was forecast
-  lent     3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by others
-  moved    iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
-  note     rank 6: the program sets num_threads(4): its threads were left alone
-  record   steelyard-run.json
+    MPI     load balance 79 %, communication 99 %
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  waiting   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0
+  moved     cores, once, at 1.20 s: threads are back at 6 each
+  reverted  the move gained -2.1 % (95 % CI -2.6 to -1.6 %); 12.0 % was forecast
+  lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
+  moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
+  note      rank 6: the program sets num_threads(4): its threads were left alone
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, NoForecastForThreadsThatAreBack) {
+TEST(Summary, NoForecastForThreadsThatAreBack) {
   RunRecord record = rich_run();
   for (RankRecord& rank : record.ranks) rank.threads_at_end = rank.threads_at_start;
-  EXPECT_THAT(text(record), HasSubstr("moved    cores, once, at 1.20 s: threads are back at 6 each\n"));
+  EXPECT_THAT(text(record), HasSubstr("moved     cores, once, at 1.20 s: threads are back at 6 each\n"));
 }
 
-TEST(Verdict, SeveralNodes) {
+TEST(Summary, SeveralNodes) {
   EXPECT_EQ(text(several_nodes()), R"(
 steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
   parallel efficiency 74 % = MPI 76 % x OpenMP 97 %
-    MPI    balance in nodes 78 %, across nodes 99 %, communication 100 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  waited   ranks 1-3, 5-7, 9-11, 13-15 spent 30 % of their time in MPI, 69 % of it for ranks 0, 8,
-           12
-  moved    cores, 3 times, from 2.50 s to 7.25 s on 2 of 4 nodes; most on node 0: threads 12 each ->
-           18,10,10,10 (forecast 19.0 % less time)
-  undone   1 of 3 moves; the last of them brought 0.1 % +- 0.4 % where 3.0 % was forecast
-  gained   18.3 % +- 0.7 % less time a phase on node 0, which gained most, 8.5 % on node 1, which
-           gained least
-  moved    nothing on 2 nodes, such as node 2: forecast gain 1.1 % is below 1.6 % of noise and 2.0 %
-           that are worth a move
-  record   steelyard-run.json
+    MPI     load balance in nodes 78 %, across nodes 99 %, communication 100 %
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  waiting   ranks 1-3, 5-7, 9-11, 13-15 spent 30 % of their time in MPI, 69 % of it waiting for
+            ranks 0, 8, 12
+  moved     cores, 3 times, from 2.50 s to 7.25 s on 2 of 4 nodes; most on node 0: threads 12 each
+            -> 18,10,10,10 (forecast: 19.0 % less time)
+  reverted  1 of 3 moves; the last of them gained 0.1 % (95 % CI -0.3 to 0.5 %); 3.0 % was forecast
+  gain      18.3 % less time (95 % CI 17.6 to 19.0 %) a step on node 0, the largest gain; 8.5 % on
+            node 1, the smallest
+  moved     nothing on 2 nodes, such as node 2: forecast gain 1.1 % is below 1.6 % of noise and
+            2.0 % that are worth a move
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, FourThousandRanks) {
+TEST(Summary, FourThousandRanks) {
   EXPECT_EQ(text(many_ranks()), R"(
 steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
   parallel efficiency 71 % = MPI 74 % x OpenMP 97 %
-    MPI    balance in nodes 79 %, across nodes 95 %, communication 98 %
-    OpenMP balance of threads 98 %, scheduling 99 %, serialisation 100 %
-  waited   ranks 2, 4-5, 7-8, 10, 13, 15-16, ... (2129 in all) spent 26 % to 51 % of their time in
-           MPI, for many different ranks
-  moved    cores, 1023 times, from 1.01 s to 16.1 s on 341 of 512 nodes; most on node 1: threads 6
-           each -> 5,6,7,5,6,7,5,6 (forecast at most 22.1 % less time each)
-  gained   18.8 % +- 0.4 % less time a phase on node 511, which gained most, 0.0 % on node 1, which
-           gained least
-  moved    nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest
-           process 0.06 s of a 0.0612 s phase on node 0
-  lent     7654 core s by ranks that waited in MPI; nobody needed them
-  note     10 more remarks: see `steelyard report --full`
-  record   steelyard-run.json
+    MPI     load balance in nodes 79 %, across nodes 95 %, communication 98 %
+    OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
+  waiting   ranks 2, 4-5, 7-8, 10, 13, 15-16, ... (2129 in all) spent 26 % to 51 % of their time in
+            MPI, waiting for many different ranks
+  moved     cores, 1023 times, from 1.01 s to 16.1 s on 341 of 512 nodes; most on node 1: threads 6
+            each -> 5,6,7,5,6,7,5,6 (forecast: at most 22.1 % less time each)
+  gain      18.8 % less time (95 % CI 18.4 to 19.2 %) a step on node 511, the largest gain; 0.0 % on
+            node 1, the smallest
+  moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest
+            process 0.06 s of a 0.0612 s phase on node 0
+  lent      7654 core s by ranks that waited in MPI; no rank needed them
+  note      10 more remarks: see `steelyard report --full`
+  record    steelyard-run.json
 )");
 }
 
-TEST(Verdict, WithoutAPathThereIsNoLineForIt) {
-  const std::vector<std::string> lines = verdict(rich_run());
+TEST(Summary, WithoutAPathThereIsNoLineForIt) {
+  const std::vector<std::string> lines = summary(rich_run());
   EXPECT_THAT(lines.back(), Not(HasSubstr("record")));
 }
 
-TEST(Verdict, AllRemarksWhereThereIsRoom) {
+TEST(Summary, AllRemarksWhereThereIsRoom) {
   RunRecord record = balanced();
   record.remarks = {"first", "second", "third"};
-  EXPECT_THAT(text(record), HasSubstr("note     first\n  note     second\n  note     third\n"));
+  EXPECT_THAT(text(record), HasSubstr("note      first\n  note      second\n  note      third\n"));
 }
 
-TEST(Verdict, NotesAreWholeOrNotThere) {
+TEST(Summary, NotesAreWholeOrNotThere) {
   RunRecord record = balanced();
   const std::string advice = "; say --so-and-so.";
   record.remarks = {std::string("a long reason") + std::string(400, '.').replace(50, 1, " ") + advice};
@@ -293,36 +293,36 @@ TEST(Verdict, NotesAreWholeOrNotThere) {
   EXPECT_THAT(text(record), HasSubstr("say --so-and-so."));
   EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
   record.remarks.resize(3, record.remarks[0]);
-  EXPECT_THAT(text(record), HasSubstr("note     2 more remarks: see `steelyard report --full`\n"));
+  EXPECT_THAT(text(record), HasSubstr("note      2 more remarks: see `steelyard report --full`\n"));
   EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
   record.nodes[0].nothing_moved = record.remarks[0].substr(0, 250) + advice;
   EXPECT_THAT(text(record), Not(HasSubstr(" ...\n")));
 }
 
-TEST(Verdict, AProgramWithoutOpenMpIsNotWarnedOfIt) {
+TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   RunRecord record = no_regions();
   record.openmp.clear();
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
   EXPECT_THAT(
       text(record),
-      HasSubstr("note     no OpenMP runtime was loaded, or it is GNU's libgomp: see `steelyard doctor PROGRAM`\n"));
+      HasSubstr("note      no OpenMP runtime was loaded, or it is GNU's libgomp: see `steelyard doctor PROGRAM`\n"));
   record.tasks.emplace_back();
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
 }
 
-TEST(Verdict, SaysThatOthersHadTheCores) {
+TEST(Summary, SaysThatOthersHadTheCores) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) {
     rank.cpu = 0.4e-9 * static_cast<double>(rank.totals.useful());
     rank.preempted = 300;
   }
-  EXPECT_THAT(text(record), HasSubstr("WARNING  threads that computed had a core 40 % of the time: other programs ran "
-                                      "there; weigh again\n           without them\n"));
+  EXPECT_THAT(text(record), HasSubstr("WARNING   threads that computed had a core 40 % of the time: other programs ran "
+                                      "there; measure\n            again without them\n"));
   record.nodes[0].cores = 8;
   EXPECT_THAT(text(record),
-              HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n           start fewer ranks"));
+              HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n            start fewer ranks"));
   for (RankRecord& rank : record.ranks) rank.cpu = 40, rank.preempted = 5000;
-  EXPECT_THAT(text(record), HasSubstr("threads were put off their cores 500 times a second a rank: node 0"));
+  EXPECT_THAT(text(record), HasSubstr("threads were preempted 500 times a second per rank: node 0"));
   record.ranks[0].totals.borrowed = 2'000'000'000;
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "owners of lent cores look at what they wait for";
   record.ranks[0].totals.borrowed = 100'000'000;
@@ -337,50 +337,52 @@ TEST(Verdict, SaysThatOthersHadTheCores) {
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
 }
 
-TEST(Verdict, FixedThreadsAreToldWithoutARemarkToo) {
+TEST(Summary, FixedThreadsAreToldWithoutARemarkToo) {
   RunRecord record = rich_run();
   record.remarks.clear();
-  EXPECT_THAT(text(record), HasSubstr("note     rank 6: the program sets num_threads(4)\n"));
+  EXPECT_THAT(text(record), HasSubstr("note      rank 6: the program sets num_threads(4)\n"));
 }
 
-TEST(Verdict, ALossIsCalledALoss) {
+TEST(Summary, ALossIsCalledALoss) {
   RunRecord record = rich_run();
   record.nodes[0].phase_after = 0.07;
-  EXPECT_THAT(text(record), HasSubstr("lost     14.4 % +- 0.5 % more time: a phase takes 70.0 ms instead of 61.2 ms"));
+  EXPECT_THAT(
+      text(record),
+      HasSubstr("loss      14.4 % more time (95 % CI 13.9 to 14.9 %): a step takes 70.0 ms instead of 61.2 ms"));
 }
 
-TEST(Verdict, WhatWasNotCheckedIsNotClaimed) {
+TEST(Summary, WhatWasNotCheckedIsNotClaimed) {
   RunRecord record = rich_run();
   record.decisions[1].outcome = Outcome::taken;
   record.nodes[0].phase_after = 0;
-  EXPECT_THAT(text(record), HasSubstr("gained   not known: the run ended before"));
+  EXPECT_THAT(text(record), HasSubstr("gain      not known: the run ended before"));
 }
 
-TEST(Verdict, RegionsWithoutMpiAreAWarning) {
+TEST(Summary, RegionsWithoutMpiAreAWarning) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) rank.totals.mpi_calls = 0;
-  EXPECT_THAT(text(record), HasSubstr("WARNING  no blocking MPI call was seen"));
+  EXPECT_THAT(text(record), HasSubstr("WARNING   no blocking MPI call was seen"));
   record = one_rank();
   record.ranks[0].totals.mpi_calls = 0;
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "one rank need not call MPI";
 }
 
-TEST(Verdict, SaysWhoCameLateToBroadcasts) {
+TEST(Summary, SaysWhoCameLateToBroadcasts) {
   RunRecord record = balanced();
   EXPECT_THAT(text(record), Not(HasSubstr("bcast")));
   for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 980, 0, 20, 0, 0};
   EXPECT_THAT(text(record),
-              HasSubstr("bcast    98 % of 1000 broadcasts through shared memory, 2 % by the MPI library\n"));
-  EXPECT_THAT(text(record), HasSubstr("what that won is not known"));
+              HasSubstr("bcast     98 % of 1000 broadcasts through shared memory, 2 % by the MPI library\n"));
+  EXPECT_THAT(text(record), HasSubstr("the gain is not known"));
   record.ranks[2].broadcasts.late = 900;
   record.ranks[2].broadcasts.behind = 9;
-  EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n           ms after the data"));
+  EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n            ms after the data"));
   for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 0, 980, 20, 0, 0};
   EXPECT_THAT(text(record),
-              HasSubstr("bcast    98 % of 1000 broadcasts along a tree between nodes, 2 % by the MPI library\n"));
+              HasSubstr("bcast     98 % of 1000 broadcasts along a tree between nodes, 2 % by the MPI library\n"));
 }
 
-TEST(Verdict, SaysWhatBroadcastsThroughSharedMemoryWon) {
+TEST(Summary, SaysWhatBroadcastsThroughSharedMemoryWon) {
   RunRecord record = balanced();
   Broadcasts compared = {1000, 900, 0, 100, 0, 0, 900, 2e-6, 1e-6, 20, 5e-3, 1e-3};
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
@@ -388,7 +390,7 @@ TEST(Verdict, SaysWhatBroadcastsThroughSharedMemoryWon) {
   EXPECT_THAT(text(record), Not(HasSubstr("stands out")));
   compared.library_wait = 2.1e-6;
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
-  EXPECT_THAT(text(record), HasSubstr("that stands out from noise"));
+  EXPECT_THAT(text(record), HasSubstr("statistically significant difference"));
   compared.shared = 3;  // looked at, and left to the library
   compared.library = 997;
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
@@ -442,21 +444,21 @@ RunRecord any_record(std::mt19937_64& random) {
   return record;
 }
 
-TEST(Verdict, StaysWithinItsBoundsWhateverTheRecord) {
+TEST(Summary, StaysWithinItsBoundsWhateverTheRecord) {
   std::mt19937_64 random(1);
   for (int round = 0; round < (base::sanitized ? 100 : 1000); ++round) {
     const RunRecord record = any_record(random);
-    const std::vector<std::string> lines = verdict(record, "r.json");
+    const std::vector<std::string> lines = summary(record, "r.json");
     ASSERT_LE(lines.size(), 15u);
     for (const std::string& line : lines) ASSERT_LE(width(line), 100u) << line;
     ASSERT_FALSE(full_report(record).empty());
   }
 }
 
-TEST(FullReport, HoldsTheVerdictAndTheTables) {
+TEST(FullReport, HoldsTheSummaryAndTheTables) {
   const std::string report = full_report(rich_run());
   EXPECT_THAT(report, HasSubstr("app+0x1a2b, steal: the fastest of those tried"));
-  for (const std::string& line : verdict(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
+  for (const std::string& line : summary(rich_run())) EXPECT_THAT(report, HasSubstr(line + "\n"));
   EXPECT_THAT(report, HasSubstr("  command      ./miniFE.x nx=264 ny=256\n"));
   EXPECT_THAT(report, HasSubstr("     6     0        6  4 fixed       12      400        200  rank 0 (3.100 s)"));
   EXPECT_THAT(report, HasSubstr("2 packages x 24 cores (emulated)"));

@@ -1,4 +1,4 @@
-#include "partition/summary.h"
+#include "partition/query_summary.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
-#include "tasks/mail.h"
+#include "tasks/places.h"
 
 #include <algorithm>
 
 namespace steelyard::tasks {
 
-Places::Places(int ranks, int ranks_a_node, std::vector<std::int32_t> nodes)
+Places::Places(int ranks, int ranks_per_node, std::vector<std::int32_t> nodes)
     : ranks_(ranks),
-      ranks_a_node_(ranks_a_node),
-      node_count_((ranks + ranks_a_node - 1) / ranks_a_node),
+      ranks_per_node_(ranks_per_node),
+      node_count_((ranks + ranks_per_node - 1) / ranks_per_node),
       table_(std::move(nodes)) {
   if (table_.empty()) return;
   node_count_ = 1 + *std::max_element(table_.begin(), table_.end());
@@ -17,16 +17,16 @@ Places::Places(int ranks, int ranks_a_node, std::vector<std::int32_t> nodes)
 
 int Places::node_size(int node) const {
   if (!table_.empty()) return static_cast<int>(members_[static_cast<std::size_t>(node)].size());
-  return std::min(ranks_a_node_, ranks_ - node * ranks_a_node_);
+  return std::min(ranks_per_node_, ranks_ - node * ranks_per_node_);
 }
 
 int Places::rank(int node, int local) const {
   if (!table_.empty()) return members_[static_cast<std::size_t>(node)][static_cast<std::size_t>(local)];
-  return node * ranks_a_node_ + local;
+  return node * ranks_per_node_ + local;
 }
 
 int Places::local(int rank) const {
-  if (table_.empty()) return rank % ranks_a_node_;
+  if (table_.empty()) return rank % ranks_per_node_;
   const auto& members = members_[static_cast<std::size_t>(node(rank))];
   return static_cast<int>(std::lower_bound(members.begin(), members.end(), rank) - members.begin());
 }

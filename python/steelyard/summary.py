@@ -1,4 +1,4 @@
-"""The verdict in whole sentences: how much was waiting, what was moved, and whether it helped."""
+"""The summary in whole sentences: how much was waiting, what was moved, and whether it helped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRINTED = 5e-3  # s; less would be printed as nothing
 
 @dataclass(frozen=True)
 class Gain:
-    """How much shorter a phase of a node became, as a fraction, with the half width of its noise band."""
+    """How much shorter a step of a node became, as a fraction, with the half width of its confidence interval."""
 
     node: int
     value: float
@@ -36,7 +36,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Summary:
     """`headline` says it in one sentence; the others answer one question each, in whole sentences."""
 
     headline: str
@@ -80,17 +80,17 @@ def gains(run: Run) -> list[Gain]:
     return sorted(found, key=lambda gain: gain.value)
 
 
-def verdict(run: Run) -> Verdict:
+def summary(run: Run) -> Summary:
     moves = run.decisions[run.decisions["outcome"] != "declined"]
     helped = _helped(run, moves)
-    return Verdict(_headline(run, moves), _waiting(run), _moved(run, moves), helped, _notes(run))
+    return Summary(_headline(run, moves), _waiting(run), _moved(run, moves), helped, _notes(run))
 
 
 def _headline(run: Run, moves: pd.DataFrame) -> str:
     if not len(run.ranks):
-        return "The record holds no ranks, so nothing was weighed."
+        return "The record holds no ranks, so nothing was measured."
     if run.ranks["regions"].sum() == 0 and run.ranks["mpi_calls"].sum() == 0:
-        return "Nothing was weighed: no OpenMP region and no blocking MPI call was seen."
+        return "Nothing was measured: no OpenMP region and no blocking MPI call was seen."
     lost = shares(run)
     waiting = f"{percent(lost.mpi)} of the core time was spent waiting in MPI"
     if run.record["options"].get("observe") == "on":
@@ -99,23 +99,23 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
         also = _other_moves(run)
         return f"{waiting}; no cores were moved by plan{', but ' + also if also else ''}."
     if set(moves["outcome"]) == {"undone"}:
-        return f"{waiting}; moving cores did not help, so they were moved back."
+        return f"{waiting}; moving cores did not help, so the moves were reverted."
     found = gains(run)
     if not found:
         return f"{waiting}; cores were moved, and the run ended before the effect could be measured."
     best = found[-1]
     if not best.stands_out:
-        return f"{waiting}; cores were moved, with no effect that stands out from noise."
+        return f"{waiting}; cores were moved, with no statistically significant effect."
     if best.value < 0:
-        return f"{waiting}; cores were moved, and a phase takes {band(-best.value, best.noise)} more time."
+        return f"{waiting}; cores were moved, and a step takes {band(-best.value, best.noise)} more time."
     where = f" on node {best.node}, which gained most" if len(found) > 1 else ""
-    return f"Cores were moved to the ranks that were waited for: a phase takes {band(best.value, best.noise)} less time{where}."
+    return f"Cores were moved to the critical ranks: a step takes {band(best.value, best.noise)} less time{where}."
 
 
 def _other_moves(run: Run) -> str:
     if run.ranks["borrowed"].sum() >= PRINTED:
         return "ranks that waited lent theirs to others"
-    if len(run.tasks) and (run.tasks["stolen_here"] + run.tasks["stolen_far"]).sum() > 0:
+    if len(run.tasks) and (run.tasks["stolen_local"] + run.tasks["stolen_remote"]).sum() > 0:
         return "tasks were"
     if any(tree.held_last < tree.held_first for tree in trees(run)):
         return "late ranks were moved out of the way of broadcasts"
@@ -157,8 +157,8 @@ def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
         explained += float(seconds)
         main.append(int(str(cause)))
     if explained < known / 4:
-        return ", for many different ranks"
-    return f", {percent(min(explained / in_mpi, 1.0))} of it for {numbered('rank', sorted(main))}"
+        return ", waiting for many different ranks"
+    return f", {percent(min(explained / in_mpi, 1.0))} of it waiting for {numbered('rank', sorted(main))}"
 
 
 def _moved(run: Run, moves: pd.DataFrame) -> str:
@@ -166,9 +166,9 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
     if lent >= PRINTED:
         used = (
-            f"{core_time(min(lent, borrowed))} of that were used by others"
+            f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= PRINTED
-            else "nobody needed them"
+            else "no rank needed them"
         )
         sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
     reweighed = int((run.loops["strategy"] == "reweighed").sum())
@@ -184,8 +184,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     if len(run.tasks):
         tasks = run.tasks.sum()
         sentences.append(
-            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_here'])} were taken by ranks of the same node and "
-            f"{number(tasks['stolen_far'])} by other nodes."
+            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by ranks of the same node and "
+            f"{number(tasks['stolen_remote'])} by other nodes."
         )
     return " ".join(sentences)
 
@@ -203,7 +203,7 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     where = f" on {len(nodes)} of {len(run.nodes)} nodes" if len(run.nodes) > 1 else ""
     which = f" on node {main}" if len(run.nodes) > 1 else ""
     undone = int((moves["outcome"] == "undone").sum())
-    back = f" {plural(undone, 'move')} did not deliver and {'was' if undone == 1 else 'were'} undone." if undone else ""
+    back = f" {plural(undone, 'move')} did not help and {'was' if undone == 1 else 'were'} reverted." if undone else ""
     return f"Cores moved {times}{where}. Threads{which}: {change}.{back}"
 
 
@@ -211,7 +211,7 @@ def _stayed(run: Run) -> str:
     reasons: dict[str, list[int]] = defaultdict(list)
     for index, node in run.nodes.iterrows():
         alone = (
-            "one rank on the node, nobody to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+            "one rank on the node, no other rank to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
         )
         reasons[node["nothing_moved"] or alone].append(int(str(index)))
     if not reasons:
@@ -228,12 +228,12 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
     if set(moves["outcome"]) == {"undone"}:
         last = moves.iloc[-1]
         if last["measured_gain"] == 0 and last["measured_noise"] == 0:
-            return "The moves were undone before they could be measured, as the loads had changed again."
+            return "The moves were reverted before they could be measured, as the loads had changed again."
         measured, forecast = band(last["measured_gain"], last["measured_noise"]), percent(last["forecast_gain"], 1)
-        return f"No: the last move brought {measured} where {forecast} was forecast, so all is as it was."
+        return f"No: the last move gained {measured}; {forecast} was forecast, so the move was reverted."
     found = gains(run)
     if not found:
-        return "Not known: the run ended before the phases after the last move could be compared."
+        return "Not known: the run ended before the steps after the last move could be compared."
     return _gain_in_words(found)
 
 
@@ -242,14 +242,13 @@ def _gain_in_words(found: list[Gain]) -> str:
     if len(found) > 1:
         clear = sum(gain.stands_out and gain.value > 0 for gain in found)
         return (
-            f"On {clear} of {len(found)} nodes a phase became shorter by more than noise: {band(best.value, best.noise)} less "
-            f"time on node {best.node}, which gained most, {band(worst.value, worst.noise)} on node {worst.node}, which gained "
-            "least."
+            f"On {clear} of {len(found)} nodes a step became significantly shorter: {band(best.value, best.noise)} less time "
+            f"on node {best.node}, the largest gain; {band(worst.value, worst.noise)} on node {worst.node}, the smallest."
         )
-    lengths = f"a phase takes {duration(best.after)} instead of {duration(best.before)}"
+    lengths = f"a step takes {duration(best.after)} instead of {duration(best.before)}"
     amount = f"{band(abs(best.value), best.noise)} {'less' if best.value > 0 else 'more'} time"
     if not best.stands_out:
-        return f"Nothing that stands out from noise: {lengths}, {amount}."
+        return f"No statistically significant change: {lengths}, {amount}."
     return f"{'Yes' if best.value > 0 else 'No'}: {lengths}, {amount}."
 
 
@@ -262,7 +261,7 @@ def _notes(run: Run) -> list[str]:
 
 
 def _busy(run: Run) -> Optional[str]:
-    """Where others had the cores, as the terminal says it (src/observe/verdict.cpp)."""
+    """Where others had the cores, as the terminal says it (src/observe/summary.cpp)."""
     ranks, wall = run.ranks, float(run.record["wall"])
     if run.record["instrument"] != "real" or wall < 1 or not len(ranks) or (ranks["cpu"] <= 0).any():
         return None
@@ -273,20 +272,20 @@ def _busy(run: Run) -> Optional[str]:
     lends = float(ranks["borrowed"].sum()) > MUCH_BORROWED * wall
     if not starved and (lends or a_second <= OFTEN_PREEMPTED):
         return None
-    found = f"Threads were put off their cores {a_second:.0f} times a second a rank"
+    found = f"Threads were preempted {a_second:.0f} times a second per rank"
     if starved:
         found = f"Threads that computed had a core {percent(on_core)} of the time"
     threads = ranks.groupby("node")["threads_at_start"].sum()
     for index, node in run.nodes.iterrows():
         if (needed := int(threads.get(int(str(index)), 0))) > node["cores"]:
             return f"{found}: node {index} has {needed} threads for {plural(int(node['cores']), 'core')}. Start fewer ranks or threads."
-    return f"{found}: other programs ran there. Weigh again without them."
+    return f"{found}: other programs ran there. Measure again without them."
 
 
 def instrument(run: Run) -> Optional[str]:
     """What the times are worth, where they are not those of real cores."""
     if run.record["instrument"] == "emulated" or run.nodes["emulated"].any():
-        return "Emulated: threads sleep in the place of cores that compute. Times say how waits move, not how fast cores are."
+        return "Emulated: threads sleep instead of computing. Times say how waits move, not how fast cores are."
     if run.record["instrument"] == "simulated":
         return "Simulated: the times are those of a model, not of a machine."
     return None

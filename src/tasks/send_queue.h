@@ -3,16 +3,16 @@
 #include <deque>
 #include <vector>
 
-#include "tasks/mail.h"
+#include "tasks/transport.h"
 
 namespace steelyard::tasks {
 
-/// Messages on their way out: kept until MPI has them.
-class Postbox {
+/// Outgoing messages. Keeps their bytes until MPI has sent them.
+class SendQueue {
  public:
-  explicit Postbox(Mail& mail) : mail_(mail) {}
-  /// In pieces, where it is neither small nor very large: MPI brings small messages by itself, and others only while their
-  /// sender is in MPI, too. Pieces of one letter arrive in order, and nothing of the same sender comes in between.
+  explicit SendQueue(Transport& transport) : transport_(transport) {}
+  /// Sends a message of medium size in pieces: MPI delivers small messages without the sender's help, and larger messages only
+  /// while the sender calls MPI. The pieces of a message arrive in order, with no other message of the same sender between.
   void send(int to, std::vector<char> bytes) {
     if (bytes.size() <= kPiece || bytes.size() > kMostInPieces) {
       queue_.push_back({to, -1, std::move(bytes)});
@@ -28,13 +28,14 @@ class Postbox {
   void step() {
     for (bool full = false; !full;) {
       while (!queue_.empty()) {
-        Letter& letter = queue_.front();
-        letter.slot = mail_.send(letter.to, letter.bytes.data(), letter.bytes.size());
-        if (letter.slot < 0) break;
-        sending_.push_back(std::move(letter));
+        Piece& piece = queue_.front();
+        piece.slot = transport_.send(piece.to, piece.bytes.data(), piece.bytes.size());
+        if (piece.slot < 0) break;
+        sending_.push_back(std::move(piece));
         queue_.pop_front();
       }
-      const bool freed = std::erase_if(sending_, [this](const Letter& letter) { return mail_.sent(letter.slot); }) > 0;
+      const bool freed =
+          std::erase_if(sending_, [this](const Piece& piece) { return transport_.sent(piece.slot); }) > 0;
       full = queue_.empty() || !freed;
     }
   }
@@ -43,13 +44,13 @@ class Postbox {
  private:
   static constexpr std::size_t kPiece = 3900;  // Open MPI sends 4 KiB eagerly in shared memory, others more
   static constexpr std::size_t kMostInPieces = std::size_t{256} * 1024;
-  struct Letter {
+  struct Piece {
     int to, slot;
-    std::vector<char> bytes;  // its place stays when the letter moves
+    std::vector<char> bytes;  // they stay in place when the piece moves
   };
-  Mail& mail_;
-  std::deque<Letter> queue_;
-  std::vector<Letter> sending_;
+  Transport& transport_;
+  std::deque<Piece> queue_;
+  std::vector<Piece> sending_;
 };
 
 }  // namespace steelyard::tasks

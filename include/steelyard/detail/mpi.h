@@ -1,0 +1,44 @@
+#ifndef STEELYARD_DETAIL_MPI_H
+#define STEELYARD_DETAIL_MPI_H
+/* What the calls of phases.h and tasks.h that need MPI share. Private. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "steelyard/steelyard.h"
+
+/* Room for a message of these functions. */
+enum { STEELYARD_MPI_MESSAGE = MPI_MAX_ERROR_STRING + 64 };
+
+/* The status for the return value of an MPI function. Writes the message of a failure. */
+static inline steelyard_status_t steelyard_mpi_outcome(int error, const char* function, char* message) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (error == MPI_SUCCESS) return STEELYARD_SUCCESS;
+  MPI_Error_string(error, text, &length);
+  snprintf(message, STEELYARD_MPI_MESSAGE, "%s failed: %s", function, text);
+  return STEELYARD_ERROR_MPI;
+}
+
+/* Whether a handle can be created over the communicator. Writes the message of a failure. */
+static inline steelyard_status_t steelyard_mpi_usable(MPI_Comm communicator, char* message) {
+  int initialized = 0, finalized = 0, inter = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (!initialized || finalized) {
+    strcpy(message, "MPI is not initialised, or finalised: make this call between MPI_Init and MPI_Finalize");
+    return STEELYARD_ERROR_INVALID_STATE;
+  }
+  if (communicator == MPI_COMM_NULL) {
+    strcpy(message, "the communicator is MPI_COMM_NULL: pass a communicator that this process is in");
+    return STEELYARD_ERROR_INVALID_ARGUMENT;
+  }
+  MPI_Comm_test_inter(communicator, &inter);
+  if (inter) {
+    strcpy(message, "the communicator is an inter-communicator: pass an intra-communicator (MPI_Intercomm_merge)");
+    return STEELYARD_ERROR_INVALID_ARGUMENT;
+  }
+  return STEELYARD_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,33 @@
+"""Options of Steelyard as run records tell them: older records have other names and values."""
+
+from __future__ import annotations
+
+_RENAMED = {
+    "thread-local": "thread-local-data",
+    "thread-numbers": "thread-ids",
+    "learn": "loops-learn",
+    "replay": "loops-replay",
+    "loops-static": "loops-static-percent",
+    "loops-reweigh": "loops-rebalance-static",
+    "timeline": "timeline-samples",
+    "domain": "cores-domain",
+    "broadcast-tree": "collectives-tree",
+    "broadcast-every": "collectives-tree-every",
+    "broadcast-threshold": "collectives-tree-threshold",
+    "verdict": "summary",
+    "node-ranks": "ranks-per-node",
+}
+# Options that older records say "0" or "" of where newer ones say "auto" or "none".
+_AUTO = {"balance-every", "balance-at", "max-threads", "loops-chunk", "virtual-threads", "ranks-per-node"}
+_NONE = {"loops-learn", "loops-replay", "emulate", "config"}
+
+
+def current(options: dict[str, str]) -> dict[str, str]:
+    """The options of a record of any version, by the names and values that Steelyard has for them now."""
+    return {now: _value(now, value) for now, value in ((_RENAMED.get(name, name), value) for name, value in options.items())}
+
+
+def _value(name: str, value: str) -> str:
+    if name in _AUTO and value == "0":
+        return "auto"
+    return "none" if name in _NONE and not value else value

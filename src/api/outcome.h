@@ -1,0 +1,44 @@
+#pragma once
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "base/status.h"
+#include "steelyard/steelyard.h"
+
+// How a call of the public API ends: a status for the caller, and a message for its thread.
+namespace steelyard::api {
+
+using base::Code;
+static_assert(static_cast<int>(Code::success) == STEELYARD_SUCCESS);
+static_assert(static_cast<int>(Code::invalid_argument) == STEELYARD_ERROR_INVALID_ARGUMENT);
+static_assert(static_cast<int>(Code::invalid_state) == STEELYARD_ERROR_INVALID_STATE);
+static_assert(static_cast<int>(Code::mismatch) == STEELYARD_ERROR_MISMATCH);
+static_assert(static_cast<int>(Code::peer) == STEELYARD_ERROR_PEER);
+static_assert(static_cast<int>(Code::unsupported) == STEELYARD_ERROR_UNSUPPORTED);
+static_assert(static_cast<int>(Code::out_of_memory) == STEELYARD_ERROR_OUT_OF_MEMORY);
+static_assert(static_cast<int>(Code::system) == STEELYARD_ERROR_SYSTEM);
+static_assert(static_cast<int>(Code::mpi) == STEELYARD_ERROR_MPI);
+static_assert(static_cast<int>(Code::task_failed) == STEELYARD_ERROR_TASK_FAILED);
+static_assert(static_cast<int>(Code::internal) == STEELYARD_ERROR_INTERNAL);
+
+/// Stores the message that steelyard_message() returns to this thread from now on; cut at 511 bytes.
+void set_message(std::string_view sentence) noexcept;
+
+inline steelyard_status_t to_c(Code code) { return static_cast<steelyard_status_t>(code); }
+
+inline steelyard_status_t fail(Code code, std::string_view sentence) noexcept {
+  set_message(sentence);
+  return to_c(code);
+}
+
+inline steelyard_status_t outcome(const base::Status& status) noexcept {
+  return status ? STEELYARD_SUCCESS : fail(status.code(), status.sentence());
+}
+
+/// The code of an exception that a call has caught.
+inline Code code_of(const std::exception& exception) {
+  return dynamic_cast<const std::bad_alloc*>(&exception) != nullptr ? Code::out_of_memory : Code::internal;
+}
+
+}  // namespace steelyard::api
