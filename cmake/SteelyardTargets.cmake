@@ -41,12 +41,6 @@ else()
   target_link_libraries(steelyard_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
-# Options of tests, beside what they test: optimising their own sources, with all debug information, takes twice the time.
-set(TEST_OPTIONS -O0)
-if(CMAKE_CXX_FLAGS_RELWITHDEBINFO MATCHES "-g")
-  list(APPEND TEST_OPTIONS $<$<CONFIG:RelWithDebInfo>:-g1>)
-endif()
-
 # The headers of the standard library, fmt and GoogleTest take half of the time to compile a source, so they are compiled once
 # for the libraries and once for the tests. Sources still include what they use: clang-tidy and builds with ccache, which does
 # not work with precompiled headers, report a header that is missing.
@@ -59,7 +53,6 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   target_precompile_headers(steelyard_precompiled PRIVATE ${PRECOMPILED})
   if(STEELYARD_TESTS)
     add_executable(steelyard_precompiled_tests EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
-    target_compile_options(steelyard_precompiled_tests PRIVATE ${TEST_OPTIONS})
     target_link_libraries(steelyard_precompiled_tests PRIVATE steelyard_settings GTest::gtest_main GTest::gmock)
     target_precompile_headers(steelyard_precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${PRECOMPILED})
   endif()
@@ -84,7 +77,6 @@ endfunction()
 function(steelyard_test_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_compile_options(${name} PRIVATE ${TEST_OPTIONS})
   target_link_libraries(${name} PRIVATE steelyard_settings ${ARG_LINK})
   if(TARGET steelyard_precompiled_tests AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at
     target_precompile_headers(${name} REUSE_FROM steelyard_precompiled_tests)
