@@ -114,8 +114,8 @@ check-prose:
 check-spdx:
 	@tools/check-spdx.sh
 
-tidy: configure  ## clang-tidy over src/
-	@tools/tidy.sh build $(JOBS)
+tidy: configure  ## clang-tidy over every source of src/ that it has not found clean before
+	@tools/tidy.py build $(JOBS)
 
 docs: setup-python build-installed  ## The manual: site and man pages in build/docs
 	@tools/docs.sh build $(PYTHON)
