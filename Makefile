@@ -12,10 +12,10 @@ FUZZ_FLAGS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo bench \
-        bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize \
-        sanitize-address sanitize-thread format check check-format check-environment check-length check-prose check-spdx \
-        check-links tidy docs deb wheel abi install clean
+.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo \
+        bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance \
+        sanitize sanitize-address sanitize-thread format check check-format check-environment check-length \
+        check-prose check-spdx check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -40,7 +40,8 @@ configure: setup
 build: configure  ## Build everything in build/: libraries, command, tests, benchmarks, examples
 	@cmake --build build -j $(JOBS)
 
-# One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs GoogleTest.
+# One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs
+# GoogleTest.
 has_tests = $(and $(wildcard build/build.ninja),$(shell grep -s STEELYARD_TESTS:BOOL=ON build/CMakeCache.txt))
 build-demo: setup-demo
 build-installed: setup-build

@@ -49,7 +49,8 @@ if places=$(tools/page-python.sh); then
   PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
 else
-  echo "No page about the second run: it needs Python with $(grep -o '^python3-.*' tools/packages-report.txt | cut -d- -f2 | tr '\n' ' ')"
+  needed=$(grep -o '^python3-.*' tools/packages-report.txt | cut -d- -f2 | tr '\n' ' ')
+  echo "No page about the second run: it needs Python with $needed"
 fi
-echo "Built was what the demo runs, for one MPI. \`make test\` installs and builds the rest, which takes minutes more, and runs every"
-echo "test: unit tests, benchmarks, and programs in C, C++ and Fortran, of each compiler, on Open MPI and MPICH."
+echo "Built was what the demo runs, for one MPI. \`make test\` installs and builds the rest, which takes minutes more,"
+echo "and runs every test: unit tests, benchmarks, and programs in C, C++ and Fortran, of each compiler, on each MPI."

@@ -4,6 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 for places in "$PWD/.venv/bin:$PATH" "/usr/bin:$PATH"; do
   PATH=$places python3 -c 'import sys, importlib.util as util
-sys.exit(not all(map(util.find_spec, ("jinja2", "jsonschema", "numpy", "pandas", "rich"))))' 2>/dev/null && echo "$places" && exit
+sys.exit(not all(map(util.find_spec, ("jinja2", "jsonschema", "numpy", "pandas", "rich"))))' 2>/dev/null &&
+    echo "$places" && exit
 done
 exit 1

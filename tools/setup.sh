@@ -48,8 +48,8 @@ END
   else
     cat <<'END'
   Fedora, RHEL and relatives, with the MPI of your choice:
-    sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel capstone-devel fmt-devel \
-      json-devel tomlplusplus-devel
+    sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel \
+      capstone-devel fmt-devel json-devel tomlplusplus-devel
   Spack, without root, with the MPI of your choice:
     spack install cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
     spack load cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
