@@ -1,5 +1,5 @@
-// What an empty parallel region costs: run it as it is and under `steelyard run`, and subtract. Batches are shorter than a time
-// slice, so that even beside other programs a tenth of them is undisturbed.
+// What an empty parallel region costs: run it as it is and under `steelyard run`, and subtract. Batches are shorter
+// than a time slice, so that even beside other programs a tenth of them is undisturbed.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* In each step rank 0 broadcasts the state, and another rank is late. Under `steelyard run --collectives=called`, or =on, no
- * other rank waits for the late one. */
+/* In each step rank 0 broadcasts the state, and another rank is late. Under `steelyard run --collectives=called`, or
+ * =on, no other rank waits for the late one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

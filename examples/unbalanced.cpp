@@ -1,4 +1,5 @@
-// unbalanced.c in C++, reduced to the options --steps=N --work=MS --imbalance=PERCENT: the same loads, the same checksum.
+// unbalanced.c in C++, reduced to the options --steps=N --work=MS --imbalance=PERCENT: the same loads, the same
+// checksum.
 #include <mpi.h>
 
 #include <cmath>

@@ -109,7 +109,8 @@ module steelyard_loops
       integer(c_int), intent(out), optional :: status
     end subroutine
 
-    ! The place of the call in the program is the name of a loop without a handle: so this is an interface, not a wrapper.
+    ! The place of the call in the program is the name of a loop without a handle: so this is an interface, not a
+    ! wrapper.
     !> Begins an execution of the loop do i = first, last, stride. Outside parallel regions the calling thread gets all
     !! iterations.
     !!

@@ -1,4 +1,5 @@
-// How far a long simulation is and how long it will take, on stderr: often on a terminal, seldom in a log. Short ones say nothing.
+// How far a long simulation is and how long it will take, on stderr: often on a terminal, seldom in a log. Short ones
+// say nothing.
 #pragma once
 #include <unistd.h>
 

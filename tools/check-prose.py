@@ -209,7 +209,8 @@ def comment_lines(first: int, lines: list[str]) -> list[tuple[int, str]]:
         re.sub(r"^\s*(/\*+<?|\*/|\*|//[/!]*<?|!)? ?", "", re.sub(r"\s*\*/\s*$", "", line), count=1) for line in lines
     ]
     return [
-        (first + i, "" if line.startswith("    ") or re.match(r"-{4,}|SPDX-", line) else line) for i, line in enumerate(bare)
+        (first + i, "" if line.startswith("    ") or re.match(r"-{4,}|SPDX-", line) else line)
+        for i, line in enumerate(bare)
     ]
 
 

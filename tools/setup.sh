@@ -1,6 +1,7 @@
 #!/bin/sh
-# setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the Python
-# environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all is there.
+# setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the
+# Python environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all
+# is there.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-test}
@@ -12,11 +13,13 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >"$log" 2>&1
 }
 
-# The packages of this purpose, one a line. An MPI that is here already (a module, Spack, another package) is enough to build for.
+# The packages of this purpose, one a line. An MPI that is here already (a module, Spack, another package) is enough to
+# build for.
 wanted_packages() {
   case $purpose in
   build | demo)
-    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then grep -v openmpi tools/packages.txt; else cat tools/packages.txt; fi
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then grep -v openmpi tools/packages.txt; else cat \
+      tools/packages.txt; fi
     ;;
   python) echo python3-venv ;;
   test) cat tools/packages.txt tools/packages-test.txt ;;
@@ -25,7 +28,8 @@ wanted_packages() {
 
 # missing_of PACKAGE...: those that are not installed.
 missing_of() {
-  # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that provides it.
+  # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that
+  # provides it.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null | sed -n 's/^installed //p' |
     sed 's/ ([^)]*)//g; s/:any//g' | tr -s ', ' '\n\n')
   for package; do
@@ -112,7 +116,8 @@ set_up_python() {
   say "preparing the Python environment $venv"
   rm -rf "$venv"
   if python3 -m venv "$venv" >"$log" 2>&1 &&
-    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt >>"$log" 2>&1; then
+    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt >>"$log" \
+    2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
@@ -123,7 +128,8 @@ set_up_python() {
     apt_install $packages || true
   fi
   rm -rf "$venv"
-  if /usr/bin/python3 -c 'import codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel' 2>>"$log" &&
+  if /usr/bin/python3 -c \
+    'import codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel' 2>>"$log" &&
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$venv" >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0

@@ -1,5 +1,5 @@
-"""SNAP: discrete ordinates transport, sweeps in a pipeline of ranks; Fortran. It asks for its threads by number, so their
-count is its own."""
+"""SNAP: discrete ordinates transport, sweeps in a pipeline of ranks; Fortran. It asks for its threads by number, so
+their count is its own."""
 
 from application import Application, Input
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Broadcasts that no late rank holds up, for a program as it is. auto compares with the MPI library's, among the ranks of a
-# node, and leaves them to it where nobody waits less.
+# Broadcasts that no late rank holds up, for a program as it is. auto compares with the MPI library's, among the ranks
+# of a node, and leaves them to it where nobody waits less.
 #SBATCH --job-name=collectives
 #SBATCH --nodes=8
 #SBATCH --ntasks-per-node=8

@@ -13,5 +13,6 @@ export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 # Since 22.05 srun does not take --cpus-per-task from sbatch.
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1" # into the job's output: what will be seen, and what not
+# into the job's output: what will be seen, and what not
+srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1"
 srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"

@@ -27,8 +27,8 @@ def schema() -> dict[str, Any]:
 def examine(
     record: Any, checked: Callable[[], None] = lambda: None
 ) -> tuple[list[str], list[Union[samples.Samples, samples.Packed]]]:
-    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. `checked()` is called after each
-    timeline."""
+    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. `checked()` is called after
+    each timeline."""
     timelines: list[Union[samples.Samples, samples.Packed]] = []
     wrong: list[str] = []
     if not _compiled()(record):

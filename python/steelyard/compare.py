@@ -287,7 +287,11 @@ def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
 
 def _of_ranks(comparison: Comparison) -> list[str]:
     more = len(comparison.ranks) - 10
-    said = [f"{plural(more, 'more rank')} {'waits' if more == 1 else 'wait'} longer or shorter in MPI."] if more > 0 else []
+    said = (
+        [f"{plural(more, 'more rank')} {'waits' if more == 1 else 'wait'} longer or shorter in MPI."]
+        if more > 0
+        else []
+    )
     if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
         said.append(
             f"{plural(comparison.ranks_alike, 'other rank' if comparison.ranks else 'rank')} "

@@ -28,7 +28,8 @@ def run(tmp_path_factory):
 
 
 def spent(run):
-    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it slept."""
+    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it
+    slept."""
     for rank, kept in run.samples():
         length = kept.end - kept.start
         mpi, omp = (length * kept.mpi_share).sum(), (length * kept.omp_share).sum()

@@ -3,8 +3,8 @@
 
 namespace steelyard::cli {
 
-/// `steelyard clean`: removes shared memory of this user's runs that died before their ranks had found each other. A run
-/// that goes on keeps what it has. Returns the exit status.
+/// `steelyard clean`: removes shared memory of this user's runs that died before their ranks had found each other. A
+/// run that goes on keeps what it has. Returns the exit status.
 int clean(const std::string& directory = "/dev/shm");
 
 }  // namespace steelyard::cli

@@ -1,4 +1,5 @@
-// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made of.
+// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made
+// of.
 #include "intercept/gomp.h"
 #include "runtime/openmp.h"
 

@@ -16,7 +16,8 @@
 namespace steelyard::loops::hidden_runtime {
 namespace {
 
-/// Variables that all runtimes read, and hardly a program does: OMP_..., which does not stand here, so as not to be found here.
+/// Variables that all runtimes read, and hardly a program does: OMP_..., which does not stand here, so as not to be
+/// found here.
 constexpr std::array<const char*, 3> kRead = {"MAX_ACTIVE_LEVELS", "WAIT_POLICY", "THREAD_LIMIT"};
 
 struct Search {

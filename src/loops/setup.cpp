@@ -23,7 +23,8 @@ std::string& file_of_learn() {
   return path;
 }
 
-/// A child that the program has forked: its file is the parent's, and its locks may be held by threads that it has not got.
+/// A child that the program has forked: its file is the parent's, and its locks may be held by threads that it has not
+/// got.
 bool is_a_child() { return getpid() != g_process; }
 
 void save_at_end() try {

@@ -3,7 +3,8 @@
 
 namespace steelyard::observe {
 
-/// What became of a rank's broadcasts, or of its scatters. A wait is the time in the call since both the rank and the root had come.
+/// What became of a rank's broadcasts, or of its scatters. A wait is the time in the call since both the rank and the
+/// root had come.
 struct Broadcasts {
   long calls = 0;
   long shared = 0;    ///< given or taken through shared memory alone

@@ -53,8 +53,8 @@ class ForkedTransport final : public Transport {
   int rank_, size_;
 };
 
-/// Runs `body` in that many processes, and gives their exit statuses: 0 where it returned true, 1 where false, 128 + n for
-/// a signal.
+/// Runs `body` in that many processes, and gives their exit statuses: 0 where it returned true, 1 where false, 128 + n
+/// for a signal.
 inline std::vector<int> in_processes(int count, const std::function<bool(Transport&)>& body) {
   void* memory =
       mmap(nullptr, sizeof(ForkedTransport::Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

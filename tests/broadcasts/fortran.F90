@@ -1,5 +1,5 @@
-! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM, MPI_IN_PLACE,
-! with and without ierror.
+! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM,
+! MPI_IN_PLACE, with and without ierror.
 program broadcasts
 #ifdef USE_MPI_F08
   use mpi_f08

@@ -1,5 +1,5 @@
-// Communicators whose broadcasts go over trees, and how they end: by one rank earlier than by the other, in other orders,
-// never, and more of them than MPICH has room for twice.
+// Communicators whose broadcasts go over trees, and how they end: by one rank earlier than by the other, in other
+// orders, never, and more of them than MPICH has room for twice.
 #include <mpi.h>
 #include <stdio.h>
 

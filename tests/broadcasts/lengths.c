@@ -1,5 +1,5 @@
-/* Between nodes: broadcasts of which the MPI library has the long ones, and ranks that do not agree whether it is a long one.
- * The root says which way it goes. */
+/* Between nodes: broadcasts of which the MPI library has the long ones, and ranks that do not agree whether it is a
+ * long one. The root says which way it goes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

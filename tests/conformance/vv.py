@@ -1,4 +1,5 @@
-"""The OpenMP Validation and Verification suite. Tests for devices run on the host, as OpenMP demands where there is no device."""
+"""The OpenMP Validation and Verification suite. Tests for devices run on the host, as OpenMP demands where there is no
+device."""
 
 from __future__ import annotations
 

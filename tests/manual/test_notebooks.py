@@ -1,4 +1,5 @@
-"""The notebooks of the manual: their code cells run, in order, on a run record; their outputs are not kept in the repository."""
+"""The notebooks of the manual: their code cells run, in order, on a run record; their outputs are not kept in the
+repository."""
 
 import ast
 import json

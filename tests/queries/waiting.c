@@ -1,5 +1,5 @@
-/* Regions whose threads cannot run one after the other, though a team of any size is right for them: waits_*. Others that can, and
- * look alike: goes_on_*. */
+/* Regions whose threads cannot run one after the other, though a team of any size is right for them: waits_*. Others
+ * that can, and look alike: goes_on_*. */
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>

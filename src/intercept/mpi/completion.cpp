@@ -1,5 +1,5 @@
-// Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses and
-// errors as the waits do.
+// Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses
+// and errors as the waits do.
 #include "intercept/mpi/completion.h"
 
 using namespace steelyard::intercept;

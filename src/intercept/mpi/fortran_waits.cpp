@@ -34,8 +34,8 @@ F source_of(const F* status) {
   return seen.MPI_SOURCE;
 }
 
-// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked for
-// before.
+// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked
+// for before.
 template <Name binding>
 int receive(Call& call, F* request, F source, const F* comm, F* status) {
   waited_for(call, source, comm);

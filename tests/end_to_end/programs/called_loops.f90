@@ -1,4 +1,5 @@
-! Loops that Fortran divides by calls: each iteration exactly once in any shape, and each mistake a sentence. Prints "all once".
+! Loops that Fortran divides by calls: each iteration exactly once in any shape, and each mistake a sentence. Prints
+! "all once".
 include 'steelyard_loops.f90'
 
 module counting

@@ -1,5 +1,6 @@
-/* Loops and regions that are cancelled by one of their threads. The other threads have no cancellation point of their own, so
- * they run all that is left. Prints "all once" and what was checked. With an argument, regions are cancelled, too. */
+/* Loops and regions that are cancelled by one of their threads. The other threads have no cancellation point of their
+ * own, so they run all that is left. Prints "all once" and what was checked. With an argument, regions are cancelled,
+ * too. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* A loop by steelyard/loops.h in a program that has its OpenMP runtime linked into it: which iterations ran how often? */
+/* A loop by steelyard/loops.h in a program that has its OpenMP runtime linked into it: which iterations ran how
+ * often? */
 #include <omp.h>
 #include <stdio.h>
 #include <steelyard/loops.h>

@@ -1,6 +1,6 @@
-/* Plain static loops, again and again, whose cost grows with the iteration. OpenMP promises that loops of one region with as
- * many iterations give each thread the same ones: the second loop of each pair, after `nowait`, counts on it. Prints
- * "all once". */
+/* Plain static loops, again and again, whose cost grows with the iteration. OpenMP promises that loops of one region
+ * with as many iterations give each thread the same ones: the second loop of each pair, after `nowait`, counts on it.
+ * Prints "all once". */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

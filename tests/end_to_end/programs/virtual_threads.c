@@ -123,7 +123,8 @@ __attribute__((noipa)) static void combined(void) {
   CHECK(sum == (long)kIterations * (kIterations - 1) / 2 && last == kIterations - 1 && most == kIterations - 1);
 }
 
-// Nothing is captured: the compiler may end the function by a jump, and the call returns to its caller, from both regions.
+// Nothing is captured: the compiler may end the function by a jump, and the call returns to its caller, from both
+// regions.
 static double left[kIterations], right[kIterations];
 static int wrong_ahead;
 __attribute__((noipa)) static void no_barrier(void) {

@@ -1,4 +1,5 @@
-"""The generator must be able to fail: finds.py BUILD FLAVOUR has it find a broadcast that is wrong under Steelyard only."""
+"""The generator must be able to fail: finds.py BUILD FLAVOUR has it find a broadcast that is wrong under Steelyard
+only."""
 
 import re
 import subprocess

@@ -36,7 +36,8 @@ drop_tally(t~);
         variables=shape.before("i~"),
         threads=random_threads(rng),
         schedule=schedule.clause,
-        loop=iteration(rng, shape, "try { throws@(k); } catch (long seen) { equal(\"an exception\", seen, k); add(&caught, 1); }"),
+        loop=iteration(rng, shape, "try { throws@(k); } catch (long seen) { equal(\"an exception\", seen, k); "
+                                   "add(&caught, 1); }"),
     )
     return declarations, repeated(rng, numbered(text, 0))
 
@@ -45,7 +46,8 @@ drop_tally(t~);
 def iterators(rng: random.Random) -> tuple[str, str]:
     count = rng.randint(0, 200)
     header = rng.choice(
-        ["for (auto i = values.begin(); i < values.end(); ++i)", "for (auto i = values.begin(); i != values.end(); i++)", "for (auto& v : values)"]
+        ["for (auto i = values.begin(); i < values.end(); ++i)",
+         "for (auto i = values.begin(); i != values.end(); i++)", "for (auto& v : values)"]
     )
     text = fill(
         """std::vector<int> values($count);

@@ -6,7 +6,8 @@ from spack.package import *
 
 class Steelyard(CMakePackage):
     """Measures and corrects load imbalance in MPI+OpenMP programs while they run, without recompiling them. Moves cores
-    between the ranks of a node, iterations between threads and tasks between nodes, and reports what each change gained."""
+    between the ranks of a node, iterations between threads and tasks between nodes, and reports what each change
+    gained."""
 
     license("BSD-3-Clause")
 
