@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The front door. CMake does the building; this does the set-up and remembers the commands.
 .DEFAULT_GOAL := help
 JOBS ?= $(shell nproc)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs the benchmarks of every capability, then prints one table of all their figures. Takes the options of each of
 them."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is possible on an emulated node, computed exactly: the best thread counts for known loads, and the paper's own
 rule."""
 

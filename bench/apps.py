@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Applications that were written elsewhere, natively, under DLB and under Steelyard, in alternated rounds on real
 cores.
 

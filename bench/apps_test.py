@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What bench/apps.py makes of applications: built from a folder, run, read, compared. The application here is a
 script."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Broadcasts among ranks that come late, and among ranks that do not.
  *
  *   collectives latency BYTES ROUNDS [binomial]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of `collectives`: broadcasts among ranks that come late, and among ranks that do not. See `--help`."""
 
 import statistics

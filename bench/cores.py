@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of `cores`: an unmodified program's cores rebalanced and lent, and what that costs. See `--help` and
 `--list`."""
 

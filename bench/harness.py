@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs commands in interleaved rounds, keeps medians and spreads, and prints and writes figures."""
 
 import argparse

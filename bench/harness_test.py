@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import contextlib
 import io

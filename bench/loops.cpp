@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops to be divided among threads. loops KERNEL HOW [--name=value ...] prints the seconds of all steps but the first
 // 20, the CPU time of an iteration, and a checksum that does not depend on HOW.
 //   KERNEL   sweep       u[i] = mean of three neighbours, over rows of two arrays: bound by memory

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Benchmarks of `loops`: what a chunk costs, and whole loops under `auto` beside every schedule that a user could pick.
 --libomp=LIBRARY: a release build of LLVM's libomp.so, to be measured instead of the one that programs find, which may
 have debug code in it. --lb4omp=LIBRARY: LB4OMP's libomp.so, whose selectors are measured in the same runs."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the operations of a phase cost, beside QUO's in the same run, and what waiting beside a computing rank costs.
 //   phases --cost=push|distribute|barrier|create [--quo=libquo.so]   --once: one batch instead of 15
 //   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of `phases`: its operations beside QUO's, and what ranks that wait cost the ranks that work. See
 `--help`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of the report: how long records of 4,096 ranks x 10,000 steps take to load and to draw, and at how
 many frames a second their page is looked at in Chromium. See `--help`."""
 

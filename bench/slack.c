@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A loop and then an allreduce, over and over, in ranks of which one is late: in each step another of its threads is
  * held up. slack [--name=value ...] prints the seconds of all steps but the first 20, and the iterations that moved
  * away from the thread that had them in the first step, in the late rank and in all the others.

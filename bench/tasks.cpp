@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `bench/tasks.py` measures: one figure a run, printed by rank 0. See --help.
 #include <steelyard/tasks.h>
 #include <time.h>

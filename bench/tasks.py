@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of `tasks`: efficiency of DLB_Bench, trees that are searched, what a task and a steal cost, and thousands
 of processes in the model of sim/. See `--help`."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `make install` puts where. The tree may be moved as a whole afterwards: everything in it finds the rest by
 # relative paths. The build tree is laid out in the same way, so that bin/steelyard finds its preload libraries in both.
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds every MPI on this machine, so that what speaks MPI is compiled once per MPI (a handle of one means nothing to
 # the other). FindMPI knows one MPI at a time; the wrappers' own words tell the rest.
 #   STEELYARD_MPI_FLAVOURS                        list: openmpi mpich

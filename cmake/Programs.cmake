@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # MPI+OpenMP programs as users build them: through each MPI's own compiler wrapper, with clang + libomp and with gcc +
 # libgomp. This project's compiler and options have no part in it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reference pages from the comments of the public headers and Fortran modules. A comment is Doxygen's: a text, and
 @param, @return, @retval, @throws, @pre and @note, which become lists. In C it is /** ... */, in C++ /// ..., in Fortran
 !> ..., continued by !!.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocks that are written from what they are about, so that the reference cannot drift:
 
     ```{header} include/steelyard/phases.h   the comments and declarations of a public header or Fortran module: api.py

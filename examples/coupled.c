@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Two libraries that share a field: `transport` runs best with one process a core, `chemistry` with one process a NUMA
 // domain and a thread on each of its cores. The field is remapped between them. The result is the same with any number
 // of ranks that work, any number of threads, and where only one rank is there.

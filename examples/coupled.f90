@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! coupled.c in Fortran.
 include 'steelyard_phases.f90'
 

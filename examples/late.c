@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* In each step rank 0 broadcasts the state, and another rank is late. Under `steelyard run --collectives=called`, or
  * =on, no other rank waits for the late one. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // An MPI+OpenMP program whose ranks have unequal loads. It knows nothing of Steelyard: run it as it is, then under
 // `steelyard run`, and compare. Its checksum counts every iteration exactly once, whatever the number of threads.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's loops for Fortran 2018: the calls of steelyard/loops.h, which documents them. Bounds are those of a do
 !! loop: the last iteration is included. Compile this file with the program, after the module steelyard, which it needs.
 !! Link `-lsteelyard`.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names.
 !! Indices count from 0, as there.
 !!

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's tasks for Fortran 2018: the calls and types that steelyard/tasks.h documents, under the same names.
 !! Ranks, types and owners count from 0, as there.
 !!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree of src/intercept/mpi itself, on the ranks of a simulated machine:
 //   smpirun -np N collectives_smpi PATTERN BYTES ROUNDS MICROSECONDS steelyard|library [name=value ...]
 // Before each broadcast ranks come late by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast by

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # collectives_smpi_test.sh PROGRAM: whoever is late, of two nodes of 28 ranks and of seven of 8, nobody else waits for
 # it long, and all get their data. The simulation has no noise: 1 ms late would be 18 us a rank for each that waits.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # [machine=FILE] simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of FILE (sim/machine.xml),
 # 28 ranks a node. Only what the program itself lets pass takes time there, and messages do.
 set -eu

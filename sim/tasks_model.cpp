@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A discrete-event model of a task pool, for more processes than can be simulated with MPI. It shares the planning half
 // of src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes
 // of the same node from shared memory, and divides the links of its node among them; the other policies know no nodes.

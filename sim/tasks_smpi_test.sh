@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # tasks_smpi_test.sh PROGRAM: runs whose tasks spawn tasks, on ranks that come and look late by chance. Each must end,
 # and not before the last result is home.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # expect.sh REGEX COMMAND...: the command must end with status 0 and its output must match. (ctest checks one or the
 # other.)
 pattern=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # demo.sh BUILD: an unmodified, unbalanced MPI+OpenMP program without and with Steelyard: on the cores of this machine,
 # and on an emulated node of 2 x 24 cores, where threads stand for cores by sleeping instead of computing.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # docs.sh BUILD PYTHON: the manual as a site and as man pages, in BUILD/docs. Any warning, a broken link among them, is
 # an error.
 set -eu

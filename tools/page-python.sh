@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints the PATH in which python3 has what `steelyard report --html` needs: with this project's environment, as it is,
 # or with the system's Python first. Status 1 if none has.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # sanitize.sh PRESET JOBS [CMAKE FLAGS]: builds unit tests with the sanitizers of a preset and runs them. `address`: all
 # of them; `thread`: those that start threads. A test is named after its file.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the
 # Python environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all
 # is there.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # sources.sh [all]: the C and C++ sources of the project, one per line; with `all`, the sources in every language.
 cd "$(dirname "$0")/.."
 c_and_cpp() {

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # try-debian.sh [BUILD]: a minimal Debian of this machine's release, made anew by mmdebstrap, in which apt installs the
 # package that `make deb` has written to BUILD, with what it recommends: then programs run there under each MPI, a page
 # is made, and the package is purged. As root, with a network that reaches Debian's packages; some minutes. Ends with 77

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # try-slurm.sh [BUILD]: a Slurm of its own on this machine (Debian: slurmctld slurmd slurm-client, as root), on which
 # `srun steelyard run` and the job scripts of examples/slurm are tried. Everything it starts ends with it; files in a
 # new folder. Ends with 77 (skipped) where it cannot be tried.

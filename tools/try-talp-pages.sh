@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # try-talp-pages.sh [--installed] [BUILD]: records runs, has talp-pages (PyPI) make its CI report of them, and looks for
 # their figures in it. talp-pages gets an environment of its own, BUILD/talp-pages, as it needs an older pandas than the
 # tests have: about 40 s, once. With --installed, ends with 77 (skipped) where that is not there.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is known of an application that was written elsewhere: where it comes from, how it is built and run, how its
 result is read.
 

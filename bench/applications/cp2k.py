@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """CP2K: electronic structure of eight water molecules; Fortran. The program of Debian's package, as it is: built for
 Open MPI."""
 

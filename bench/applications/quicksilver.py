@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quicksilver: Monte Carlo particle transport; C++, static loops with atomics."""
 
 from application import Application, Input

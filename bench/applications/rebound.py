@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """REBOUND: an N-body code; C, guided loops. Its examples with MPI run for ever, so the problem is one of ours."""
 
 from application import Application, Input

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """SNAP: discrete ordinates transport, sweeps in a pipeline of ranks; Fortran. It asks for its threads by number, so
 their count is its own."""
 

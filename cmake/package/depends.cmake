@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Read by cpack: which versions of libraries the Debian package needs, as dpkg-shlibdeps says of what was built. The
 # preload libraries of MPIs have no part in that: each links its MPI, and the package must need none. All else that they
 # link, libsteelyard-alone links, too. Their MPIs are recommended.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Cores move between the ranks of a node; the program is as it is. 2 nodes x 8 ranks x 6 threads.
 #SBATCH --job-name=cores
 #SBATCH --nodes=2

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Iterations of dynamic, guided and runtime loops move between threads. What is learnt of each loop is kept for the next
 # job.
 #SBATCH --job-name=loops

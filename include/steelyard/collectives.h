@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_COLLECTIVES_H
 #define STEELYARD_COLLECTIVES_H
 /**

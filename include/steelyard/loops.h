@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_LOOPS_H
 #define STEELYARD_LOOPS_H
 /**

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_PHASES_H
 #define STEELYARD_PHASES_H
 /**

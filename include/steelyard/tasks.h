@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_TASKS_H
 #define STEELYARD_TASKS_H
 /**

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # compare.sh BUILD: libsteelyard beside the dump that is kept. Additions are let pass; what was there must be there
 # still, and mean the same. Ends with 77 (skipped) where that cannot be told.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # dump.sh BUILD [FILE]: the C API of libsteelyard as abidw (Debian: abigail-tools) sees it. Without FILE, the dump that
 # is kept.
 set -eu

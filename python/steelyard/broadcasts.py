@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections about broadcasts and scatters: who came late, and what became of the trees in which they go from node to
 node."""
 

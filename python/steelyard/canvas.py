@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The timeline as the page keeps it: blocks of ranks, compressed, from which the browser draws at any zoom
 (assets/timeline.js).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks a record against the published schema: fast where all is right, with every place and reason where something
 is not."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two runs side by side: what differs beyond noise, and what does not.
 
 The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many

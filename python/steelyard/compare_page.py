@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison of two runs as a page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of one kind of thing each: loops, tasks, decisions, ranks, nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options of Steelyard as run records tell them: older records have other names and values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of the run as a whole: where time went, who waited for whom, whether it helped."""
 
 from __future__ import annotations

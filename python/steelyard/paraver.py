@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace for Paraver: trace.prv with states and events, trace.pcf with what they mean, trace.row with the names of
 rows.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace for the Perfetto UI (https://ui.perfetto.dev), in its protobuf format.
 
 A rank is a process with one track of what it does (stretches.py) and a counter of its threads. Decisions are instants

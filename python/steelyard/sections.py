@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sections of the page: each answers the question in its title, or says in a sentence why the record cannot."""
 
 from __future__ import annotations

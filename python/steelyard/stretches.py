@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a rank did, one activity after the other, as traces have it: a sample of the record computes first, then waits
 in OpenMP, then in MPI. The parts are measured, their order inside of a sample is not."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The summary in whole sentences: how much was waiting, what was moved, and whether it helped."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws two runs of a program, one above the other: what each rank did when.
 
     python -m steelyard.timeline without.json with.json -o timeline.svg

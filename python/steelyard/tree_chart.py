@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A binomial tree as SVG that takes its colours from the page: all of it, or of a large one the ranks that matter, with
 how many others each of them stands for."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trees of broadcasts between nodes: who stood where, who came late, and whom that held up. Told in the same words as
 by the terminal (src/observe/late_in_trees.cpp)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers with their units and lists of ranks, in the words of the verdict (src/observe/text.h)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Chromium without a window, through its DevTools protocol: opens a page, clicks, looks, and hears what the page
 says."""
 

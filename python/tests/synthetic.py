@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes run records of any size, as a simulator would write them: ranks in step, loads that differ and drift, cores
 that move on each node, and one rank that is slow for a while.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """talp_report.py FOLDER RECORD ...: is what talp-pages has made of these records, in FOLDER, right? For
 tools/try-talp-pages.sh.
 

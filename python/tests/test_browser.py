@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page in Chromium: what is clicked, zoomed and sorted does what it should, in silence and without network."""
 
 import json

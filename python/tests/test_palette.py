@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The colours of the page tell activities apart for everybody: also where red, green or blue is not seen."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sentences on the page say what the verdict on the terminal says."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is written is read back: Perfetto's by its own protobuf classes, Paraver's after the description of its
 format."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trees of broadcasts: what is told of them, in the words of the terminal, and how they are drawn."""
 
 import json

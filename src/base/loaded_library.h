@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // The libraries of this process, from any thread. Handles are as dlopen() gives them, and stay valid: the library is

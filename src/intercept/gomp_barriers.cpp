@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made
 // of.
 #include "intercept/gomp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel regions of GNU's OpenMP runtime, at the entry points of gcc 4.2 to today.
 #include <dlfcn.h>
 

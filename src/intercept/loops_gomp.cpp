@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops that gcc and gfortran have compiled, at the entry points that GNU's and LLVM's OpenMP runtimes have in common.
 #include <cstdint>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops that clang has compiled (and what else calls LLVM's entry points): their chunks come from src/loops where the
 // runtime would take them from its own queue.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Translates OMPT events (OpenMP 5.x tools interface) into calls of the Runtime. Loaded with the preload library: the
 // OpenMP runtime looks for ompt_start_tool by name.
 #include <dlfcn.h>

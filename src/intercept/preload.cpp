@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the preload library does on being loaded.
 #include <dlfcn.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // LLVM's OpenMP runtime (16 and later, and Intel's) registers itself under a name in /dev/shm, so that a second copy of
 // it in the same process finds the first. It removes the name at a normal exit only: a killed rank leaves
 // /dev/shm/__KMP_REGISTERED_LIB_<pid>_<uid> behind. No setting of the runtime avoids that, so the registration gets a

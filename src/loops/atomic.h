@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // The atomics of the engine. A test that explores all interleavings compiles the engine with STEELYARD_EXPLORE and puts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 // An OpenMP runtime that is linked into a program cannot be asked by name: each of its threads seems to be alone, and

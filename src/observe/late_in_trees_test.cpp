@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/late_in_trees.h"
 
 #include <gmock/gmock.h>

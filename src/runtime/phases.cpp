@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Phase marks, and what hangs on them: planning at the leader, samples of the timeline.
 #include <algorithm>
 

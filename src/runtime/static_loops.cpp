@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/static_loops.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a pool says to others, and what it makes of what they say: the part of Pool that knows messages.
 #include <algorithm>
 #include <cstring>

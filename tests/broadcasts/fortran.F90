@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM,
 ! MPI_IN_PLACE, with and without ierror.
 program broadcasts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Communicators whose broadcasts go over trees, and how they end: by one rank earlier than by the other, in other
 // orders, never, and more of them than MPICH has room for twice.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program gets wrong must end no worse than with the MPI library alone: with an error, or with data, and never
  * in a wait for ever. Each mistake is made on a communicator of its own. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs public OpenMP conformance suites natively and under `steelyard run`, and prints the differences.
 
 A difference: a program that passes natively and does not pass under Steelyard. Each one is repeated alone before it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libgomp's tests in C, C++ and Fortran: `{ dg-... }` directives, without DejaGnu. OpenACC's are left out."""
 
 from __future__ import annotations

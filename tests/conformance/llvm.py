@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LLVM's own tests of its OpenMP run-time library: `// RUN:` lines, without lit.
 
 A compile command gives each program a name of its own, so that it runs once, however often the test runs the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The runner of the conformance suites, with suites of a few lines and a stand-in for `steelyard` that breaks
 programs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The OpenMP 3.1 validation suite, from which later suites took tests; the only one with Fortran's loops orphaned and
 not.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The OpenMP Validation and Verification suite. Tests for devices run on the host, as OpenMP demands where there is no
 device."""
 

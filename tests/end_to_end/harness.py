@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs under mpirun, started as a user starts them."""
 
 from __future__ import annotations

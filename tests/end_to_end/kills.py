@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are killed in mid-run end as they end without Steelyard, and leave nothing behind.
 
     cmake --build build --target kills     200 trials with each MPI

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that limit their threads themselves. Each is run where more threads would help its first rank a lot; none
 may ever see more than it has provided for."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """However a program ends, its status is its own, what happened is said, and nothing is left behind."""
 
 import os

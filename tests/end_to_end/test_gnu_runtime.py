@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs of gcc keep GNU's OpenMP runtime and all that it can do."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nested parallel regions: a loop of an inner team gives each iteration once, whichever teams are active beside it."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The OpenMP runtime of a program: its own, or LLVM's in the place of GNU's, under Debian's name for it and under
 upstream's."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the surroundings of a run are unusual: the right cause is named, and what is possible still works."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """steelyard top, beside a job that runs, one that died, and none."""
 
 import json

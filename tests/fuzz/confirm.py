@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a failure under Steelyard is compared with before it is reported."""
 
 from __future__ import annotations

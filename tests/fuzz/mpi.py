@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Random MPI programs under `steelyard run`: a content that is right without Steelyard must be right with it.
 
 A program is a seed, which the interpreter in tests/fuzz/mpi plays with checks of its own, and a configuration: MPI,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs random OpenMP programs natively and under Steelyard, and reports each that differs. See `--help`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of MPI programs: which failures under Steelyard are defects. `mpi/finds.py` has it find one."""
 
 from __future__ import annotations

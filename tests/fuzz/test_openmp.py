@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of OpenMP programs: what it makes compiles and is right natively, and a broken runtime is found."""
 
 from __future__ import annotations

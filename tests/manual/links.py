@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """links.py [--fresh] CACHE: links of the manual and of the sources to other places, all at once. Only an answer that a
 page is not there fails; who does not answer in time, or refuses, may do so tomorrow. Ends with 77 (skipped) where no
 place could be asked. What was found is kept in CACHE for a week."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of the manual, and the blocks in them.
 
 A block says how it is tested by a comment in front of it, which no reader sees:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Code in the manual is compiled, by the compilers of the first MPI that is here; Python is run by test_commands.py."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every command of the manual is run as it stands there, in the order of its page, in an empty folder with a program
 called app; those that cannot be run here are checked as far as that goes."""
 

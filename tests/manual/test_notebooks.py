@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The notebooks of the manual: their code cells run, in order, on a run record; their outputs are not kept in the
 repository."""
 

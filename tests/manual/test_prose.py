@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Spelling, and links inside of the repository. Links to other places: links.py."""
 
 import re

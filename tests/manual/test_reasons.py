@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/why-nothing-moved.md answers every reason that the sources can give for having done nothing."""
 
 import re

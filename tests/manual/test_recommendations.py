@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can corrupt a program's memory is documented in one place, with what it risks, and recommended nowhere."""
 
 import re

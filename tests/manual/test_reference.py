@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each public function documents its parameters, its result, and how it is called; so do the Fortran modules."""
 
 import re

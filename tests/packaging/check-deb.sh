@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # check-deb.sh BUILD SCRATCH FLAVOURS PYTHON: makes the Debian package, installs it into a clean root (clean_root.py),
 # and uses it from there: programs in C, C++ and Fortran are built against it, and run under each MPI; then it is
 # removed. FLAVOURS: openmpi,mpich.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """clean_root.py make|remove ROOT PACKAGE: installs the Debian package, by dpkg, into a root that has nothing in it but
 what the package depends on, copied from this machine's packages; looks at what came there; and, in the end, whether all
 of it goes. Neither network nor root's rights are needed."""

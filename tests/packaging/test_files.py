@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The recipe for Spack, the module file and the wheel, as far as they can be tried without Spack, modules and an
 index."""
 

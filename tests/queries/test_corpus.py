@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which thread queries of compiled loops are proved: of programs whose regions are known to be right in a team of any
 size, or not.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `steelyard doctor` says of thread-ID queries: of programs in C, C++ and Fortran, with and without debug
 information."""
 

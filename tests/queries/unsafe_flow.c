@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions that another number of threads would break, by ways that are hard to see: through control flow, parts of the
  * division, addresses of the stack, calling conventions. */
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_DETAIL_MPI_H
 #define STEELYARD_DETAIL_MPI_H
 /* What the calls of phases.h and tasks.h that need MPI share. Private. */

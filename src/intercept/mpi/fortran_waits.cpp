@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Point-to-point calls and waits for requests from Fortran. As in C, with the library's own non-blocking Fortran calls.
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/completion.h"

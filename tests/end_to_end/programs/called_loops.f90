@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Loops that Fortran divides by calls: each iteration exactly once in any shape, and each mistake a sentence. Prints
 ! "all once".
 include 'steelyard_loops.f90'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops and regions that are cancelled by one of their threads. The other threads have no cancellation point of their
  * own, so they run all that is left. Prints "all once" and what was checked. With an argument, regions are cancelled,
  * too. */

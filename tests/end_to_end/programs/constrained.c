@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Ranks of unequal load that limit their threads themselves, or rely on their number, in one of the ways that programs
 // do. Rank 0 has most of the work, so more threads would help it. An iteration sleeps: a thread stands for a core that
 // need not be here.

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The same for Fortran's loops: each iteration exactly once under each schedule, with steps in both directions.
 program do_loops
   use, intrinsic :: iso_fortran_env, only: int64

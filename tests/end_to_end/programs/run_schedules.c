@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* schedule(runtime) under each way to say what that is: who asks for static parts has them, the same in each loop of a
  * region, and reads back what it has set. Prints "as asked". */
 #include <omp.h>

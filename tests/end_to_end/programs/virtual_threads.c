@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Counts how often each of its regions' bodies is run, and by how many threads at once; checks what its loops compute.
 // Prints "<region> <times>" for each, in its last execution.
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A defect to be found: under Steelyard the last byte of each broadcast of 8 or more integers or bytes is wrong, but at
  * the root. */
 #define _GNU_SOURCE

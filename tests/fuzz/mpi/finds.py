@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator must be able to fail: finds.py BUILD FLAVOUR has it find a broadcast that is wrong under Steelyard
 only."""
 

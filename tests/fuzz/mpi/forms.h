@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One collective in each of its forms: blocking, nonblocking, persistent, with large counts. To be used where `how`,
  * `comm` and `call` are in scope. */
 #pragma once

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fuzz SEED OPERATIONS [--keep FROM-TO,...] [options that mean nothing here]
 ! Random collectives and messages through Fortran's bindings, each with a check of its content. Numbers of an operation
 ! depend on the seed and on the operation only, so that any can be left out.

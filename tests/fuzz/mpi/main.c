@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz SEED OPERATIONS [--threads N] [--keep FROM-TO,...] [--openmp] [--quick] [--patience SECONDS] [--errors-return]
  * Plays the script of the seed; exits with 0 where all was as the standard says. Operations that are not kept are left
  * out. A rank that makes no progress for as long as its patience prints what it is doing and ends the job. */

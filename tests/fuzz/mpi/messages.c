@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Point-to-point messages in all modes. */
 #include <sched.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The interpreter of random MPI programs. A script is a row of operations, each of which depends on the seed and on its
  * own number only: every rank works out the same script, and any of its operations can be left out without changing the
  * others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reductions: the result is worked out rank by rank, with values that no order of additions rounds. */
 #include <stdlib.h>
 #include <string.h>

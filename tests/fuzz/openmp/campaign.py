@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign: programs are made, compiled and run until the time is over; what differs is kept and shrunk."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compilers of a campaign."""
 
 from __future__ import annotations

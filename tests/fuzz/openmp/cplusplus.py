@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What only C++ has: exceptions in regions, iterators, lambdas, templates, reductions of classes, std::thread."""
 
 from __future__ import annotations

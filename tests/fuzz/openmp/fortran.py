@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Constructs of Fortran programs: do loops in both directions, workshare, critical names, common blocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Worksharing loops: combined, in regions, orphaned, several in a region, collapsed, simd.
 
 Text of a loop has `~` where the number of the loop in its construct goes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nested regions of every shape, and teams that grow and shrink from region to region."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loops whose iterations wait for each other: ordered alone, doacross, scan."""
 
 from __future__ import annotations

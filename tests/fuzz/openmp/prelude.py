@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each generated C and C++ program begins with: counts, checks, delays."""
 
 C = r"""#ifndef _GNU_SOURCE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A random program: some constructs behind each other, in one language, for certain compilers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """With which environment and options a program runs."""
 
 from __future__ import annotations

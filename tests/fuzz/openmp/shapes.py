@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loop headers: types, limits, directions, steps; and schedules with what OpenMP promises of each."""
 
 from __future__ import annotations

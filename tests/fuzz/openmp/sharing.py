@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What threads of a team share: sections, single, critical, atomic, locks, masked, threadprivate, barriers, scope."""
 
 from __future__ import annotations

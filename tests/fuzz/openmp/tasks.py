@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Explicit tasks: trees, dependences, taskloop, groups, reductions, detached ones."""
 
 from __future__ import annotations

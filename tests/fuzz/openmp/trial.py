@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a run under Steelyard does what the native one does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A recipe for Spack, to be used from a checkout:
 #     spack repo add packaging/spack
 #     spack dev-build steelyard@main ^openmpi
