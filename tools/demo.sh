@@ -50,8 +50,10 @@ if places=$(tools/page-python.sh); then
   PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
 else
-  needed=$(grep -o '^python3-.*' tools/packages-report.txt | cut -d- -f2 | tr '\n' ' ')
-  echo "No page about the second run: it needs Python with $needed"
+  echo "No page about the second run: python3 lacks packages. To make one:"
+  echo "  pip install jinja2 jsonschema numpy pandas rich"
+  echo "  $steelyard report $out/emulated.json --html=$out/emulated.html"
 fi
-echo "Built was what the demo runs, for one MPI. \`make test\` installs and builds the rest, which takes minutes more,"
-echo "and runs every test: unit tests, benchmarks, and programs in C, C++ and Fortran, of each compiler, on each MPI."
+echo "This built only what the demo runs, for one MPI. \`make test\` installs the rest (other compilers and MPIs, test"
+echo "libraries), builds all libraries, examples, tests and benchmarks for each MPI, and runs every test. That takes"
+echo "several times as long."

@@ -9,8 +9,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "api/outcome.h"
+#include "api/guarded.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/gathering.h"
@@ -23,6 +24,7 @@
 // pass.
 using namespace steelyard::loops;
 using steelyard::api::Code;
+using steelyard::api::failure_of;
 using steelyard::api::outcome;
 using steelyard::base::Status;
 
@@ -152,8 +154,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   if (here.thread == 0) executed(gathering->loop(), space->count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, steelyard::api::code_of(exception),
-              fmt::format("steelyard_loop_begin() failed: {}", exception.what()));
+  return fail(mine, failure_of("steelyard_loop_begin", exception));
 }
 
 Gathering* gathering_of(steelyard_loop_t* loop) { return loop == nullptr ? nullptr : &loop->gathering; }
@@ -168,14 +169,8 @@ steelyard_status_t create(const std::string& name, const steelyard_loop_options_
 }
 
 template <class Call>
-steelyard_status_t guarded(const char* name, bool null, Call&& call) try {
-  if (null)
-    return steelyard::api::fail(Code::invalid_argument,
-                                fmt::format("{}() was called with a null pointer: pass one", name));
-  return call();
-} catch (const std::exception& exception) {
-  return steelyard::api::fail(steelyard::api::code_of(exception),
-                              fmt::format("{}() failed: {}", name, exception.what()));
+steelyard_status_t guarded(const char* name, bool null, Call&& call) {
+  return steelyard::api::guarded(name, null, "pointer", std::forward<Call>(call));
 }
 
 }  // namespace
@@ -347,8 +342,7 @@ steelyard_status_t steelyard_loop_execution_join(steelyard_loop_execution_t* exe
   if (thread == 0) executed(gathering.loop(), count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, steelyard::api::code_of(exception),
-              fmt::format("steelyard_loop_execution_join() failed: {}", exception.what()));
+  return fail(mine, failure_of("steelyard_loop_execution_join", exception));
 }
 
 void steelyard_loop_execution_end(steelyard_loop_execution_t* execution) {
@@ -364,6 +358,8 @@ void steelyard_loop_execution_end(steelyard_loop_execution_t* execution) {
 // What fortran/steelyard_loops.f90 binds to. Texts come with their length; absent arguments are null.
 namespace {
 
+std::string to_text(const char* text, int length) { return {text, static_cast<std::size_t>(std::max(0, length))}; }
+
 /// Calls with the options of Fortran's arguments.
 template <class Call>
 steelyard_status_t with_options(const char* name, const char* strategy, int strategy_length, const double* fraction,
@@ -374,13 +370,11 @@ steelyard_status_t with_options(const char* name, const char* strategy, int stra
           Code::invalid_argument,
           fmt::format("the chunk size is {} iterations: it must be 0 (from measurements) or more", *chunk));
     }
-    const std::string strategy_text(strategy, static_cast<std::size_t>(std::max(0, strategy_length)));
+    const std::string strategy_text = to_text(strategy, strategy_length);
     return call({strategy_text.empty() ? nullptr : strategy_text.c_str(), fraction == nullptr ? 0 : *fraction,
                  chunk == nullptr ? 0 : static_cast<std::uint64_t>(*chunk)});
   });
 }
-
-std::string to_text(const char* text, int length) { return {text, static_cast<std::size_t>(std::max(0, length))}; }
 
 }  // namespace
 

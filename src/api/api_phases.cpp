@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
+#include <utility>
 
+#include "api/guarded.h"
 #include "api/hooks.h"
-#include "api/outcome.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
@@ -37,14 +37,8 @@ struct steelyard_phase {
 namespace {
 
 template <class Call>
-steelyard_status_t guarded(const char* name, const void* handle, Call&& call) try {
-  if (handle == nullptr)
-    return steelyard::api::fail(Code::invalid_argument,
-                                fmt::format("{}() was called with a null handle or pointer: pass one", name));
-  return outcome(call());
-} catch (const std::exception& exception) {
-  return steelyard::api::fail(steelyard::api::code_of(exception),
-                              fmt::format("{}() failed: {}", name, exception.what()));
+steelyard_status_t guarded(const char* name, const void* handle, Call&& call) {
+  return steelyard::api::guarded(name, handle == nullptr, "handle or pointer", std::forward<Call>(call));
 }
 
 /// Tells the measurement that the calling thread waits, for as long as this lives.

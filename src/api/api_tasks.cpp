@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <utility>
 
+#include "api/guarded.h"
 #include "api/hooks.h"
-#include "api/outcome.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "node/sleep.h"
@@ -22,14 +21,8 @@ using steelyard::base::Status;
 namespace {
 
 template <class Call>
-steelyard_status_t guarded(const char* name, const char* what, const void* handle, Call&& call) try {
-  if (handle == nullptr)
-    return steelyard::api::fail(Code::invalid_argument,
-                                fmt::format("{}() was called with a null {}: pass one", name, what));
-  return steelyard::api::outcome(call());
-} catch (const std::exception& exception) {
-  return steelyard::api::fail(steelyard::api::code_of(exception),
-                              fmt::format("{}() failed: {}", name, exception.what()));
+steelyard_status_t guarded(const char* name, const char* what, const void* handle, Call&& call) {
+  return steelyard::api::guarded(name, handle == nullptr, what, std::forward<Call>(call));
 }
 
 Status check_data(const char* what, const void* data, std::size_t size) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <exception>
-#include <new>
 #include <string_view>
 
 #include "base/status.h"
@@ -33,13 +31,9 @@ inline steelyard_status_t fail(Code code, std::string_view sentence) noexcept {
   return to_c(code);
 }
 
+inline steelyard_status_t outcome(steelyard_status_t status) noexcept { return status; }
 inline steelyard_status_t outcome(const base::Status& status) noexcept {
   return status ? STEELYARD_SUCCESS : fail(status.code(), status.sentence());
-}
-
-/// The code of an exception that a call has caught.
-inline Code code_of(const std::exception& exception) {
-  return dynamic_cast<const std::bad_alloc*>(&exception) != nullptr ? Code::out_of_memory : Code::internal;
 }
 
 }  // namespace steelyard::api

@@ -6,7 +6,7 @@
 
 namespace steelyard::base {
 
-/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/status.h
+/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/outcome.h
 /// checks).
 enum class Code {
   success = 0,

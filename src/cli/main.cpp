@@ -158,7 +158,7 @@ int main(std::vector<std::string> words) {
           wrong_usage, launcher);
     }
     if (pages.wanted()) return make_pages(pages, site);
-    return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::verdict);
+    return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::summary);
   }
   if (top_command.parsed()) return top(once, json);
   if (clean_command.parsed()) return clean();

@@ -213,8 +213,7 @@ std::string run_help() {
   return "usage: mpirun -n N steelyard run [options] ./app [arguments]\n\n" +
          paragraph(
              "Runs a program as one rank of an MPI job. Steelyard measures its load imbalance and corrects it while "
-             "the "
-             "program runs. The program needs no change, and its exit status is passed on.") +
+             "the program runs. The program needs no change, and its exit status is passed on.") +
          "\nThe options that most users need, with their defaults\n" +
          rows_of({"observe", "cores", "lending", "loops", "collectives", "thread-ids", "record", "summary"}) +
          "\nExamples\n"
@@ -229,14 +228,12 @@ std::string doctor_help() {
   return "usage: steelyard doctor [options] ./app\n\n" +
          paragraph(
              "Reports, without starting the program, what Steelyard can measure and change in it, what it cannot, and "
-             "why. "
-             "Run it in the place and with the environment of the job, such as in the job script: the report "
+             "why. Run it in the place and with the environment of the job, such as in the job script: the report "
              "covers the launcher, the CPUs of the job and preloaded libraries, too.") +
          "\n" +
          paragraph(
              "It takes the options of `steelyard run`, and reports what they would do. These change the report, shown "
-             "with "
-             "their defaults:") +
+             "with their defaults:") +
          rows_of({"thread-ids", "thread-local-data", "loops", "loops-rebalance-static", "openmp"}) +
          "\nExamples\n"
          "  steelyard doctor ./app\n"

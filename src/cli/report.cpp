@@ -35,7 +35,7 @@ int report(const std::string& path, bool named, ReportForm form) {
   if (!named) base::say(fmt::format("{}: {}, started {}", path, fmt::join(record.command, " "), record.started));
   if (form == ReportForm::json) fmt::print("{}\n", observe::to_json(record));
   if (form == ReportForm::full) fmt::print("{}", observe::full_report(record));
-  if (form == ReportForm::verdict) fmt::print("{}\n", fmt::join(observe::summary(record), "\n"));
+  if (form == ReportForm::summary) fmt::print("{}\n", fmt::join(observe::summary(record), "\n"));
   return 0;
 }
 

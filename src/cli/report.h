@@ -4,7 +4,7 @@
 
 namespace steelyard::cli {
 
-enum class ReportForm { verdict, full, json };
+enum class ReportForm { summary, full, json };
 
 /// Prints a run record. `named`: by the user; otherwise it is the one that lies here, and it is said
 /// which run that was. Returns the exit status, 1 where the record cannot be read (having said why).

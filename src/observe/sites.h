@@ -26,6 +26,7 @@ struct Site {
   };
   Division division = Division::none;
   std::uint8_t judged = 0;  ///< executions with virtual threads, for a while
+  std::uint32_t kept = 0;   ///< of a region that keeps its count: 1 + its place in a list of those; 0: it is in none
   float mean_ns = 0;        ///< recent length of the region, or of the wait
   float own_ns = 0;         ///< of the region on the process's own cores
   float divided_ns = 0;     ///< the same with virtual threads, if they had those cores alone

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/clock.h"
 #include "base/counter_clock.h"
@@ -103,14 +104,18 @@ std::uint64_t key_of(const RegionRequest& request) {
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
-void note_fixed(State& state, const observe::Site& site, std::int64_t wall) {
+void note_fixed(State& state, observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
   if (state.by_clause || overridden) {
     state.fixed_wall += wall;
   } else if (site.queries == Queries::unproved && !may_resize_any()) {
     state.asking_wall += wall;
-    const auto body = reinterpret_cast<std::uint64_t>(state.body);
-    state.asking[body != 0 ? body : state.call] += wall;
+    if (site.kept == 0) {
+      const auto body = reinterpret_cast<std::uint64_t>(state.body);
+      state.asking.push_back({body != 0 ? body : state.call, 0});
+      site.kept = static_cast<std::uint32_t>(state.asking.size());
+    }
+    state.asking[site.kept - 1].wall += wall;
   }
   const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
@@ -137,12 +142,14 @@ std::vector<observe::KeptRegion> kept_regions(const State& state) {
   const std::string& reason = g_limits.fixed_reason();
   const bool other_reason = reason != g_limits.reasons[ThreadLimits::regions] || state.fixed_wall > state.asking_wall;
   if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
+  std::map<std::uint64_t, std::int64_t> walls;  // a body may be begun from several calls
+  for (const auto& [place, wall] : state.asking) walls[place] += wall;
   std::vector<std::uint64_t> places;
-  for (const auto& [place, wall] : state.asking) places.push_back(place);
+  for (const auto& [place, wall] : walls) places.push_back(place);
   const std::vector<std::string> functions = partition::function_names(places);
   std::vector<observe::KeptRegion> regions;
   for (std::size_t n = 0; n < places.size(); ++n)
-    regions.push_back({loops::site_name(places[n]), functions[n], 1, base::seconds(state.asking.at(places[n]))});
+    regions.push_back({loops::site_name(places[n]), functions[n], 1, base::seconds(walls.at(places[n]))});
   return regions;
 }
 

@@ -104,12 +104,16 @@ struct State {
   int asked_threads = 0;
   bool by_clause = false;
   int virtual_threads = 0;
-  std::atomic<bool> asked{false};                // by a thread of it, for its number or for how many they are
-  std::atomic<bool> divided{false};              // by a thread of it, whose query is proved to be that of a static loop
-  std::int64_t fixed_wall = 0;                   // ns in regions whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;                  // ns in regions that keep the program's count because they ask for it
-  std::map<std::uint64_t, std::int64_t> asking;  // the same for each of them, by an address in its code
-  std::atomic<bool> foreign_regions{false};      // some were begun by other threads than the primary
+  std::atomic<bool> asked{false};    // by a thread of it, for its number or for how many they are
+  std::atomic<bool> divided{false};  // by a thread of it, whose query is proved to be that of a static loop
+  std::int64_t fixed_wall = 0;       // ns in regions whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;      // ns in regions that keep the program's count because they ask for it
+  struct Asking {
+    std::uint64_t place;  // an address in its code
+    std::int64_t wall;    // ns
+  };
+  std::vector<Asking> asking;                // the same for each of them
+  std::atomic<bool> foreign_regions{false};  // some were begun by other threads than the primary
 
   // Phases, at the leader.
   observe::PeriodFinder collective_period;

@@ -42,4 +42,12 @@ static inline steelyard_status_t steelyard_mpi_usable(MPI_Comm communicator, cha
   return STEELYARD_SUCCESS;
 }
 
+/* Has MPI_Finalize call `finalized` first: it begins by deleting the attributes of MPI_COMM_SELF. `key`:
+ * MPI_KEYVAL_INVALID before the first call; later calls do nothing. */
+static inline void steelyard_mpi_watch_finalize(MPI_Comm_delete_attr_function* finalized, int* key) {
+  if (*key != MPI_KEYVAL_INVALID) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalized, key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, *key, NULL);
+}
+
 #endif

@@ -54,12 +54,9 @@ static inline int steelyard_mpi_node_finalized(MPI_Comm self, int key, void* val
   steelyard_internal_phases_finalize();
   return MPI_SUCCESS;
 }
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF. */
 static inline void steelyard_mpi_node_watch_finalize(void) {
   static int key = MPI_KEYVAL_INVALID;
-  if (key != MPI_KEYVAL_INVALID) return;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, steelyard_mpi_node_finalized, &key, NULL);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  steelyard_mpi_watch_finalize(steelyard_mpi_node_finalized, &key);
 }
 
 static inline steelyard_status_t steelyard_node_create(MPI_Comm communicator, steelyard_node_t** node) {

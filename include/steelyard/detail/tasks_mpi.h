@@ -146,12 +146,9 @@ static inline int steelyard_mpi_transport_finalized(MPI_Comm self, int key, void
   steelyard_internal_task_pools_finalize();
   return MPI_SUCCESS;
 }
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF. */
 static inline void steelyard_mpi_transport_watch_finalize(void) {
   static int key = MPI_KEYVAL_INVALID;
-  if (key != MPI_KEYVAL_INVALID) return;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, steelyard_mpi_transport_finalized, &key, NULL);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+  steelyard_mpi_watch_finalize(steelyard_mpi_transport_finalized, &key);
 }
 static inline int steelyard_mpi_transport_world_rank(void* self, int rank) {
   MPI_Group here, world;

@@ -2,8 +2,6 @@
 #pragma once
 #include <mpi.h>
 
-#include <string>
-
 #include "intercept/mpi/call.h"
 
 // Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`.
@@ -28,15 +26,15 @@ struct Name {
   }
 };
 
-/// The MPI library's function of this name. Looked for at its first call, as a program without Fortran has no such
-/// library; ends the process, saying why, where there is none.
-void* library_function(const std::string& name);
+/// The MPI library's function of this name and binding, such as "mpi_wait" and "_f08_". Looked up at its first call,
+/// since a program without Fortran has no such library. Ends the process with a message if there is none.
+void* library_function(const char* name, const char* binding);
 
 /// Calls the library's function of that binding: next<"mpi_wait", "_f08_">(request, status, ierror).
 template <Name name, Name binding, typename... Arguments>
 void next(Arguments*... arguments) {
   using Function = void (*)(Arguments*...);
-  static const auto function = reinterpret_cast<Function>(library_function(std::string(name.text) + binding.text));
+  static const auto function = reinterpret_cast<Function>(library_function(name.text, binding.text));
   function(arguments...);
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "base/log.h"
 #include "intercept/mpi/fortran.h"
@@ -12,7 +13,8 @@ using F = MPI_Fint;
 
 namespace steelyard::intercept {
 
-void* library_function(const std::string& name) {
+void* library_function(const char* base, const char* binding) {
+  const auto name = std::string(base).append(binding);
   if (void* function = dlsym(RTLD_NEXT, name.c_str()); function != nullptr) return function;
   base::warn(
       "the program calls " + name +
