@@ -10,6 +10,7 @@ CONFORMANCE_SOURCES ?=
 CONFORMANCE_FLAGS ?=
 FUZZ_SECONDS ?= 3600
 FUZZ_FLAGS ?=
+TIDY_SECONDS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -117,7 +118,7 @@ check-spdx:
 	@tools/check-spdx.sh
 
 tidy: configure  ## clang-tidy over every source of src/ that it has not found clean before
-	@tools/tidy.py build $(JOBS)
+	@tools/tidy.py build $(JOBS) $(TIDY_SECONDS)
 
 docs: setup-python build-installed  ## The manual: site and man pages in build/docs
 	@tools/docs.sh build $(PYTHON)

@@ -8,6 +8,7 @@ missing=$(tools/sources.sh all | while read -r file; do
 done)
 [ -z "$missing" ] || {
   printf '%s\n' "$missing"
-  echo "check-spdx: the files above lack the line \`SPDX-License-Identifier: BSD-3-Clause\` at their head, as a comment"
+  echo "check-spdx: the files above lack the comment \`SPDX-License-Identifier: BSD-3-Clause\` at their head"
+  echo "To add it: tools/add-spdx.py"
   exit 1
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""tidy.py BUILD JOBS: clang-tidy over every C++ source of src/, tests excepted. Any warning is an error.
+"""tidy.py BUILD JOBS [SECONDS]: clang-tidy over every C++ source of src/, tests excepted. Any warning is an error.
 
 A source that was found clean is read again only if it has changed, or a header of the project that it includes, its
 compile command, .clang-tidy, or clang-tidy itself: BUILD/tidy keeps a mark for each. Without that folder all sources
-are read. The latest commit's come first. The log says how many were read; a source that cannot be read is an error."""
+are read. The latest commit's come first. After SECONDS the rest is left out, which is no error. The log says how many
+sources were read and left out; a source that no compile command is known for is an error."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 TIDY = "clang-tidy-19"
@@ -75,6 +77,7 @@ def key(path: Path, command: str, settings: bytes) -> str:
 
 def main() -> int:
     build, jobs = Path(sys.argv[1]).resolve(), int(sys.argv[2])
+    end = time.monotonic() + float(sys.argv[3]) if len(sys.argv) > 3 else None
     marks = build / "tidy"
     marks.mkdir(exist_ok=True)
     wanted = sources()
@@ -88,9 +91,16 @@ def main() -> int:
             mark.unlink()
     todo = [path for path in compiled if not (marks / f"{keys[path]}.clean").exists()]
 
-    def is_clean(path: Path) -> bool:
+    def is_clean(path: Path) -> bool | None:
+        """None if the time was over before clang-tidy had read it."""
+        left = end - time.monotonic() if end else None
+        if left is not None and left <= 0:
+            return None
         words = [TIDY, "-p", str(marks), "--quiet", "--warnings-as-errors=*", str(path)]
-        result = subprocess.run(words, capture_output=True, text=True)
+        try:
+            result = subprocess.run(words, capture_output=True, text=True, timeout=left)
+        except subprocess.TimeoutExpired:
+            return None
         if result.returncode == 0:
             (marks / f"{keys[path]}.clean").touch()
             return True
@@ -99,15 +109,17 @@ def main() -> int:
         return False
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        bad = sum(not clean for clean in pool.map(is_clean, todo))
-    left_out = [path for path in wanted if path not in compiled]
-    for path in left_out:
+        found = list(pool.map(is_clean, todo))
+    unknown = [path for path in wanted if path not in compiled]
+    for path in unknown:
         print(f"{path.relative_to(ROOT)}: not read: neither it nor a source beside it is in {build.name}")
+    bad, late = found.count(False), found.count(None)
     print(
-        f"tidy: {len(wanted)} sources: {len(todo)} read, {bad} of them with findings; {len(compiled) - len(todo)} "
-        f"unchanged since they were found clean; {len(left_out)} left out"
+        f"tidy: {len(wanted)} sources: {len(todo) - late} read, {bad} of them with findings; "
+        f"{len(compiled) - len(todo)} unchanged since they were found clean; {len(unknown)} without a compile command"
+        + (f"; {late} left out: no time was left of {sys.argv[3]} s" if late else "")
     )
-    return 1 if bad or left_out else 0
+    return 1 if bad or unknown else 0
 
 
 if __name__ == "__main__":
