@@ -5,20 +5,8 @@ import statistics
 import sys
 from typing import Callable
 
-from harness import (
-    TREE,
-    Case,
-    Failed,
-    Figure,
-    Measurement,
-    Session,
-    Target,
-    arguments,
-    figure,
-    measure,
-    numbers,
-    report,
-)
+from harness import (TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, numbers,
+                     report)
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run of the libraries' own, which takes MPICH minutes; the first half is not counted

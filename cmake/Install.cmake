@@ -91,8 +91,8 @@ install(FILES ${CMAKE_BINARY_DIR}/steelyard.pc DESTINATION ${pkgconfig_directory
 
 # The Debian package: `make deb`. It has a preload library for each MPI that was found, and needs none of them.
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE
-  STRING "Maintainer of the Debian package: name and address")
+set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE STRING
+  "Maintainer of the Debian package: name and address")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)  # for `cpack -G RPM`
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

@@ -41,8 +41,8 @@ function(steelyard_programs name)
   foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
     foreach(compiler IN LISTS compilers)
       string(REGEX MATCH "^([^=]+)=(.*)$" matched ${compiler})
-      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language} OR (ARG_COMPILER AND NOT CMAKE_MATCH_1
-        STREQUAL ARG_COMPILER))
+      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language}
+         OR (ARG_COMPILER AND NOT CMAKE_MATCH_1 STREQUAL ARG_COMPILER))
         continue()
       endif()
       set(program ${name}.${flavour}.${CMAKE_MATCH_1})

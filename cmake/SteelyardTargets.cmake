@@ -49,8 +49,7 @@ endif()
 # compiled once for the libraries and once for the tests. Sources still include what they use: clang-tidy and builds
 # with ccache, which does not work with precompiled headers, report a header that is missing.
 set(PRECOMPILED <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <map> <memory> <mutex>
-  <optional>
-    <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+  <optional> <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
   add_library(steelyard_precompiled OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
@@ -84,7 +83,7 @@ function(steelyard_test_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE steelyard_settings ${ARG_LINK})
-  # which defines a macro that the headers look at
+  # OpenMP defines a macro that the headers look at.
   if(TARGET steelyard_precompiled_tests AND NOT ARG_LINK MATCHES "OpenMP")
     target_precompile_headers(${name} REUSE_FROM steelyard_precompiled_tests)
   endif()

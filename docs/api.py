@@ -189,8 +189,8 @@ def read_c(path: Path) -> tuple[str, list[Item]]:
         elif comment and line.strip():
             end = declaration(lines, at)
             text = "\n".join(lines[at:end])
-            code = re.sub(r"[ \t]*/\*\*.*?\*/[ \t]*\n?", lambda found: "\n" if found[0].endswith("\n")
-                          and "**<" in found[0] else "", text, flags=re.S)
+            code = re.sub(r"[ \t]*/\*\*.*?\*/[ \t]*\n?",
+                          lambda found: "\n" if found[0].endswith("\n") and "**<" in found[0] else "", text, flags=re.S)
             if without := re.match(r"STEELYARD_API |static inline ", code):  # and the lines that are aligned to it
                 code = re.sub(rf"^ {{{without.end()}}}", "", code[without.end():], flags=re.M)
             code = re.sub(r"\n\s*struct \{.*?\} internal;", "\n  ... internal;", code, flags=re.S)
@@ -247,8 +247,8 @@ def read_cpp(path: Path) -> tuple[str, list[Item]]:
             code.append(lines[at])
             at += 1
             text = "\n".join(code)
-            if text.count("(") == text.count(")") and re.search(r"[{;]\s*$|\{.*\}\s*(?:///<.*)?$|\)$(?=\n*\s*:)",
-                                                                text) and not text.rstrip().endswith(">"):
+            ended = re.search(r"[{;]\s*$|\{.*\}\s*(?:///<.*)?$|\)$(?=\n*\s*:)", text)
+            if text.count("(") == text.count(")") and ended and not text.rstrip().endswith(">"):
                 break
         text = "\n".join(code)
         kind = re.search(r"^\s*(?:template <.*>\n)?\s*(class|struct|enum class) (\w+)", text)

@@ -19,8 +19,11 @@ apt_install() {
 wanted_packages() {
   case $purpose in
   build | demo)
-    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then grep -v openmpi tools/packages.txt; else cat \
-      tools/packages.txt; fi
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+      grep -v openmpi tools/packages.txt
+    else
+      cat tools/packages.txt
+    fi
     ;;
   python) echo python3-venv ;;
   test) cat tools/packages.txt tools/packages-test.txt ;;
@@ -117,8 +120,8 @@ set_up_python() {
   say "preparing the Python environment $venv"
   rm -rf "$venv"
   if python3 -m venv "$venv" >"$log" 2>&1 &&
-    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt >>"$log" \
-    2>&1; then
+    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt \
+      >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
@@ -129,8 +132,8 @@ set_up_python() {
     apt_install $packages || true
   fi
   rm -rf "$venv"
-  if /usr/bin/python3 -c \
-    'import codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel' 2>>"$log" &&
+  needed="codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel"
+  if /usr/bin/python3 -c "import $needed" 2>>"$log" &&
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$venv" >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0

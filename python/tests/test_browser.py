@@ -61,8 +61,8 @@ def pixel(opened, chart, x, y):
     """Red, green, blue at a place of the plot, in fractions of it."""
     return opened.evaluate(
         f"(() => {{ steelyard.draw(); const c = steelyard.charts[{chart}], i = c.image, w = i.width;"
-        f" const at = 4 * (Math.floor({y} * i.height) * w + Math.floor({x} * w)); return [...i.data.slice(at, at + "
-        f"3)]; }})()"
+        f" const at = 4 * (Math.floor({y} * i.height) * w + Math.floor({x} * w));"
+        " return [...i.data.slice(at, at + 3)]; })()"
     )
 
 
@@ -117,14 +117,14 @@ def test_buttons_zoom(opened):
 def test_moves_are_drawn_where_they_are_few(opened):
     """However many there are in the whole run: those of the stretch and the ranks that are seen."""
     opened.evaluate(
-        "(c => { c.moves = Array.from({length: 300}, (_, i) => ({time: (i + 0.5) / 300 * c.samples.head.end, first: i "
-        "% 2, last: i % 2})); })(steelyard.charts[0])"
+        "(c => { c.moves = Array.from({length: 300}, (_, i) => ({time: (i + 0.5) / 300 * c.samples.head.end,"
+        " first: i % 2, last: i % 2})); })(steelyard.charts[0])"
     )
 
     def drawn(*stretch):
         opened.evaluate(f"steelyard.view.set({', '.join(map(str, stretch))})")
-        return opened.evaluate("(steelyard.draw(), steelyard.charts[0].movesInView().map(move => Math.floor(move.time "
-                               "/ steelyard.samples.head.end * 300)))")
+        return opened.evaluate("(steelyard.draw(), steelyard.charts[0].movesInView()"
+                               ".map(move => Math.floor(move.time / steelyard.samples.head.end * 300)))")
 
     assert drawn(0, 1, 0, RANKS) == []
     assert drawn(0.5, 1, 0, RANKS) == list(range(150, 300))

@@ -108,5 +108,4 @@ def test_progress_on_a_terminal_only(tmp_path, compared):
         said += part
     os.close(terminal)
     assert process.wait() == 0
-    assert "reading" in said.decode() and ("comparing" if compared
-                                           else "drawing") in said.decode() and "left" in said.decode()
+    assert all(word in said.decode() for word in ("reading", "comparing" if compared else "drawing", "left"))
