@@ -17,7 +17,7 @@ def comment(name: str) -> str:
         return f"// {TEXT}"
     if suffix in (".c", ".h", ".map", ".css"):
         return f"/* {TEXT} */"
-    if suffix in (".f90", ".F90"):
+    if suffix in (".f90", ".F90", ".inc"):
         return f"! {TEXT}"
     if suffix == ".j2":
         return "{#- " + TEXT + " -#}"

@@ -69,8 +69,8 @@ class Checks(unittest.TestCase):
 
     def test_licence_lines(self):
         heads = {"src/a.cpp": "// {}", "include/a.h": "/* {} */", "fortran/a.f90": "! {}", "tests/a.F90": "! {}",
-                 "tools/a.sh": "#!/bin/sh\n# {}", "python/a.py": "# {}", "cmake/a.cmake": "# {}",
-                 "src/a.map": "/* {} */",
+                 "fortran/a.inc": "! {}", "tools/a.sh": "#!/bin/sh\n# {}", "python/a.py": "# {}",
+                 "cmake/a.cmake": "# {}", "src/a.map": "/* {} */",
                  "python/a.j2": "{{#- {} -#}}", ".github/workflows/ci.yml": "# {}"}  # fmt: skip
         for name, head in heads.items():
             self.write(name, head.format(LICENCE) + "\nrest\n")
