@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The front door. CMake does the building; this does the set-up and remembers the commands.
 .DEFAULT_GOAL := help
 JOBS ?= $(shell nproc)
@@ -9,16 +10,20 @@ CONFORMANCE_SOURCES ?=
 CONFORMANCE_FLAGS ?=
 FUZZ_SECONDS ?= 3600
 FUZZ_FLAGS ?=
+TIDY_SECONDS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
-        check-environment check-length check-prose check check-links tidy docs deb wheel abi install clean
+.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo \
+        bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance \
+        sanitize sanitize-address sanitize-thread format check check-format check-environment check-length \
+        check-prose check-spdx check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
 	@echo
-	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo '  JOBS=$(JOBS)  PREFIX=$(PREFIX)  SETUP=yes|no (no: use what is there)'
+	@echo '  CMAKE_FLAGS=  CTEST_FLAGS=  FUZZ_SECONDS=$(FUZZ_SECONDS)'
 
 setup:  ## Install what is missing to build and test (as root), or say what to install
 ifneq ($(SETUP),no)
@@ -37,7 +42,8 @@ configure: setup
 build: configure  ## Build everything in build/: libraries, command, tests, benchmarks, examples
 	@cmake --build build -j $(JOBS)
 
-# One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs GoogleTest.
+# One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs
+# GoogleTest.
 has_tests = $(and $(wildcard build/build.ninja),$(shell grep -s STEELYARD_TESTS:BOOL=ON build/CMakeCache.txt))
 build-demo: setup-demo
 build-installed: setup-build
@@ -51,12 +57,14 @@ test: build  ## Build everything and run every test, on every MPI that was found
 
 fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
 	@failed=0; for generator in openmp mpi; do \
-	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) --strict $(FUZZ_FLAGS) || failed=1; done; exit $$failed
+	  $(PYTHON) tests/fuzz/$$generator.py --build build --seconds $(FUZZ_SECONDS) --strict $(FUZZ_FLAGS) || failed=1; \
+	done; exit $$failed
 
 demo: build-demo  ## Build one program and what it needs, run it without and with Steelyard, and show what that did
 	@tools/demo.sh build
 
-bench: bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report  ## Run every benchmark beside its target
+BENCHMARKS := bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report
+bench: $(BENCHMARKS)  ## Run every benchmark beside its target
 
 bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS_FLAGS="--sources=DIR --dlb=LIBRARY"
 	@$(PYTHON) bench/apps.py --build build $(APPS_FLAGS)
@@ -80,7 +88,8 @@ bench-report: setup  ## Benchmarks of `steelyard report`: writes build/bench/rep
 	@$(PYTHON) bench/report.py --build build
 
 conformance: build  ## Public OpenMP conformance suites, natively and under Steelyard: CONFORMANCE_SOURCES=DIR
-	@$(PYTHON) tests/conformance/conformance.py --build build $(addprefix --sources=,$(CONFORMANCE_SOURCES)) $(CONFORMANCE_FLAGS)
+	@$(PYTHON) tests/conformance/conformance.py --build build $(addprefix --sources=,$(CONFORMANCE_SOURCES)) \
+	  $(CONFORMANCE_FLAGS)
 
 sanitize: sanitize-address sanitize-thread  ## Unit tests under AddressSanitizer, UBSan and ThreadSanitizer
 
@@ -90,7 +99,8 @@ sanitize-address sanitize-thread: sanitize-%: setup
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
 
-check: check-format check-environment check-length check-prose  ## Format, words, lengths, stray getenv: quick, needs no build
+CHECKS := check-format check-environment check-length check-prose check-spdx
+check: $(CHECKS)  ## Format, words, lengths, licence lines, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
 	@tools/check-format.sh
@@ -99,13 +109,16 @@ check-environment:
 	@tools/check-environment.sh
 
 check-length:
-	@tools/check-length.sh
+	@tools/check-length.py
 
 check-prose:
 	@tools/check-prose.py
 
-tidy: configure  ## clang-tidy over src/
-	@tools/tidy.sh build $(JOBS)
+check-spdx:
+	@tools/check-spdx.sh
+
+tidy: configure  ## clang-tidy over every source of src/ that it has not found clean before
+	@tools/tidy.py build $(JOBS) $(TIDY_SECONDS)
 
 docs: setup-python build-installed  ## The manual: site and man pages in build/docs
 	@tools/docs.sh build $(PYTHON)

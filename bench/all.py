@@ -1,4 +1,6 @@
-"""Runs the benchmarks of every capability, then prints one table of all their figures. Takes the options of each of them."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the benchmarks of every capability, then prints one table of all their figures. Takes the options of each of
+them."""
 
 import argparse
 import re
@@ -19,7 +21,8 @@ def estimates(words: list[str]) -> dict[str, float]:
         if done.returncode != 0:
             raise SystemExit(done.returncode)
         if done.stdout.strip():
-            asked = r"about (\d+) s" if any(word.startswith("--only") for word in words) else r"about (\d+) s$"  # without ", only by name"
+            # without ", only by name"
+            asked = r"about (\d+) s" if any(word.startswith("--only") for word in words) else r"about (\d+) s$"
             found[capability] = sum(float(seconds) for seconds in re.findall(asked, done.stdout, re.M))
     return found
 
@@ -29,7 +32,8 @@ def command(capability: str, words: list[str]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, epilog="All other options are handed on; see bench/cores.py --help.")
+    parser = argparse.ArgumentParser(description=__doc__, epilog="All other options are handed on; see bench/cores.py "
+                                                                 "--help.")
     parser.add_argument("--build", type=Path, default=harness.TREE / "build", help="the build directory (build)")
     options, rest = parser.parse_known_args()
     if "--list" in rest:
@@ -40,8 +44,8 @@ def main() -> int:
     if not left:
         raise SystemExit("bench: no figure has such a name: bench/cores.py --list, and so on")
     for number, capability in enumerate(list(left), 1):
-        print(f"bench: {capability}, {number} of {number + len(left) - 1}: about {harness.duration(left[capability])} of "
-              f"{harness.duration(sum(left.values()))} left", file=sys.stderr, flush=True)
+        print(f"bench: {capability}, {number} of {number + len(left) - 1}: about {harness.duration(left[capability])} "
+              f"of {harness.duration(sum(left.values()))} left", file=sys.stderr, flush=True)
         out = options.build.resolve() / "bench" / f"{capability}.json"
         out.unlink(missing_ok=True)
         words = [*rest, f"--build={options.build}", f"--out={out}"]

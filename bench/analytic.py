@@ -1,4 +1,6 @@
-"""What is possible on an emulated node, computed exactly: the best thread counts for known loads, and the paper's own rule."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is possible on an emulated node, computed exactly: the best thread counts for known loads, and the paper's own
+rule."""
 
 from fractions import Fraction
 from math import ceil
@@ -24,7 +26,8 @@ def makespan(work: Sequence[int], threads: Sequence[int]) -> Fraction:
 
 
 def pack(sizes: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
-    """A domain for each of `sizes` so that no capacity is exceeded; None if there is no such way. Exact: all reachable sums."""
+    """A domain for each of `sizes` so that no capacity is exceeded; None if there is no such way. Exact: all reachable
+    sums."""
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
     reachable: dict[tuple[int, ...], list[int]] = {(0,) * len(capacities): []}
     for i in order:
@@ -42,7 +45,8 @@ def pack(sizes: Sequence[int], capacities: Sequence[int]) -> list[int] | None:
 
 
 def optimal_threads(work: Sequence[int], capacities: Sequence[int]) -> list[int]:
-    """The thread counts with the smallest makespan, each rank inside one domain. Search over all makespans that can occur."""
+    """The thread counts with the smallest makespan, each rank inside one domain. Search over all makespans that can
+    occur."""
     candidates = sorted({Fraction(load, n) for load in work if load for n in range(1, max(capacities) + 1)})
     best = None
     low, high = 0, len(candidates) - 1
@@ -71,8 +75,8 @@ def shares(work: Sequence[int], cores: int) -> list[int]:
 
 
 def paper_threads(work: Sequence[int], capacities: Sequence[int]) -> list[int]:
-    """The paper's rule: shares, then one process per socket to begin with, then a depth-first search, heaviest process first,
-    for the mapping with the fewest missing cores; a process gets what is free where it lands."""
+    """The paper's rule: shares, then one process per socket to begin with, then a depth-first search, heaviest process
+    first, for the mapping with the fewest missing cores; a process gets what is free where it lands."""
     wanted = shares(work, sum(capacities))
     order = sorted(range(len(work)), key=lambda i: -work[i])
     best: tuple[int, list[int]] = (sum(wanted) + 1, [])

@@ -1,7 +1,9 @@
-"""Applications that were written elsewhere, natively, under DLB and under Steelyard, in alternated rounds on real cores.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Applications that were written elsewhere, natively, under DLB and under Steelyard, in alternated rounds on real
+cores.
 
-Prints each cell's time over the native one: of the whole job, and by the application's own timer, with quartiles. A method whose
-result differs from the native one is an error; where it is a peer, the table says that it fails."""
+Prints each cell's time over the native one: of the whole job, and by the application's own timer, with quartiles. A
+method whose result differs from the native one is an error; where it is a peer, the table says that it fails."""
 
 import argparse
 import importlib
@@ -73,7 +75,8 @@ def launch(cell: Cell) -> list[str]:
 
 
 def methods(options: argparse.Namespace, cell: Cell) -> dict[str, tuple[list[str], dict[str, str]]]:
-    """Words before the program, and variables, of each method. DLB as its manual says, with LLVM's runtime, which it needs."""
+    """Words before the program, and variables, of each method. DLB as its manual says, with LLVM's runtime, which it
+    needs."""
     steelyard = [str(options.build / "bin/steelyard"), "run", "--record=none", "--summary=off"]
     found = {NATIVE: ([], {}), "steelyard": (steelyard, {}), "observe": ([*steelyard, "--observe"], {})}
     if options.dlb and cell.flavour == "openmpi":
@@ -90,11 +93,14 @@ def run(cell: Cell, program: Path, words: list[str], variables: dict[str, str]) 
         if cell.input.text:
             Path(folder, "input").write_text(cell.input.text.format(**shape))
         arguments = shlex.split(cell.input.arguments.format(file="input", **shape))
-        kept = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_|LD_PRELOAD", key)}
+        kept = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_|LD_PRELOAD",
+                                                                                key)}
         begin = time.monotonic()
-        job = subprocess.Popen([*launch(cell), *words, str(program), *arguments], cwd=folder, text=True, errors="replace",
+        job = subprocess.Popen([*launch(cell), *words, str(program), *arguments], cwd=folder, text=True,
+                               errors="replace",
                                env=kept | mpi_variables() | {"OMP_NUM_THREADS": str(cell.threads)} | variables,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0)
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               process_group=0)
         try:
             output, _ = job.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
@@ -114,7 +120,8 @@ def program_of(cell: Cell, options: argparse.Namespace) -> Path:
     if cell.application.package:
         return cell.application.installed()
     cache = options.build / "bench" / "applications"
-    return cell.application.built(cell.application.sources(options.sources, cache / "sources"), cell.flavour, cell.compiler, cache)
+    return cell.application.built(cell.application.sources(options.sources, cache / "sources"), cell.flavour,
+                                  cell.compiler, cache)
 
 
 def measured(cell: Cell, options: argparse.Namespace, progress: Progress) -> Row:
@@ -163,7 +170,8 @@ def interval(values: list[float]) -> str:
 
 def table(rows: list[Row]) -> str:
     """Time over native: of the job, and by the application's own timer."""
-    kinds = [method for method in ("steelyard", "observe", *PEERS) if any(method in row.samples or method in row.failed for row in rows)]
+    kinds = [method for method in ("steelyard", "observe", *PEERS) if any(method in row.samples or method in row.failed
+                                                                          for row in rows)]
     lines = [["cell", "native, s", *(f"{method}: {kind}" for method in kinds for kind in ("job", "own"))]]
     for row in rows:
         if row.error:
@@ -171,7 +179,8 @@ def table(rows: list[Row]) -> str:
             continue
         native = statistics.median(sample.job for sample in row.samples[NATIVE])
         cells = [shown(row, method, kind) for method in kinds for kind in ("job", "own")]
-        lines.append([str(row.cell) + (f" ({row.disturbed} rounds taken again)" if row.disturbed else ""), f"{native:.2f}", *cells])
+        lines.append([str(row.cell) + (f" ({row.disturbed} rounds taken again)" if row.disturbed else ""),
+                      f"{native:.2f}", *cells])
     for balanced in (False, True):
         some = [row for row in rows if row.cell.input.balanced == balanced and not row.error]
         if some:
@@ -218,13 +227,16 @@ def cells(options: argparse.Namespace) -> list[Cell]:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=TREE / "build", help="the build directory (build)")
-    parser.add_argument("--sources", type=Path, metavar="DIR", help="a folder with the applications' sources; cloned without")
+    parser.add_argument("--sources", type=Path, metavar="DIR",
+                        help="a folder with the applications' sources; cloned without")
     parser.add_argument("--applications", default=",".join(NAMES), help="which, with commas between them (%(default)s)")
     parser.add_argument("--mpi", default="openmpi,mpich", help="(%(default)s)")
     parser.add_argument("--compilers", default="gcc,clang", help="(%(default)s)")
-    parser.add_argument("--only", metavar="PATTERN", default="", help="cells whose name matches, e.g. 'minife.*2x1 openmpi gcc'")
+    parser.add_argument("--only", metavar="PATTERN", default="",
+                        help="cells whose name matches, e.g. 'minife.*2x1 openmpi gcc'")
     parser.add_argument("--rounds", type=int, default=7, help="of each cell (%(default)s)")
-    parser.add_argument("--dlb", type=Path, metavar="LIBRARY", help="libdlb_mpi.so of DLB, built for Open MPI: measured beside ours")
+    parser.add_argument("--dlb", type=Path, metavar="LIBRARY",
+                        help="libdlb_mpi.so of DLB, built for Open MPI: measured beside ours")
     parser.add_argument("--libomp", default="libomp.so.5", help="LLVM's OpenMP runtime, for DLB (%(default)s)")
     parser.add_argument("--out", type=Path, help="the times (BUILD/bench/apps.json)")
     parser.add_argument("--list", action="store_true", help="only list the cells")
@@ -232,7 +244,8 @@ def parse() -> argparse.Namespace:
     options.build = options.build.resolve()
     options.out = options.out or options.build / "bench" / "apps.json"
     if options.dlb and not options.dlb.exists():
-        raise SystemExit(f"bench: --dlb: {options.dlb} is not there: build DLB with MPI support and name its libdlb_mpi.so")
+        raise SystemExit(f"bench: --dlb: {options.dlb} is not there: build DLB with MPI support and name its "
+                         "libdlb_mpi.so")
     return options
 
 

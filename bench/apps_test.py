@@ -1,4 +1,6 @@
-"""What bench/apps.py makes of applications: built from a folder, run, read, compared. The application here is a script."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What bench/apps.py makes of applications: built from a folder, run, read, compared. The application here is a
+script."""
 
 import argparse
 import tempfile
@@ -14,7 +16,8 @@ SCRIPT = r"#!/bin/sh\necho Time: 2.5 ms\necho Energy = 4.125"
 
 
 def application(**more):
-    words = dict(name="script", source="https://example.org/script", commit="", program="program", timer=r"Time: ([\d.]+)",
+    words = dict(name="script", source="https://example.org/script", commit="", program="program",
+                 timer=r"Time: ([\d.]+)",
                  second=1000, result=r"Energy = ([\d.]+)", inputs=(Input("unbalanced", "", balanced=False),),
                  build=f"printf '{SCRIPT}' > program; chmod +x program")
     return Application(**(words | more))
@@ -71,7 +74,8 @@ class Applications(unittest.TestCase):
 
     def test_a_peer_that_fails_is_shown_as_failing(self):
         cell = Cell(application(), application().inputs[0], 1, 1, "openmpi", "gcc")
-        options = argparse.Namespace(build=self.folder, sources=self.folder, rounds=2, dlb=self.folder, libomp="libomp.so.5")
+        options = argparse.Namespace(build=self.folder, sources=self.folder, rounds=2, dlb=self.folder,
+                                     libomp="libomp.so.5")
         progress = Progress({"cell": 1.0})
         progress.start("cell")
 
@@ -91,7 +95,8 @@ class Applications(unittest.TestCase):
 class Tables(unittest.TestCase):
     def test_ratios_are_of_one_round(self):
         cell = Cell(application(), application().inputs[0], 2, 1, "openmpi", "gcc")
-        row = Row(cell, {"native": [Sample(2, 1, ()), Sample(4, 2, ())], "steelyard": [Sample(1, 1, ()), Sample(2, 1, ())]})
+        row = Row(cell, {"native": [Sample(2, 1, ()), Sample(4, 2, ())],
+                         "steelyard": [Sample(1, 1, ()), Sample(2, 1, ())]})
         self.assertEqual(row.ratios("steelyard", "job"), [0.5, 0.5])
         text = apps.table([row, Row(cell, error="cannot be built\nmore")])
         self.assertIn("0.50 [0.50-0.50]  0.75 [0.62-0.88]", text)

@@ -1,22 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Broadcasts among ranks that come late, and among ranks that do not.
  *
  *   collectives latency BYTES ROUNDS [binomial]
- *     Blocks of broadcasts through MPI_Bcast and through the library's own PMPI_Bcast in turn, all ranks coming at once:
- *     prints the mean time in the call of either (us) and their ratio, medians over the blocks.
+ *     Blocks of broadcasts through MPI_Bcast and through the library's own PMPI_Bcast in turn, all ranks coming at
+ *     once: prints the mean time in the call of either (us) and their ratio, medians over the blocks.
  *   collectives wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]
- *     Before each broadcast ranks are given a load by PATTERN, which they sleep: prints the mean time in the broadcast by
- *     rank and call (us), from when both the rank and the root have come, for MPI_Bcast or for a plain binomial tree of
- *     messages.
+ *     Before each broadcast ranks are given a load by PATTERN, which they sleep: prints the mean time in the broadcast
+ *     by rank and call (us), from when both the rank and the root have come, for MPI_Bcast or for a plain binomial tree
+ *     of messages.
  *       none        nobody
  *       first       the root's first receiver in a binomial tree, as Soga et al.
  *       persistent  each rank but the root its own, at random, always
  *       transient   each rank but the root another one each time
- *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes until
- *                   the time is down to what it settles to, or nearly, the time just after the move, and the settled one
+ *       moving      the root's first receiver, then, from the middle on, its second: prints how many rounds it takes
+ *                   until the time is down to what it settles to, or nearly, the time just after the move, and the
+ *                   settled one
  *   collectives waste OPERATION BYTES ROUNDS MICROSECONDS
- *     The library's own reduce, allreduce, gather, scatter or bcast of so many bytes a rank, with the load of `first`: prints
- *     the mean time in the call by rank (us), and how much of it no rank need have waited: for the last of those whose data it
- *     gets, and for nobody else.
+ *     The library's own reduce, allreduce, gather, scatter or bcast of so many bytes a rank, with the load of `first`:
+ *     prints the mean time in the call by rank (us), and how much of it no rank need have waited: for the last of those
+ *     whose data it gets, and for nobody else.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -68,7 +70,8 @@ static void binomial(void* data, int bytes) {
   }
 }
 
-/* All sleep until the last has come: ranks that polled here would take the cores from those who are still on their way. */
+/* All sleep until the last has come: ranks that polled here would take the cores from those who are still on their
+ * way. */
 static struct {
   pthread_barrier_t barrier;
   double root_came; /* to the present round */

@@ -1,10 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of `collectives`: broadcasts among ranks that come late, and among ranks that do not. See `--help`."""
 
 import statistics
 import sys
 from typing import Callable
 
-from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, numbers, report
+from harness import (TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, numbers,
+                     report)
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run of the libraries' own, which takes MPICH minutes; the first half is not counted
@@ -23,7 +25,8 @@ def waiting(session: Session, flavour: str, ranks: int, pattern: str, size: int,
     program = [session.program(f"bench/collectives.{flavour}.gcc"), "wait", pattern, str(size), str(rounds), str(LATE)]
     under = session.steelyard("collectives", *options, "--summary=off") if options else []
     label = " ".join(options) or ("binomial" if plain else flavour)
-    return Case(label, launch(flavour, ranks, *under, *program, *(["binomial"] if plain else [])), {"OMP_NUM_THREADS": "1"},
+    return Case(label, launch(flavour, ranks, *under, *program, *(["binomial"] if plain else [])),
+                {"OMP_NUM_THREADS": "1"},
                 r"wait +([0-9.]+)")
 
 
@@ -44,7 +47,8 @@ def late(pattern: str, ranks: int, name: str, goal: float) -> Callable[[Session]
         times = session.interleaved(cases, 1 if session.quick else 3)
         better = min(FLAVOURS, key=lambda flavour: statistics.median(times[flavour]))
         beside = {f"{label} us": statistics.median(values) for label, values in times.items()}
-        return [figure(f"{pattern}-{ranks}-{name}-{flavour}", "emulated", less(times[f"steelyard on {flavour}"], times[better]),
+        return [figure(f"{pattern}-{ranks}-{name}-{flavour}", "emulated",
+                       less(times[f"steelyard on {flavour}"], times[better]),
                        "% less time in the broadcast", Target(">=", goal), case.shell(), beside)
                 for flavour, case in zip(FLAVOURS, cases[1::2])]
 
@@ -82,8 +86,10 @@ def adaptation(flavour: str, ranks: int) -> Callable[[Session], list[Figure]]:
         case.pattern = r"(?m)^(?:adapted|moved|settled) +([0-9.]+)$"
         found = [numbers(case, 300) for _ in range(1 if session.quick else 5)]
         adapted, moved, settled = (list(column) for column in zip(*found))
-        return [figure(f"adaptation-{ranks}-{flavour}", "emulated", [t / every for t in adapted], "periods", Target("<=", 3), case.shell(),
-                       {"broadcasts a period": every, "after the move us": statistics.median(moved), "settled us": statistics.median(settled)})]
+        return [figure(f"adaptation-{ranks}-{flavour}", "emulated", [t / every for t in adapted], "periods",
+                       Target("<=", 3), case.shell(),
+                       {"broadcasts a period": every, "after the move us": statistics.median(moved),
+                        "settled us": statistics.median(settled)})]
 
     return measured
 
@@ -92,7 +98,8 @@ def latency(session: Session, flavour: str, ranks: int, size: int, *options: str
     """MPI_Bcast and the library's own PMPI_Bcast in turn, in one run: their ratio, and the time in either, us."""
     blocks = 5 if session.quick else 21
     under = session.steelyard("collectives", *options, "--summary=off") if options else []
-    command = launch(flavour, ranks, *under, session.program(f"bench/collectives.{flavour}.gcc"), "latency", str(size), str(blocks))
+    command = launch(flavour, ranks, *under, session.program(f"bench/collectives.{flavour}.gcc"), "latency", str(size),
+                     str(blocks))
     case = Case("latency", command, {"OMP_NUM_THREADS": "1"}, r"(?m)^(?:ratio|ours|native) ([0-9.]+)$")
     ratio, ours, native = numbers(case, 300)
     return ratio, ours, native
@@ -102,16 +109,20 @@ def in_time(flavour: str, ranks: int, size: int) -> Callable[[Session], list[Fig
     """All come at once: without Steelyard, with it and no broadcast looked at, and as it is by default."""
 
     def measured(session: Session) -> list[Figure]:
-        found: dict[str, list[tuple[float, float, float]]] = {"": [], "--collectives=off": [], "--collectives=auto": [], "--collectives=on": []}
+        found: dict[str, list[tuple[float, float, float]]] = {"": [], "--collectives=off": [], "--collectives=auto": [],
+                                                              "--collectives=on": []}
         for _ in range(1 if session.quick else 5):
             for option, values in found.items():
                 values.append(latency(session, flavour, ranks, size, *filter(None, [option])))
         median = {option: [statistics.median(column) for column in zip(*values)] for option, values in found.items()}
         beside = {"alone us": median[""][1], "native us": median["--collectives=auto"][2]}
         beside |= {f"{option[14:]} us": median[option][1] for option in found if option}
-        beside |= {f"{option[14:]} %": 100 * (median[option][0] - 1) for option in ("--collectives=off", "--collectives=on")}
-        return [figure(f"in-time-{ranks}-{size}B-{flavour}", "real", [100 * (ratio - 1) for ratio, _, _ in found["--collectives=auto"]],
-                       "% slower than native", Target("<=", 5), f"bench/collectives.py --only in-time-{ranks}-{size}B-{flavour}", beside)]
+        beside |= {f"{option[14:]} %": 100 * (median[option][0] - 1)
+                   for option in ("--collectives=off", "--collectives=on")}
+        return [figure(f"in-time-{ranks}-{size}B-{flavour}", "real",
+                       [100 * (ratio - 1) for ratio, _, _ in found["--collectives=auto"]],
+                       "% slower than native", Target("<=", 5),
+                       f"bench/collectives.py --only in-time-{ranks}-{size}B-{flavour}", beside)]
 
     return measured
 
@@ -122,10 +133,13 @@ def waste(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Figur
     def measured(session: Session) -> list[Figure]:
         figures = []
         for operation in ("reduce", "allreduce", "gather", "scatter", "bcast"):
-            program = [session.program(f"bench/collectives.{flavour}.gcc"), "waste", operation, str(SIZES[name]), "20", str(LATE)]
-            cases = [Case(what, launch(flavour, ranks, *program), {}, rf"{what} +([0-9.]+)") for what in ("wasted", "spent")]
+            program = [session.program(f"bench/collectives.{flavour}.gcc"), "waste", operation, str(SIZES[name]), "20",
+                       str(LATE)]
+            cases = [Case(what, launch(flavour, ranks, *program), {},
+                          rf"{what} +([0-9.]+)") for what in ("wasted", "spent")]
             times = session.interleaved(cases, 1 if session.quick else 2)
-            figures.append(figure(f"waste-{operation}-{ranks}-{name}-{flavour}", "emulated", times["wasted"], "us a rank and call", None,
+            figures.append(figure(f"waste-{operation}-{ranks}-{name}-{flavour}", "emulated", times["wasted"],
+                                  "us a rank and call", None,
                                   cases[0].shell(), {"in the call us": statistics.median(times["spent"])}))
         return figures
 
@@ -142,7 +156,8 @@ def scatters(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Fi
                  Case("steelyard", launch(flavour, ranks, *under, *program, "150", str(LATE)), {}, r"spent +([0-9.]+)")]
         times = session.interleaved(cases, 1 if session.quick else 3)
         beside = {f"{label} us": statistics.median(values) for label, values in times.items()}
-        return [figure(f"scatter-{ranks}-{name}-{flavour}", "emulated", less(times["steelyard"], times["native"]), "% less time in the call",
+        return [figure(f"scatter-{ranks}-{name}-{flavour}", "emulated", less(times["steelyard"], times["native"]),
+                       "% less time in the call",
                        None, cases[1].shell(), beside)]
 
     return measured
@@ -154,8 +169,10 @@ def simulated_tree(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         waits: dict[str, float] = {}
         for policy in ("binomial", "swap", "sort"):
-            command = [str(TREE / "sim/simulate.sh"), str(ranks), "--cfg=smpi/allgather:bruck", session.program("sim/collectives_smpi"),
-                       "late", str(SIZES[name]), "60", str(LATE), "steelyard", f"rank={ranks // 2}", "node=1", f"policy={policy}"]
+            command = [str(TREE / "sim/simulate.sh"), str(ranks), "--cfg=smpi/allgather:bruck",
+                       session.program("sim/collectives_smpi"),
+                       "late", str(SIZES[name]), "60", str(LATE), "steelyard", f"rank={ranks // 2}", "node=1",
+                       f"policy={policy}"]
             case = Case(policy, command, {"machine": str(TREE / "sim/fat_tree.xml")}, r"wait +([0-9.]+)")
             [waits[policy]] = numbers(case, 300)
         beside = {f"{policy} us": wait for policy, wait in waits.items()} | PAPER
@@ -166,14 +183,16 @@ def simulated_tree(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
 
 
 def simulated(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
-    """The tree on SimGrid's ranks, a rank 1 ms late, beside SimGrid's own algorithms, those for arrival patterns first."""
+    """The tree on SimGrid's ranks, a rank 1 ms late, beside SimGrid's own algorithms, those for arrival patterns
+    first."""
 
     def measured(session: Session) -> list[Figure]:
         program = session.program("sim/collectives_smpi")
         machine = {"machine": str(TREE / "sim/fat_tree.xml")}
 
         def case(label: str, rounds: int, words: list[str], *settings: str) -> Case:
-            command = [str(TREE / "sim/simulate.sh"), str(ranks), *(f"--cfg=smpi/{setting}" for setting in settings), program]
+            command = [str(TREE / "sim/simulate.sh"), str(ranks),
+                       *(f"--cfg=smpi/{setting}" for setting in settings), program]
             command += ["late", str(SIZES[name]), str(rounds), "1000", *words, f"rank={ranks // 2}"]
             return Case(label, command, machine, r"wait +([0-9.]+)")
 
@@ -181,7 +200,8 @@ def simulated(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
         [wait] = numbers(ours, 3600)
         waits: dict[str, float] = {}
         broken = []
-        for algorithm in ("arrival_pattern_aware", "arrival_pattern_aware_wait", "arrival_scatter", "binomial_tree", "ompi"):
+        for algorithm in ("arrival_pattern_aware", "arrival_pattern_aware_wait", "arrival_scatter", "binomial_tree",
+                          "ompi"):
             # Some of them poll: as often as they like, and it takes hardly any time.
             theirs = case(algorithm, 8, ["library"], f"bcast:{algorithm}", "iprobe:1e-7", "test:1e-7")
             try:
@@ -190,7 +210,8 @@ def simulated(ranks: int, name: str) -> Callable[[Session], list[Figure]]:
                 broken.append(algorithm)  # SimGrid 3.32 has some that crash beyond some hundred ranks
         beside = {"steelyard us": wait} | {f"{algorithm} us": waited for algorithm, waited in waits.items()}
         unit = "% less time than SimGrid's best" + (f" (without {' and '.join(broken)}, which fail)" if broken else "")
-        return [figure(f"simulated-{ranks}-{name}", "simulated", less([wait], [min(waits.values())]), unit, Target(">=", 0), ours.shell(),
+        return [figure(f"simulated-{ranks}-{name}", "simulated", less([wait], [min(waits.values())]), unit,
+                       Target(">=", 0), ours.shell(),
                        beside)]
 
     return measured
@@ -201,21 +222,26 @@ FLAVOURS = ["openmpi", "mpich"]
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     FLAVOURS[:] = flavours
-    shapes = [(8, "1KiB")] if quick else [(8, "1KiB"), (8, "64KiB"), (8, "1MiB"), (32, "1KiB"), (32, "64KiB"), (32, "1MiB"), (64, "64KiB")]
+    shapes = [(8, "1KiB")] if quick else [(8, "1KiB"), (8, "64KiB"), (8, "1MiB"), (32, "1KiB"), (32, "64KiB"),
+                                          (32, "1MiB"), (64, "64KiB")]
     everything = []
     for ranks, name in shapes:
         for pattern, goal in (("first", 60), ("persistent", 40), ("transient", -2)):
             if pattern == "first" or quick or (name == "64KiB" and ranks <= 32):
-                everything.append(Measurement(f"{pattern}-{ranks}-{name}", 4 if quick else ranks, late(pattern, ranks, name, goal)))
+                everything.append(Measurement(f"{pattern}-{ranks}-{name}", 4 if quick else ranks,
+                                              late(pattern, ranks, name, goal)))
     for flavour in flavours:
         ranks = 8 if quick else 32
-        everything.append(Measurement(f"tree-{ranks}-64KiB-{flavour}", 10 if quick else 50, between_nodes(flavour, ranks, "64KiB")))
+        everything.append(Measurement(f"tree-{ranks}-64KiB-{flavour}", 10 if quick else 50,
+                                      between_nodes(flavour, ranks, "64KiB")))
         everything.append(Measurement(f"adaptation-8-{flavour}", 5 if quick else 15, adaptation(flavour, 8)))
         for size in (8,) if quick else (8, 1 << 10, 1 << 16, 1 << 20):
-            everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 4 if quick else 12, in_time(flavour, 2, size)))
+            everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 4 if quick else 12,
+                                          in_time(flavour, 2, size)))
         for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
             everything.append(Measurement(f"waste-8-{name}-{flavour}", 8 if quick else 30, waste(flavour, 8, name)))
-            everything.append(Measurement(f"scatter-8-{name}-{flavour}", 8 if quick else 20, scatters(flavour, 8, name)))
+            everything.append(Measurement(f"scatter-8-{name}-{flavour}", 8 if quick else 20,
+                                          scatters(flavour, 8, name)))
     for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
         ranks = 56 if quick else 1024
         everything.append(Measurement(f"simulated-tree-32-{name}", 15, simulated_tree(32, name)))

@@ -1,4 +1,6 @@
-"""The figures of `cores`: an unmodified program's cores rebalanced and lent, and what that costs. See `--help` and `--list`."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of `cores`: an unmodified program's cores rebalanced and lent, and what that costs. See `--help` and
+`--list`."""
 
 import json
 import os
@@ -10,13 +12,15 @@ from statistics import median
 from typing import Callable
 
 import analytic
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, report)
+from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables,
+                     report)
 
 # The emulated node: threads sleep in the place of cores that compute. More threads than cores must not spin.
 TOPOLOGY = "package:2 core:24 pu:1"
 PACKAGES = [24, 24]
 RANKS, THREADS = 8, 6
-SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0", "OMPI_MCA_mpi_yield_when_idle": "1"}
+SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0",
+            "OMPI_MCA_mpi_yield_when_idle": "1"}
 STEP_WORK_MS = 360  # of the mean rank: 60 ms on its 6 threads
 
 # The paper's table II: reductions of MiniFE's time, in per cent, balanced at a step that was chosen by hand.
@@ -70,7 +74,8 @@ def drift(flavour: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         stay, rounds = (5, 1) if session.quick else (50, 3)
         steps = stay * RANKS
-        native, ours = emulated_pair(session, flavour, "drift", "--imbalance=100", f"--steps={steps}", f"--drift={stay}")
+        native, ours = emulated_pair(session, flavour, "drift", "--imbalance=100", f"--steps={steps}",
+                                     f"--drift={stay}")
         times = session.interleaved([native, ours], rounds)
         work = analytic.iterations(analytic.unbalanced_loads(RANKS, 100), STEP_WORK_MS)
         once = analytic.optimal_threads(work, PACKAGES)
@@ -91,7 +96,8 @@ def dlb_case(session: Session, flavour: str, command: list[str], variables: dict
     if flavour not in session.dlb:
         return []
     if not session.dlb[flavour].exists():
-        raise Failed(f"--dlb: {session.dlb[flavour]} is not there: build DLB with MPI support and name its libdlb_mpi.so")
+        raise Failed(f"--dlb: {session.dlb[flavour]} is not there: build DLB with MPI support and name its "
+                     "libdlb_mpi.so")
     # LLVM's runtime first: DLB must find it when it starts, or falls back to a policy without OMPT.
     launch = mpirun(flavour, 2, ["env", f"LD_PRELOAD=libomp.so.5:{session.dlb[flavour]}", *command])
     launch[1:1] = ["--bind-to", "core", "--map-by", "slot:PE=1"]
@@ -143,7 +149,8 @@ def balanced(flavour: str) -> Callable[[Session], list[Figure]]:
 
 
 def recording(flavour: str) -> Callable[[Session], list[Figure]]:
-    """The measurement and the run record alone, with nothing moved; and how large the record of a rank becomes at most."""
+    """The measurement and the run record alone, with nothing moved; and how large the record of a rank becomes at
+    most."""
 
     def measured(session: Session) -> list[Figure]:
         name = f"recording-{flavour}"
@@ -156,11 +163,13 @@ def recording(flavour: str) -> Callable[[Session], list[Figure]]:
         longer = [100 * (b / a - 1) for a, b in zip(times["native"], times["observed"])]
         # More steps than samples are kept: from then on it grows no more.
         many = [*program, f"--steps={100 if session.quick else 5000}", "--kernel=sleep", "--work=1"]
-        session.interleaved([Case("many steps", mpirun(flavour, 2, session.steelyard(name, "--observe") + many), one)], 1)
+        session.interleaved([Case("many steps", mpirun(flavour, 2, session.steelyard(name, "--observe") + many), one)],
+                            1)
         kilobytes = (session.out / f"{name}.json").stat().st_size / 2 / 1000
         return [figure(name, "real", longer, "% longer", Target("<=", 0.5, or_same=True), ours.shell(),
                        {"native, s": median(times["native"])}),
-                figure(f"record-size-{flavour}", "real", [kilobytes], "kB a rank", Target("<=", 1000), ours.shell(), {})]
+                figure(f"record-size-{flavour}", "real", [kilobytes], "kB a rank", Target("<=", 1000), ours.shell(),
+                       {})]
 
     return measured
 
@@ -179,7 +188,8 @@ def region_cost(flavour: str, compiler: str, target: float) -> Callable[[Session
         times = session.interleaved([Case("native", mpirun(flavour, 1, program), two, pattern), ours, weighed], rounds)
         extra = {label: [b - a for a, b in zip(times["native"], samples)] for label, samples in times.items()}
         return [figure(name, "real", extra["with Steelyard"], "ns a region", Target("<=", target), ours.shell(),
-                       {"only weighed": median(extra["only weighed"]), "the runtime's own, ns": median(times["native"])})]
+                       {"only weighed": median(extra["only weighed"]),
+                        "the runtime's own, ns": median(times["native"])})]
 
     return measured
 
@@ -231,12 +241,14 @@ def planning(session: Session) -> list[Figure]:
 
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
-    # On the emulated node 8 ranks share a handful of cores: only an MPI that yields while it waits leaves time to the native side.
+    # On the emulated node 8 ranks share a handful of cores: only an MPI that yields while it waits leaves time to the
+    # native side.
     emulated = "openmpi" if "openmpi" in flavours else flavours[0]
     all_of_them = [Measurement("planning", 15, planning)]
     for flavour in flavours:
         for compiler, target in (("gcc", 300), ("clang", 700)):
-            all_of_them.append(Measurement(f"region-cost-{compiler}-{flavour}", 120, region_cost(flavour, compiler, target)))
+            all_of_them.append(Measurement(f"region-cost-{compiler}-{flavour}", 120,
+                                           region_cost(flavour, compiler, target)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs commands in interleaved rounds, keeps medians and spreads, and prints and writes figures."""
 
 import argparse
@@ -56,7 +57,8 @@ class Figure:
 def figure(name: str, instrument: str, samples: Sequence[float], unit: str, target: Target | None, command: str,
            beside: Mapping[str, float]) -> Figure:
     value, width = statistics.median(samples), spread(samples)
-    return Figure(name, instrument, value, width, unit, str(target or ""), target.met_by(value, width) if target else None,
+    return Figure(name, instrument, value, width, unit, str(target or ""), target.met_by(value, width) if target
+                  else None,
                   command, dict(beside))
 
 
@@ -146,7 +148,8 @@ class Others:
 
 
 class Progress:
-    """What is being measured and how long the rest will take: from estimates at first, then from what the rounds took."""
+    """What is being measured and how long the rest will take: from estimates at first, then from what the rounds
+    took."""
 
     SILENCE = 30  # s, at most, while something is measured under watched()
 
@@ -214,7 +217,8 @@ class Session:
 
     def interleaved(self, cases: Sequence[Case], rounds: int, limit: float = 300,
                     read: Callable[[Case, float], Result] = run) -> dict[str, list[Result]]:
-        """A B A B ...: what is to be compared is measured under the same weather. The order turns round with each round."""
+        """A B A B ...: what is to be compared is measured under the same weather. The order turns round with each
+        round."""
         results: dict[str, list[Result]] = {case.label: [] for case in cases}
         start = time.monotonic()
         for number in range(1, rounds + 1):
@@ -247,7 +251,8 @@ def arguments(description: str, capability: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--build", type=Path, default=TREE / "build", help="the build directory (build)")
     parser.add_argument("--out", type=Path, help=f"the results (BUILD/bench/{capability}.json)")
-    parser.add_argument("--only", metavar="NAME", action="append", default=[], help="only figures whose name contains NAME")
+    parser.add_argument("--only", metavar="NAME", action="append", default=[],
+                        help="only figures whose name contains NAME")
     parser.add_argument("--mpi", choices=["openmpi", "mpich", "both"], default="both")
     parser.add_argument("--quick", action="store_true", help="a smoke run: figures that prove nothing")
     parser.add_argument("--dlb", metavar="[MPI=]LIBRARY", action="append", default=[],
@@ -268,13 +273,15 @@ def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) ->
 
     chosen = [m for m in measurements if wanted(m)]
     if options.list:
-        print("\n".join(f"{m.name}: about {m.seconds:.0f} s{', only by name' if m.only_by_name else ''}" for m in chosen))
+        print("\n".join(f"{m.name}: about {m.seconds:.0f} s{', only by name' if m.only_by_name else ''}"
+                        for m in chosen))
         return []
     if not chosen:
         raise SystemExit(f"bench: no figure is called {' or '.join(options.only)}: there are "
                          f"{', '.join(m.name for m in measurements)}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    dlb = {mpi or "openmpi": Path(library).resolve() for mpi, _, library in (word.rpartition("=") for word in options.dlb)}
+    dlb = {mpi or "openmpi": Path(library).resolve()
+           for mpi, _, library in (word.rpartition("=") for word in options.dlb)}
     progress = Progress({m.name: m.seconds for m in chosen})
     session = Session(options.build, options.out.parent, options.quick, dlb, progress)
     figures: list[Figure] = []

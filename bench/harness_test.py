@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import argparse
 import contextlib
 import io
@@ -79,7 +80,8 @@ class Measuring(unittest.TestCase):
         self.out = Path(directory.name) / "deep" / "figures.json"
 
     def measure(self, measurements, **options):
-        self.options = argparse.Namespace(build=Path("/nowhere"), out=self.out, only=[], quick=False, dlb=[], list=False)
+        self.options = argparse.Namespace(build=Path("/nowhere"), out=self.out, only=[], quick=False, dlb=[],
+                                          list=False)
         vars(self.options).update(options)
         self.said = io.StringIO()
         with contextlib.redirect_stderr(self.said), contextlib.redirect_stdout(self.said):
@@ -137,7 +139,8 @@ class Remaining(unittest.TestCase):
             progress.round(1, 4, 5.0)
             progress.finish()
             progress.start("two")
-        self.assertRegex(said.getvalue(), "(?s)1/2 one: begins, about 30 s left.*about 35 s left.*2/2 two: begins, about 20 s")
+        self.assertRegex(said.getvalue(), "(?s)1/2 one: begins, about 30 s left.*about 35 s left.*2/2 two: begins, "
+                                          "about 20 s")
 
     def test_a_long_command_is_not_silent(self):
         progress = Progress({"one": 0.4, "two": 20})
@@ -148,13 +151,15 @@ class Remaining(unittest.TestCase):
             progress.finish()
             number = said.getvalue().count("\n")
             time.sleep(0.5)
-        self.assertRegex(said.getvalue(), "1/2 one: 0 s so far, about 20 s left\n(?s:.*)1 s so far, longer than expected; then about 20 s left")
+        self.assertRegex(said.getvalue(), "1/2 one: 0 s so far, about 20 s left\n(?s:.*)1 s so far, longer than "
+                                          "expected; then about 20 s left")
         self.assertEqual(said.getvalue().count("\n"), number, "nothing is measured any more")
         self.assertLessEqual(number, 4, "a line a silence, and no more")
 
     def test_the_list_says_how_long_each_takes(self):
         options = argparse.Namespace(only=[], list=True)
-        measurements = [Measurement("short", 5, lambda session: []), Measurement("long", 1200, lambda session: [], only_by_name=True)]
+        measurements = [Measurement("short", 5, lambda session: []),
+                        Measurement("long", 1200, lambda session: [], only_by_name=True)]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(harness.measure(options, measurements), [])
         self.assertEqual(said.getvalue(), "short: about 5 s\nlong: about 1200 s, only by name\n")

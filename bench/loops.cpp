@@ -1,5 +1,6 @@
-// Loops to be divided among threads. loops KERNEL HOW [--name=value ...] prints the seconds of all steps but the first 20,
-// the CPU time of an iteration, and a checksum that does not depend on HOW.
+// SPDX-License-Identifier: BSD-3-Clause
+// Loops to be divided among threads. loops KERNEL HOW [--name=value ...] prints the seconds of all steps but the first
+// 20, the CPU time of an iteration, and a checksum that does not depend on HOW.
 //   KERNEL   sweep       u[i] = mean of three neighbours, over rows of two arrays: bound by memory
 //            triangle    iteration i has work i
 //            mandelbrot  rows of an image, whose expensive part moves in mid-run
@@ -41,7 +42,8 @@ thread_local long seen = 0;
 template <class Row>
 void run_row(const Row& row, long i) {
   row(i);
-  // Rows can be run again without harm. The count goes on from step to step: short loops are delayed as much as long ones.
+  // Rows can be run again without harm. The count goes on from step to step: short loops are delayed as much as long
+  // ones.
   if (delayed >= 0 && delayed == omp_get_thread_num() && ++seen % every == 0) row(i);
 }
 
@@ -51,8 +53,8 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// A core of its own for each thread, as far as sleeping can stand for computing: the thread is where its core would be, from
-// the begin of the loop on. What it slept too long it need not sleep the next time.
+// A core of its own for each thread, as far as sleeping can stand for computing: the thread is where its core would be,
+// from the begin of the loop on. What it slept too long it need not sleep the next time.
 double loop_began = 0;
 thread_local double core_is_at = 0;
 

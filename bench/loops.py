@@ -1,6 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Benchmarks of `loops`: what a chunk costs, and whole loops under `auto` beside every schedule that a user could pick.
---libomp=LIBRARY: a release build of LLVM's libomp.so, to be measured instead of the one that programs find, which may have debug
-code in it. --lb4omp=LIBRARY: LB4OMP's libomp.so, whose selectors are measured in the same runs."""
+--libomp=LIBRARY: a release build of LLVM's libomp.so, to be measured instead of the one that programs find, which may
+have debug code in it. --lb4omp=LIBRARY: LB4OMP's libomp.so, whose selectors are measured in the same runs."""
 
 import statistics
 import subprocess
@@ -24,7 +25,8 @@ KERNELS = {"triangle": ["triangle", "--steps=500"], "mandelbrot": ["mandelbrot",
 
 
 def environment(session: Session, runtime: str = "libomp", **more: str) -> dict[str, str]:
-    """Two threads on two cores, and the LLVM runtime that was given: programs ask for libomp.so.5, whatever the file is called."""
+    """Two threads on two cores, and the LLVM runtime that was given: programs ask for libomp.so.5, whatever the file is
+    called."""
     variables = {"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "close", "OMP_WAIT_POLICY": "active", **more}
     if runtime in LIBRARY:
         folder = session.out / runtime
@@ -86,7 +88,8 @@ def chunk(session: Session) -> list[Figure]:
     pattern = r"ns_a_chunk +([0-9.]+)"
 
     def case(label: str, compiler: str, how: str, *prefix: str, **variables: str) -> Case:
-        return Case(label, [*prefix, *program(session, compiler, "chunks", how)], environment(session, **variables), pattern)
+        return Case(label, [*prefix, *program(session, compiler, "chunks", how)], environment(session, **variables),
+                    pattern)
 
     def run(compiler: str) -> list[str]:
         return session.steelyard(f"chunk-{compiler}", "--loops=steal", "--loops-chunk=1")
@@ -101,7 +104,8 @@ def chunk(session: Session) -> list[Figure]:
     nearest = best_of(times, list(peers))
     found = []
     for ours in cases[:3]:
-        found.append(figure(f"chunk-{ours.label}", "real", times[ours.label], "ns", Target("<=", 20), ours.shell(), peers))
+        found.append(figure(f"chunk-{ours.label}", "real", times[ours.label], "ns", Target("<=", 20), ours.shell(),
+                            peers))
         found.append(figure(f"chunk-{ours.label}-ahead", "real", ratios(times, ours.label, nearest), f"of {nearest}",
                             Target("<=", 1), ours.shell(), {}))
     return found
@@ -114,7 +118,8 @@ def cell(name: str, kernel: list[str], compiler: str) -> Callable[[Session], lis
         cases = [Case(how, program(session, compiler, kernel[0], how, *kernel[1:]), variables)
                  for how in ["auto", *OTHERS, *OURS]]
         if kernel[0] == "sweep":
-            cases += [Case(f"{how} {part}", program(session, compiler, kernel[0], how, *kernel[1:], f"--fraction={part}"),
+            cases += [Case(f"{how} {part}", program(session, compiler, kernel[0], how, *kernel[1:],
+                                                    f"--fraction={part}"),
                            variables) for how in ("staggered", "hybrid") for part in FRACTIONS]
         if compiler == "clang":
             cases.append(Case("static_steal", program(session, compiler, kernel[0], "runtime", *kernel[1:]),
@@ -132,7 +137,8 @@ def cell(name: str, kernel: list[str], compiler: str) -> Callable[[Session], lis
 
 
 def selectors(session: Session) -> list[Figure]:
-    """Three loops of 500 steps, by our calls and as they are, beside the best fixed choice and beside LB4OMP's selectors."""
+    """Three loops of 500 steps, by our calls and as they are, beside the best fixed choice and beside LB4OMP's
+    selectors."""
     if "lb4omp" not in LIBRARY:
         print("bench: LB4OMP is not measured: build it and give --lb4omp=LIBRARY", file=sys.stderr, flush=True)
     found = []
@@ -146,7 +152,8 @@ def selectors(session: Session) -> list[Figure]:
         cases.append(Case("static_steal", as_it_is, variables | {"OMP_SCHEDULE": "static_steal"}))
         if "lb4omp" in LIBRARY:
             for_it = program(session, "clang45", kernel[0], "runtime", *kernel[1:])
-            cases += [Case(selector, for_it, environment(session, "lb4omp", OMP_SCHEDULE=schedule, KMP_CPU_SPEED="2000"))
+            cases += [Case(selector, for_it, environment(session, "lb4omp", OMP_SCHEDULE=schedule,
+                                                         KMP_CPU_SPEED="2000"))
                       for selector, schedule in SELECTORS.items()]
         # A sweep takes a twentieth of a second, and what the machine lends of its memory changes meanwhile.
         times = session.interleaved(cases, rounds(session, 25 if kernel[0] == "sweep" else 5))
@@ -158,10 +165,12 @@ def selectors(session: Session) -> list[Figure]:
         for ours in to_best:
             to_best[ours].append(ratios(times, ours, best))
             command = next(case for case in cases if case.label == ours).shell()
-            found.append(figure(f"500-steps-{name}-{ours}", "real", to_best[ours][-1], "of the best fixed", None, command,
+            found.append(figure(f"500-steps-{name}-{ours}", "real", to_best[ours][-1], "of the best fixed", None,
+                                command,
                                 beside))
             if there:
-                found.append(figure(f"500-steps-{name}-{ours}-LB4OMP", "real", ratios(times, ours, nearest), f"of {nearest}",
+                found.append(figure(f"500-steps-{name}-{ours}-LB4OMP", "real", ratios(times, ours, nearest),
+                                    f"of {nearest}",
                                     Target("<=", 1), command, {}))
     for ours, kernels in to_best.items():
         means = [statistics.geometric_mean(of_round) for of_round in zip(*kernels)]
@@ -189,7 +198,8 @@ def slack(flavour: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         words = ["mpirun." + flavour, "-n", "8"]
         there = [session.program(f"bench/slack.{flavour}.clang"), *(["--steps=10"] if session.quick else [])]
-        variables = environment(session) | {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive", "OMP_PROC_BIND": "false",
+        variables = environment(session) | {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "passive",
+                                            "OMP_PROC_BIND": "false",
                                             "HWLOC_SYNTHETIC": "package:2 core:12 pu:1"}
 
         def case(how: str, pattern: str = Case.pattern) -> Case:
@@ -208,8 +218,8 @@ def slack(flavour: str) -> Callable[[Session], list[Figure]]:
 
 
 def binary(name: str, kernel: list[str], compiler: str) -> Callable[[Session], list[Figure]]:
-    """Programs as they are, under `steelyard run`: the result of the same program without it, in the time of the best that
-    OMP_SCHEDULE can do."""
+    """Programs as they are, under `steelyard run`: the result of the same program without it, in the time of the best
+    that OMP_SCHEDULE can do."""
     def measured(session: Session) -> list[Figure]:
         def words(how: str) -> list[str]:
             if compiler == "gfortran":
@@ -220,7 +230,8 @@ def binary(name: str, kernel: list[str], compiler: str) -> Callable[[Session], l
         sum_of_it = harness.run(Case("static", words("runtime"), variables | {"OMP_SCHEDULE": "static"},
                                      r"checksum +([0-9.]+)"), 300)
         pattern = rf"(?s)seconds +([0-9.]+)(?=.*checksum {sum_of_it:.6f})"
-        cases = [Case(schedule, words("runtime"), variables | {"OMP_SCHEDULE": schedule}, pattern) for schedule in SCHEDULES]
+        cases = [Case(schedule, words("runtime"), variables | {"OMP_SCHEDULE": schedule},
+                      pattern) for schedule in SCHEDULES]
         cases += [Case(f"run {how}", [*session.steelyard(f"{name}-{compiler}-{how}"), *words(how)], variables, pattern)
                   for how in CLAUSES]
         times = session.interleaved(cases, rounds(session, 5))
@@ -228,14 +239,16 @@ def binary(name: str, kernel: list[str], compiler: str) -> Callable[[Session], l
         beside = relative(times, best)
         times = once_more(session, cases, [best, *(f"run {how}" for how in CLAUSES)], 15)
         return [figure(f"{name}-binary-{compiler}-{how}", "real", ratios(times, f"run {how}", best),
-                       "of the best OMP_SCHEDULE", Target("<=", 1.0, or_same=True), cases[len(SCHEDULES) + i].shell(), beside)
+                       "of the best OMP_SCHEDULE", Target("<=", 1.0, or_same=True), cases[len(SCHEDULES) + i].shell(),
+                       beside)
                 for i, how in enumerate(CLAUSES)]
     return measured
 
 
 def measurements(options) -> list[Measurement]:
     all_of_them = [Measurement("chunk-engine", 5 if options.quick else 30, engine), Measurement("chunk", 15, chunk)]
-    weathers = {"calm": [], "delay5": ["--delay=5"], "delay10": ["--delay=10"], "transient": ["--delay=10", "--noise=7"]}
+    weathers = {"calm": [], "delay5": ["--delay=5"], "delay10": ["--delay=10"],
+                "transient": ["--delay=10", "--noise=7"]}
     for compiler in RUNTIMES:
         for kib in (1536, 4096, 16384, 65536, 204800):
             steps = max(40, min(2000, 2_000_000 // kib))
@@ -244,7 +257,8 @@ def measurements(options) -> list[Measurement]:
                 all_of_them.append(Measurement(f"{name}-{RUNTIMES[compiler]}", 100, cell(
                     name, ["sweep", f"--kib={kib}", f"--steps={steps}", *words], compiler)))
         for kernel in ("triangle", "mandelbrot"):
-            all_of_them.append(Measurement(f"{kernel}-{RUNTIMES[compiler]}", 60, cell(kernel, KERNELS[kernel], compiler)))
+            all_of_them.append(Measurement(f"{kernel}-{RUNTIMES[compiler]}", 60,
+                                           cell(kernel, KERNELS[kernel], compiler)))
     all_of_them.append(Measurement("500-steps", 240, selectors))
     for threads in (6, 16, 48):
         for name, kernel in KERNELS.items():
@@ -267,11 +281,13 @@ def main() -> int:
             continue
         LIBRARY[name] = Path(library).resolve()
         if not LIBRARY[name].is_file():
-            raise SystemExit(f"bench: --{name}={library}: there is no such library; give the file, such as .../lib/libomp.so")
+            raise SystemExit(f"bench: --{name}={library}: there is no such library; give the file, such as "
+                             ".../lib/libomp.so")
     sys.argv[1:] = rest
     options = arguments(__doc__, "loops")
     if "libomp" not in LIBRARY:
-        print("bench: LLVM's runtime is the one that programs find, which may have debug code in it: give --libomp=LIBRARY",
+        print("bench: LLVM's runtime is the one that programs find, which may have debug code in it: give "
+              "--libomp=LIBRARY",
               file=sys.stderr, flush=True)
     return report(options, measure(options, measurements(options)))
 

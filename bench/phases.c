@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // What the operations of a phase cost, beside QUO's in the same run, and what waiting beside a computing rank costs.
 //   phases --cost=push|distribute|barrier|create [--quo=libquo.so]   --once: one batch instead of 15
 //   phases --wait=alone|steelyard|quo|mpi [--quo=libquo.so]        the paper's table II
-//   phases --creations=N                                           so many contexts, one after the other, and nothing else
+//   phases --creations=N                                           so many contexts, one after the other, and nothing
+//                                                                  else
 //   phases --mixed=PERCENT,... --threads=T [--under]               the paper's equation 1, with threads that sleep
 // Prints the costs in nanoseconds, the mean over the ranks of the median over batches; or the seconds of the computing.
 #include <dlfcn.h>
@@ -181,10 +183,11 @@ static void sleep_until(double moment) {
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
 }
 
-// Two coupled libraries: one of single-threaded ranks, one of ranks with `threads` threads. `everywhere` is the part of the
-// time that the first one takes where only as many ranks run as there are cores for the second one's threads. That is `under`:
-// no more ranks than that are started. Otherwise a rank was started on each core, and the second library is a phase. A step is
-// as long as it has to be for its two parts to take `mixed_ms` there: what a phase costs does not depend on its length.
+// Two coupled libraries: one of single-threaded ranks, one of ranks with `threads` threads. `everywhere` is the part of
+// the time that the first one takes where only as many ranks run as there are cores for the second one's threads. That
+// is `under`: no more ranks than that are started. Otherwise a rank was started on each core, and the second library is
+// a phase. A step is as long as it has to be for its two parts to take `mixed_ms` there: what a phase costs does not
+// depend on its length.
 static double step_mixed(steelyard_phase_t* phase, double everywhere, int threads, int under) {
   const double step = 1e-3 * mixed_ms / (everywhere / threads + 1 - everywhere);
   const double first = step * everywhere / (under ? 1 : threads), second = step * (1 - everywhere);
@@ -255,7 +258,8 @@ int main(int argc, char** argv) {
       under = 1;
     } else {
       fail(
-          "options: --cost=..., --once, --creations=N, --wait=... or --mixed=..., --quo=libquo.so, --rounds=N, --threads=T, --under");
+          "options: --cost=..., --once, --creations=N, --wait=... or --mixed=..., --quo=libquo.so, --rounds=N, "
+          "--threads=T, --under");
     }
   }
   for (int i = 0; i < creations; ++i) ours_create();

@@ -1,4 +1,6 @@
-"""The figures of `phases`: its operations beside QUO's, and what ranks that wait cost the ranks that work. See `--help`."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of `phases`: its operations beside QUO's, and what ranks that wait cost the ranks that work. See
+`--help`."""
 
 import os
 import re
@@ -9,7 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Callable
 
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables, numbers,
+from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables,
+                     numbers,
                      report)
 
 COSTS = {"push": "push and pop", "distribute": "distribution", "barrier": "barrier", "create": "creation of a context"}
@@ -57,7 +60,8 @@ def cost(flavour: str, operation: str, ranks: int) -> Callable[[Session], list[F
 
 
 def table_two(flavour: str, bound: bool) -> Callable[[Session], list[Figure]]:
-    """The paper's table II: as there, ranks are bound to a core each; or not, where workers may spin on others' cores."""
+    """The paper's table II: as there, ranks are bound to a core each; or not, where workers may spin on others'
+    cores."""
 
     def measured(session: Session) -> list[Figure]:
         rounds = 1 if session.quick else 15
@@ -80,7 +84,8 @@ def table_two(flavour: str, bound: bool) -> Callable[[Session], list[Figure]]:
         def over(label: str) -> list[float]:
             return [100 * (b / a - 1) for a, b in zip(times["ideal"], times[label])]
 
-        beside = {label + " %": statistics.median(over(label)) for label in times if label not in ("ideal", "steelyard")}
+        beside = {label + " %": statistics.median(over(label))
+                  for label in times if label not in ("ideal", "steelyard")}
         more = [b - a for a, b in zip(times["ideal"], times["steelyard"])]
         around = [part for _, part in runs["steelyard"]]
         beside["ms of an ideal phase"] = 1000 * statistics.median(times["ideal"]) / PHASES
@@ -101,7 +106,8 @@ def sent_messages(session: Session, ranks: int, creations: int) -> int:
         done = subprocess.run(command, env=os.environ | mpi_variables(), stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=300)
         if done.returncode != 0:
-            raise Failed(f"creation: status {done.returncode}: {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
+            raise Failed(f"creation: status {done.returncode}: "
+                         f"{' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
         return max(sum(int(line.split()[5]) for line in file.read_text().splitlines() if line[:1] in "EI")
                    for file in Path(folder).iterdir())
 
@@ -146,10 +152,12 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                 all_of_them.append(Measurement(f"{operation}-{ranks}-{flavour}", 1 if quick else 10,
                                                cost(flavour, operation, ranks)))
         for bound in (True, False):
-            all_of_them.append(Measurement(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}", 5 if quick else 120,
+            all_of_them.append(Measurement(f"quiescing-{'bound' if bound else 'unbound'}-{flavour}",
+                                           5 if quick else 120,
                                            table_two(flavour, bound)))
         for threads in (8, 16):
-            all_of_them.append(Measurement(f"mixed-{threads}-threads-{flavour}", 8 if quick else 40, mixed(flavour, threads)))
+            all_of_them.append(Measurement(f"mixed-{threads}-threads-{flavour}", 8 if quick else 40,
+                                           mixed(flavour, threads)))
     if "openmpi" in flavours:
         all_of_them.append(Measurement("creation-messages", 20, creation_messages))
     return all_of_them
@@ -165,7 +173,8 @@ def main() -> int:
         else:
             rest.append(word)
     sys.argv[1:] = rest
-    options = arguments(__doc__ + " --quo=[MPI=]LIBRARY: libquo.so, built for that MPI (openmpi): measured in the same run.",
+    options = arguments(__doc__ + " --quo=[MPI=]LIBRARY: libquo.so, built for that MPI (openmpi): measured in the same "
+                                  "run.",
                         "phases")
     return report(options, measure(options, measurements(options.flavours, options.quick)))
 

@@ -1,5 +1,6 @@
-// What an empty parallel region costs: run it as it is and under `steelyard run`, and subtract. Batches are shorter than a time
-// slice, so that even beside other programs a tenth of them is undisturbed.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// What an empty parallel region costs: run it as it is and under `steelyard run`, and subtract. Batches are shorter
+// than a time slice, so that even beside other programs a tenth of them is undisturbed.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of the report: how long records of 4,096 ranks x 10,000 steps take to load and to draw, and at how
 many frames a second their page is looked at in Chromium. See `--help`."""
 
@@ -96,13 +97,15 @@ LOOK = """(async () => {
 def looked_at(session: Session) -> list[Figure]:
     record = made(session, "every-step")
     path = session.out / "report-every-step.html"
-    # As the command does, in a process of its own: gigabytes that have just been given back would slow the browser down.
+    # As the command does, in a process of its own: gigabytes that have just been given back would slow the browser
+    # down.
     script = (
         "import sys; import steelyard; from steelyard import page; "
         "open(sys.argv[2], 'w', encoding='utf-8').write(page.html(steelyard.load(sys.argv[1])))"
     )
     began = time.perf_counter()
-    if subprocess.run([sys.executable, "-c", script, str(record.resolve()), str(path.resolve())], cwd=TREE / "python").returncode != 0:
+    if subprocess.run([sys.executable, "-c", script, str(record.resolve()), str(path.resolve())],
+                      cwd=TREE / "python").returncode != 0:
         raise Failed("the page could not be made")
     drawn = time.perf_counter() - began
     spans = [1, 0.3, 0.1, 0.03, 0.01, 0.001, 0.0001]
@@ -122,7 +125,8 @@ def looked_at(session: Session) -> list[Figure]:
     slowest = min(rates.values())
     return [
         figure(
-            "page-made", "real", [drawn], "s with loading", None, "steelyard report --html", {"MB": path.stat().st_size / 1e6}
+            "page-made", "real", [drawn], "s with loading", None, "steelyard report --html",
+            {"MB": path.stat().st_size / 1e6}
         ),
         figure(
             "page-read", "real", [read], "s until all is drawn", Target("<=", 10), "", {"s until it is seen": opened}

@@ -1,9 +1,11 @@
-/* A loop and then an allreduce, over and over, in ranks of which one is late: in each step another of its threads is held up.
- * slack [--name=value ...] prints the seconds of all steps but the first 20, and the iterations that moved away from the
- * thread that had them in the first step, in the late rank and in all the others.
- * Iterations sleep as long as their work would take, so that ranks and threads need no cores; one that has moved takes longer,
- * for the data that it has left behind.
- *   --rows=N  --us=N (an iteration at home)  --away=PERCENT (longer)  --delay=PERCENT (of the late thread)  --steps=N */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A loop and then an allreduce, over and over, in ranks of which one is late: in each step another of its threads is
+ * held up. slack [--name=value ...] prints the seconds of all steps but the first 20, and the iterations that moved
+ * away from the thread that had them in the first step, in the late rank and in all the others.
+ * Iterations sleep as long as their work would take, so that ranks and threads need no cores; one that has moved takes
+ * longer, for the data that it has left behind.
+ *   --rows=N  --us=N (an iteration at home)  --away=PERCENT (longer)  --delay=PERCENT (of the late thread)
+ *             --steps=N */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>

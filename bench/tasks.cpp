@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What `bench/tasks.py` measures: one figure a run, printed by rank 0. See --help.
 #include <steelyard/tasks.h>
 #include <time.h>
@@ -20,7 +21,8 @@ namespace {
 const char kHelp[] =
     "tasks dlb|uts|cost|steal|empty [name=value ...]\n"
     "  dlb    DLB_Bench: tasks owned by few ranks; prints efficiency, nominal and by measured work\n"
-    "         seconds=1 tasks=100 bytes=4096 result=1024 spread=0 steps=1 policy=small-world node=0 degree=0 kernel=sleep|spin\n"
+    "         seconds=1 tasks=100 bytes=4096 result=1024 spread=0 steps=1 policy=small-world node=0 degree=0 "
+    "kernel=sleep|spin\n"
     "  uts    unbalanced tree search: tree=T1|T3|tiny; prints the number of nodes and the rate\n"
     "  cost   ns of spawning and executing an empty task, beside a function call through a queue and an OpenMP task\n"
     "  steal  us that a thief spends on a task of `bytes` whose owner computes (2 ranks)\n"
@@ -68,7 +70,8 @@ double total(double mine, MPI_Op how = MPI_SUM) {
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, how, MPI_COMM_WORLD);
   return all;
 }
-/// A barrier whose ranks sleep: many of them on few cores would keep those from starting, and from ending, who are late.
+/// A barrier whose ranks sleep: many of them on few cores would keep those from starting, and from ending, who are
+/// late.
 void quiet_barrier() {
   MPI_Request request;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -147,7 +150,8 @@ void dlb() {
   const std::uint64_t most = total(owned, MPI_MAX);
   if (g_rank == 0) {
     std::printf(
-        "efficiency %.2f\nmeasured %.2f\nseconds %.4f\nlost %lu\nunbalanced %.1f\nstolen %lu\nhops %.2f\nconnections %lu\nmessages %lu\n",
+        "efficiency %.2f\nmeasured %.2f\nseconds %.4f\nlost %lu\nunbalanced %.1f\nstolen %lu\nhops %.2f\nconnections "
+        "%lu\nmessages %lu\n",
         100 * efficiency, 100 * measured, wall, lost,
         100.0 * static_cast<double>(a_rank) * steps / static_cast<double>(most), stolen,
         sent == 0 ? 0.0 : static_cast<double>(hops) / static_cast<double>(sent), connections, messages);

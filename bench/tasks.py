@@ -1,5 +1,6 @@
-"""The figures of `tasks`: efficiency of DLB_Bench, trees that are searched, what a task and a steal cost, and thousands of
-processes in the model of sim/. See `--help`."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of `tasks`: efficiency of DLB_Bench, trees that are searched, what a task and a steal cost, and thousands
+of processes in the model of sim/. See `--help`."""
 
 import re
 import subprocess
@@ -70,12 +71,14 @@ def model(name: str, words: list[str], least: float, limit: float = 900) -> Call
     def measured(session: Session) -> list[Figure]:
         command = [session.program("sim/tasks_model"), *words]
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-        rows = {row[0]: row for row in re.findall(r"^(\S+) +efficiency +([0-9.]+) %.*?most +([0-9]+)", done.stdout, re.M)}
+        rows = {row[0]: row for row in re.findall(r"^(\S+) +efficiency +([0-9.]+) %.*?most +([0-9]+)", done.stdout,
+                                                  re.M)}
         if done.returncode != 0 or "small-world" not in rows:
             raise Failed(f"tasks_model: status {done.returncode}: {' '.join(command)}\n{done.stderr[-1000:]}")
         beside = {f"{policy} %": float(row[1]) for policy, row in rows.items() if policy != "small-world"}
         beside |= {f"{policy} connections": float(row[2]) for policy, row in rows.items()}
-        return [figure(name, "simulated", [float(rows["small-world"][1])], "%", Target(">=", least), " ".join(command), beside)]
+        return [figure(name, "simulated", [float(rows["small-world"][1])], "%", Target(">=", least), " ".join(command),
+                       beside)]
 
     return measured
 
@@ -86,7 +89,8 @@ def simulated(name: str, ranks: int, words: list[str], least: float) -> Callable
     def measured(session: Session) -> list[Figure]:
         there = [str(TREE / "sim/simulate.sh"), str(ranks), session.program("sim/tasks_smpi")]
         cases = [Case(policy, [*there, "dlb", *words, f"policy={policy}", *more], {},
-                      r"efficiency ([0-9.]+)\n(?=(?s:.*)lost 0\n)") for policy, more in (("small-world", []), ("random", []), ("groups", ["node=1"]))]
+                      r"efficiency ([0-9.]+)\n(?=(?s:.*)lost 0\n)")
+                 for policy, more in (("small-world", []), ("random", []), ("groups", ["node=1"]))]
         cases.append(Case("model", [session.program("sim/tasks_model"), f"processes={ranks}", *words,
                                     "policies=small-world"], {}, r"efficiency +([0-9.]+)"))
         found = session.interleaved(cases, 1)
@@ -117,7 +121,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         all_of_them.append(Measurement("model-10000-10s", 120, model(
             "model-10000-10s", ["processes=10000", "seconds=10", "tasks=200", "policies=small-world"], 90)))
         million = ["processes=1000000", "seconds=10", "tasks=100", "policies=small-world"]
-        all_of_them.append(Measurement("model-1000000-10s", 700, model("model-1000000-10s", million, 90, 3600), only_by_name=True))
+        all_of_them.append(Measurement("model-1000000-10s", 700, model("model-1000000-10s", million, 90, 3600),
+                                       only_by_name=True))
     return all_of_them
 
 

@@ -16,7 +16,7 @@ TARGET_MS = 0.1  # of two ranks
 
 
 def late_rank(flavour: str, ranks: int, binding: str) -> Callable[[Session], list[Figure]]:
-    """The barrier of the rank for which all others wait. With more ranks than cores no bound is known: only native's."""
+    """The barrier of the rank for which all others wait. More ranks than cores have no known bound: only native's."""
 
     def measured(session: Session) -> list[Figure]:
         name = f"late-rank-{ranks}-{binding}-{flavour}"
@@ -33,7 +33,8 @@ def late_rank(flavour: str, ranks: int, binding: str) -> Callable[[Session], lis
         cases = [ours, case("native", None, {}), case("--lending=off", ["--lending=off"], {})]
         if flavour == "openmpi":
             cases.append(case("native, yielding", None, YIELD))
-        times = {label: [1000 * second for second in seconds] for label, seconds in session.interleaved(cases, rounds).items()}
+        measured_seconds = session.interleaved(cases, rounds)
+        times = {label: [1000 * second for second in seconds] for label, seconds in measured_seconds.items()}
         values = times.pop(ours.label)
         native = median(times.get("native, yielding", times["native"]))
         bound = TARGET_MS if ranks == 2 else native
@@ -47,13 +48,15 @@ def emulated_waits(session: Session) -> list[Figure]:
     """What observation and waits alone make of an emulated run: the figures of moved cores contain it."""
     name = "emulated-waits"
     steps, rounds = (10, 1) if session.quick else (100, 5)
-    program = [unbalanced(session, "openmpi"), "--kernel=sleep", f"--work={STEP_WORK_MS}", "--imbalance=100", f"--steps={steps}"]
+    program = [unbalanced(session, "openmpi"), "--kernel=sleep", f"--work={STEP_WORK_MS}", "--imbalance=100",
+               f"--steps={steps}"]
     launch = session.steelyard(name, f"--emulate={TOPOLOGY}", "--observe")
     ours = Case("with Steelyard", mpirun("openmpi", RANKS, launch + program), SLEEPERS)
     times = session.interleaved([Case("native, yielding", mpirun("openmpi", RANKS, program), SLEEPERS), ours], rounds)
     native = times["native, yielding"]
     ratios = [b / a for a, b in zip(native, times[ours.label])]
-    return [figure(name, "emulated", ratios, "of native", Target("<=", 1.02), ours.shell(), {"native, s": median(native)})]
+    return [figure(name, "emulated", ratios, "of native", Target("<=", 1.02), ours.shell(),
+                   {"native, s": median(native)})]
 
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:

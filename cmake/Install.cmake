@@ -1,5 +1,6 @@
-# What `make install` puts where. The tree may be moved as a whole afterwards: everything in it finds the rest by relative
-# paths. The build tree is laid out in the same way, so that bin/steelyard finds its preload libraries in both.
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make install` puts where. The tree may be moved as a whole afterwards: everything in it finds the rest by
+# relative paths. The build tree is laid out in the same way, so that bin/steelyard finds its preload libraries in both.
 include(CMakePackageConfigHelpers)
 # All that is installed, and nothing else: what `make install` builds.
 add_custom_target(installed)
@@ -43,10 +44,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/fortran/ DESTINATION ${fortran_directory
 if(TARGET steelyard_fortran_module)
   install(FILES ${STEELYARD_FORTRAN_MODULE_DIR}/steelyard.mod DESTINATION ${fortran_directory})
   add_dependencies(installed steelyard_fortran_module)
-  target_include_directories(steelyard_api INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)
+  target_include_directories(steelyard_api INTERFACE
+    $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:Fortran>:$<INSTALL_PREFIX>/${fortran_directory}>>)
 endif()
 if(EXISTS ${PROJECT_SOURCE_DIR}/schema)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING PATTERN "*.json")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/steelyard FILES_MATCHING
+    PATTERN "*.json")
 endif()
 
 # The licence, and those of the libraries that are compiled in. Debian's tools look for the latter in this place.
@@ -68,7 +71,8 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python ${CMAKE_BINARY_DIR}/${python_direc
 
 # module use PREFIX/share/modulefiles; module load steelyard. It finds the prefix from its own place, too.
 set(module_directory ${CMAKE_INSTALL_DATADIR}/modulefiles/steelyard)
-cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${module_directory} OUTPUT_VARIABLE WAY_TO_PREFIX)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${module_directory}
+  OUTPUT_VARIABLE WAY_TO_PREFIX)
 configure_file(${PROJECT_SOURCE_DIR}/packaging/modulefile/steelyard.tcl.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/modulefile DESTINATION ${module_directory} RENAME ${PROJECT_VERSION})
 
@@ -80,13 +84,15 @@ install(FILES ${CMAKE_BINARY_DIR}/steelyard-config-version.cmake DESTINATION ${p
 
 # pkg-config --cflags --libs steelyard. The prefix is found from the place of the file itself.
 set(pkgconfig_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_directory} OUTPUT_VARIABLE way_to_prefix)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig_directory}
+  OUTPUT_VARIABLE way_to_prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/package/steelyard.pc.in ${CMAKE_BINARY_DIR}/steelyard.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/steelyard.pc DESTINATION ${pkgconfig_directory})
 
 # The Debian package: `make deb`. It has a preload library for each MPI that was found, and needs none of them.
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE STRING "Maintainer of the Debian package: name and address")
+set(CPACK_PACKAGE_CONTACT "Steelyard <steelyard@localhost>" CACHE STRING
+  "Maintainer of the Debian package: name and address")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)  # for `cpack -G RPM`
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -100,7 +106,9 @@ set(CPACK_STEELYARD_LIBRARIES ${CMAKE_INSTALL_LIBDIR})
 set(CPACK_STEELYARD_PROGRAMS ${CMAKE_INSTALL_BINDIR})
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenmpi3 | libmpich12")
 # `steelyard report` makes pages and comparisons with these.
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libomp5-19 | libomp5, python3 (>= 3.9), python3-jinja2, python3-jsonschema, python3-numpy, python3-pandas, python3-rich")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
+string(CONCAT CPACK_DEBIAN_PACKAGE_SUGGESTS "libomp5-19 | libomp5, python3 (>= 3.9), python3-jinja2, "
+  "python3-jsonschema, python3-numpy, python3-pandas, python3-rich")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers
+  ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
 set(CPACK_DEBIAN_COMPRESSION_TYPE gzip)
 include(CPack)

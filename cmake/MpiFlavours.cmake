@@ -1,5 +1,6 @@
-# Finds every MPI on this machine, so that what speaks MPI is compiled once per MPI (a handle of one means nothing to the
-# other). FindMPI knows one MPI at a time; the wrappers' own words tell the rest.
+# SPDX-License-Identifier: BSD-3-Clause
+# Finds every MPI on this machine, so that what speaks MPI is compiled once per MPI (a handle of one means nothing to
+# the other). FindMPI knows one MPI at a time; the wrappers' own words tell the rest.
 #   STEELYARD_MPI_FLAVOURS                        list: openmpi mpich
 #   MPI::openmpi, MPI::mpich                      imported interface targets
 #   STEELYARD_<flavour>_CC, _FC, _RUN             compiler wrappers and launcher
@@ -21,8 +22,9 @@ function(steelyard_flavour_of wrapper result)
   endif()
 endfunction()
 
-# Debian's wrappers have their flavour in the name. Elsewhere there is a plain mpicc, in the PATH (a module, Spack, MPI's own
-# installation) or in the distribution's place, which is asked whose it is. STEELYARD_<flavour>_ROOT comes before all.
+# Debian's wrappers have their flavour in the name. Elsewhere there is a plain mpicc, in the PATH (a module, Spack,
+# MPI's own installation) or in the distribution's place, which is asked whose it is. STEELYARD_<flavour>_ROOT comes
+# before all.
 function(steelyard_find_wrapper flavour)
   set(variable STEELYARD_${flavour}_CC)
   if(STEELYARD_${flavour}_ROOT)
@@ -68,8 +70,10 @@ foreach(flavour openmpi mpich)
   endif()
   list(GET ask 0 ask_compile)
   list(GET ask 1 ask_link)
-  execute_process(COMMAND ${STEELYARD_${flavour}_CC} ${ask_compile} OUTPUT_VARIABLE compile_line OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${STEELYARD_${flavour}_CC} ${ask_link} OUTPUT_VARIABLE link_line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${STEELYARD_${flavour}_CC} ${ask_compile}
+    OUTPUT_VARIABLE compile_line OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${STEELYARD_${flavour}_CC} ${ask_link}
+    OUTPUT_VARIABLE link_line OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(words UNIX_COMMAND "${compile_line} ${link_line}")
   add_library(mpi_${flavour} INTERFACE)
   add_library(MPI::${flavour} ALIAS mpi_${flavour})
@@ -86,6 +90,9 @@ foreach(flavour openmpi mpich)
 endforeach()
 list(REMOVE_DUPLICATES STEELYARD_MPI_FLAVOURS)
 if(NOT STEELYARD_MPI_FLAVOURS)
-  message(FATAL_ERROR "No MPI found: looked for mpicc.openmpi, mpicc.mpich and an mpicc that is Open MPI's or MPICH's. Install one (Debian: libopenmpi-dev, libmpich-dev), load its module, or say -DSTEELYARD_openmpi_CC=/path/to/mpicc, or -DSTEELYARD_mpich_CC=... (also for Intel MPI, MVAPICH and Cray MPICH).")
+  message(FATAL_ERROR
+    "No MPI found: looked for mpicc.openmpi, mpicc.mpich and an mpicc that is Open MPI's or MPICH's. Install one "
+    "(Debian: libopenmpi-dev, libmpich-dev), load its module, or use -DSTEELYARD_openmpi_CC=/path/to/mpicc, or "
+    "-DSTEELYARD_mpich_CC=... (also for Intel MPI, MVAPICH and Cray MPICH).")
 endif()
 message(STATUS "MPI flavours: ${STEELYARD_MPI_FLAVOURS}")

@@ -1,5 +1,6 @@
-# MPI+OpenMP programs as users build them: through each MPI's own compiler wrapper, with clang + libomp and with gcc + libgomp.
-# This project's compiler and options have no part in it.
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI+OpenMP programs as users build them: through each MPI's own compiler wrapper, with clang + libomp and with gcc +
+# libgomp. This project's compiler and options have no part in it.
 
 find_program(STEELYARD_PROGRAMS_CLANG NAMES clang-19 clang-20 clang-18 clang)
 find_program(STEELYARD_PROGRAMS_CLANGXX NAMES clang++-19 clang++-20 clang++-18 clang++)
@@ -13,8 +14,9 @@ find_program(STEELYARD_PYTHON NAMES python3)
 file(STRINGS ${PROJECT_SOURCE_DIR}/tools/mpi.env STEELYARD_RUN_ENVIRONMENT REGEX "^[A-Z]")
 
 # steelyard_programs(<name> SOURCE <file> [COMPILER <compiler>] [FLAGS ...] [DEPENDS ...])
-# Builds ${CMAKE_CURRENT_BINARY_DIR}/<name>.<flavour>.<compiler> for every MPI, and every compiler of the source's language if
-# none is named: clang and gcc, clang++ and g++, or gfortran. Appends their names to STEELYARD_PROGRAMS in the caller's scope.
+# Builds ${CMAKE_CURRENT_BINARY_DIR}/<name>.<flavour>.<compiler> for every MPI, and every compiler of the source's
+# language if none is named: clang and gcc, clang++ and g++, or gfortran. Appends their names to STEELYARD_PROGRAMS in
+# the caller's scope.
 function(steelyard_programs name)
   cmake_parse_arguments(ARG "" "SOURCE;COMPILER" "FLAGS;DEPENDS" ${ARGN})
   cmake_path(ABSOLUTE_PATH ARG_SOURCE BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
@@ -39,7 +41,8 @@ function(steelyard_programs name)
   foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
     foreach(compiler IN LISTS compilers)
       string(REGEX MATCH "^([^=]+)=(.*)$" matched ${compiler})
-      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language} OR (ARG_COMPILER AND NOT CMAKE_MATCH_1 STREQUAL ARG_COMPILER))
+      if(NOT CMAKE_MATCH_2 OR NOT STEELYARD_${flavour}_${language}
+         OR (ARG_COMPILER AND NOT CMAKE_MATCH_1 STREQUAL ARG_COMPILER))
         continue()
       endif()
       set(program ${name}.${flavour}.${CMAKE_MATCH_1})
@@ -51,7 +54,8 @@ function(steelyard_programs name)
       set(file ${CMAKE_CURRENT_BINARY_DIR}/${program})
       add_custom_command(OUTPUT ${file}
         COMMAND ${CMAKE_COMMAND} -E env OMPI_${language}=${CMAKE_MATCH_2} MPICH_${language}=${CMAKE_MATCH_2}
-                ${STEELYARD_${flavour}_${language}} -O2 -g1 -fopenmp ${flags} ${modules} ${ARG_SOURCE} -o ${file} ${ARG_FLAGS}
+                ${STEELYARD_${flavour}_${language}} -O2 -g1 -fopenmp ${flags} ${modules} ${ARG_SOURCE} -o ${file}
+                ${ARG_FLAGS}
         DEPENDS ${ARG_SOURCE} ${ARG_DEPENDS}
         COMMENT "Building the program ${program}" VERBATIM COMMAND_EXPAND_LISTS)
       list(APPEND files ${file})
@@ -62,9 +66,10 @@ function(steelyard_programs name)
   set(STEELYARD_PROGRAMS ${programs} PARENT_SCOPE)
 endfunction()
 
-# steelyard_mpi_test(<name> FLAVOUR <mpi> RANKS <n> COMMAND <program> [args ...] [EXPECT <regex>] [LABELS ...] [ENVIRONMENT ...])
-# A test under that MPI's launcher, with two threads a rank unless ENVIRONMENT says otherwise. It must end with status 0, and
-# its output must match EXPECT (an extended regular expression).
+# steelyard_mpi_test(<name> FLAVOUR <mpi> RANKS <n> COMMAND <program> [args ...] [EXPECT <regex>] [LABELS ...]
+# [ENVIRONMENT ...])
+# A test under that MPI's launcher, with two threads a rank unless ENVIRONMENT says otherwise. It must end with status
+# 0, and its output must match EXPECT (an extended regular expression).
 function(steelyard_mpi_test name)
   if(NOT STEELYARD_TESTS)
     return()

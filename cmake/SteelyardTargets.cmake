@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What every target of the project shares, so that a folder's CMakeLists.txt is a list of its rooms and nothing else.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -19,20 +20,23 @@ find_package(nlohmann_json REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.0)
 
 add_library(steelyard_settings INTERFACE)
-target_compile_options(steelyard_settings INTERFACE -Wall -Wextra -Wshadow -Wpedantic $<$<BOOL:${STEELYARD_WERROR}>:-Werror>)
+target_compile_options(steelyard_settings INTERFACE -Wall -Wextra -Wshadow -Wpedantic
+  $<$<BOOL:${STEELYARD_WERROR}>:-Werror>)
 target_compile_definitions(steelyard_settings INTERFACE STEELYARD_VERSION="${PROJECT_VERSION}")
 target_include_directories(steelyard_settings INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 target_link_libraries(steelyard_settings INTERFACE steelyard_fmt Threads::Threads)
 if(STEELYARD_SANITIZE)
-  target_compile_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
   target_link_options(steelyard_settings INTERFACE -fsanitize=${STEELYARD_SANITIZE})
 endif()
 
-# The preload library must not bring a second libfmt into a user's process, and not every libfmt comes as an archive. So it is
-# compiled here, once: header-only, as other versions are taken, it makes up half of the time that a build takes.
+# The preload library must not bring a second libfmt into a user's process, and not every libfmt comes as an archive. So
+# it is compiled here, once: header-only, as other versions are taken, it makes up half of the time that a build takes.
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
   add_library(steelyard_fmt STATIC ${CMAKE_SOURCE_DIR}/src/base/fmt.cpp)
-  target_include_directories(steelyard_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_include_directories(steelyard_fmt SYSTEM PUBLIC
+    $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
   if(STEELYARD_SANITIZE)
     target_compile_options(steelyard_fmt PRIVATE -fsanitize=${STEELYARD_SANITIZE} -fno-omit-frame-pointer)
   endif()
@@ -41,11 +45,11 @@ else()
   target_link_libraries(steelyard_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
-# The headers of the standard library, fmt and GoogleTest take half of the time to compile a source, so they are compiled once
-# for the libraries and once for the tests. Sources still include what they use: clang-tidy and builds with ccache, which does
-# not work with precompiled headers, report a header that is missing.
-set(PRECOMPILED <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <map> <memory> <mutex> <optional>
-    <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+# The headers of the standard library, fmt and GoogleTest take half of the time to compile a source, so they are
+# compiled once for the libraries and once for the tests. Sources still include what they use: clang-tidy and builds
+# with ccache, which does not work with precompiled headers, report a header that is missing.
+set(PRECOMPILED <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstring> <functional> <map> <memory> <mutex>
+  <optional> <span> <string> <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
   add_library(steelyard_precompiled OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cpp)
@@ -58,7 +62,8 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-# steelyard_precompile(<target>): a library's target, whose sources are compiled with the options of steelyard_library().
+# steelyard_precompile(<target>): a library's target, whose sources are compiled with the options of
+# steelyard_library().
 function(steelyard_precompile target)
   if(TARGET steelyard_precompiled)
     target_precompile_headers(${target} REUSE_FROM steelyard_precompiled)
@@ -78,13 +83,14 @@ function(steelyard_test_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE steelyard_settings ${ARG_LINK})
-  if(TARGET steelyard_precompiled_tests AND NOT ARG_LINK MATCHES "OpenMP")  # which defines a macro that the headers look at
+  # OpenMP defines a macro that the headers look at.
+  if(TARGET steelyard_precompiled_tests AND NOT ARG_LINK MATCHES "OpenMP")
     target_precompile_headers(${name} REUSE_FROM steelyard_precompiled_tests)
   endif()
 endfunction()
 
-# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI, named after the file that it tests.
-# ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
+# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI, named after the file that it
+# tests. ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()

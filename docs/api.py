@@ -1,5 +1,7 @@
-"""Reference pages from the comments of the public headers and Fortran modules. A comment is Doxygen's: a text, and @param, @return,
-@retval, @throws, @pre and @note, which become lists. In C it is /** ... */, in C++ /// ..., in Fortran !> ..., continued by !!.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reference pages from the comments of the public headers and Fortran modules. A comment is Doxygen's: a text, and
+@param, @return, @retval, @throws, @pre and @note, which become lists. In C it is /** ... */, in C++ /// ..., in Fortran
+!> ..., continued by !!.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 NAMES = re.compile(r"(?<![\w/`])(?:steelyard(?:_\w+|::\w+)(?:\(\))?|STEELYARD_\w+|MPI_\w+|omp_\w+)(?!\w|\.f90|\.h|`)")
-HEADINGS = {"param": "Parameters", "return": "Returns", "retval": "Errors", "throws": "Throws", "pre": "Requires", "note": "Called"}
+HEADINGS = {"param": "Parameters", "return": "Returns", "retval": "Errors", "throws": "Throws", "pre": "Requires",
+            "note": "Called"}
 TAG = re.compile(r"@(param(?:\[out\])?|return|retval|throws|pre|note) ?(.*)")
 
 
@@ -70,7 +73,11 @@ def described(comment: str, language: str) -> list[str]:
         found = [(name, content) for name, content in tags if name.split("[")[0] == kind]
         if not found:
             continue
-        out += [f"**{heading}**", ""] if kind in ("param", "retval") else [f"**{heading}:** {words(' '.join(text for _, text in found))}", ""]
+        out += (
+            [f"**{heading}**", ""]
+            if kind in ("param", "retval")
+            else [f"**{heading}:** {words(' '.join(text for _, text in found))}", ""]
+        )
         if kind in ("param", "retval"):
             for name, content in found:
                 what, _, meaning = content.partition(" ")
@@ -182,7 +189,8 @@ def read_c(path: Path) -> tuple[str, list[Item]]:
         elif comment and line.strip():
             end = declaration(lines, at)
             text = "\n".join(lines[at:end])
-            code = re.sub(r"[ \t]*/\*\*.*?\*/[ \t]*\n?", lambda found: "\n" if found[0].endswith("\n") and "**<" in found[0] else "", text, flags=re.S)
+            code = re.sub(r"[ \t]*/\*\*.*?\*/[ \t]*\n?",
+                          lambda found: "\n" if found[0].endswith("\n") and "**<" in found[0] else "", text, flags=re.S)
             if without := re.match(r"STEELYARD_API |static inline ", code):  # and the lines that are aligned to it
                 code = re.sub(rf"^ {{{without.end()}}}", "", code[without.end():], flags=re.M)
             code = re.sub(r"\n\s*struct \{.*?\} internal;", "\n  ... internal;", code, flags=re.S)
@@ -194,7 +202,7 @@ def read_c(path: Path) -> tuple[str, list[Item]]:
     return intro, items
 
 
-# ------------------------------------------------------------------------------------------------------- C++ and Fortran
+# ------------------------------------------------------------------------------------------------------ C++ and Fortran
 
 def comment_at(lines: list[str], at: int, marks: str) -> tuple[str, int]:
     """The comment that begins at a line, and the line after it."""
@@ -239,7 +247,8 @@ def read_cpp(path: Path) -> tuple[str, list[Item]]:
             code.append(lines[at])
             at += 1
             text = "\n".join(code)
-            if text.count("(") == text.count(")") and re.search(r"[{;]\s*$|\{.*\}\s*(?:///<.*)?$|\)$(?=\n*\s*:)", text) and not text.rstrip().endswith(">"):
+            ended = re.search(r"[{;]\s*$|\{.*\}\s*(?:///<.*)?$|\)$(?=\n*\s*:)", text)
+            if text.count("(") == text.count(")") and ended and not text.rstrip().endswith(">"):
                 break
         text = "\n".join(code)
         kind = re.search(r"^\s*(?:template <.*>\n)?\s*(class|struct|enum class) (\w+)", text)
@@ -287,8 +296,10 @@ def read_fortran(path: Path) -> tuple[str, list[Item]]:
         if procedure:
             code[-1] = re.sub(r" &?\s*bind\(c.*?\)", "", "\n".join(code))
             code = code[-1].split("\n")
-            arguments = re.findall(r"\w+", re.search(r"\((.*?)\)", "\n".join(code).split(procedure[1], 1)[1] or "()", re.S)[1])
-            while at < len(lines) and re.match(r"\s*(import|integer|real|logical|character|type\(|procedure\()", lines[at]):
+            arguments = re.findall(r"\w+", re.search(r"\((.*?)\)", "\n".join(code).split(procedure[1], 1)[1] or "()",
+                                                     re.S)[1])
+            while at < len(lines) and re.match(r"\s*(import|integer|real|logical|character|type\(|procedure\()",
+                                               lines[at]):
                 declares = lines[at].partition("::")[2]
                 if set(re.findall(r"\w+", declares)) & set(arguments):
                     code.append(lines[at].replace(", intent(in)", ", intent(in)"))
@@ -297,7 +308,11 @@ def read_fortran(path: Path) -> tuple[str, list[Item]]:
             while not re.match(r"\s*end (type|enum)", code[-1]):
                 code.append(lines[at])
                 at += 1
-        names = [procedure[1]] if procedure else [block[1]] if block and block[1] else re.findall(r"STEELYARD_\w+(?= =)", "\n".join(code))
+        names = (
+            [procedure[1]]
+            if procedure
+            else [block[1]] if block and block[1] else re.findall(r"STEELYARD_\w+(?= =)", "\n".join(code))
+        )
         items.append(Item(comment, dedented(code), names))
     return intro, items
 

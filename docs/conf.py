@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sphinx: the pages of docs/ as a site and as man pages. `make docs` says where the build is."""
 
 import sys

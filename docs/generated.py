@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocks that are written from what they are about, so that the reference cannot drift:
 
     ```{header} include/steelyard/phases.h   the comments and declarations of a public header or Fortran module: api.py
@@ -34,7 +35,8 @@ def options_page() -> list[str]:
     try:
         text = subprocess.run([command, "options"], capture_output=True, text=True, check=True).stdout
     except OSError as error:
-        raise SystemExit(f"the option table is printed by {command}: {error.strerror}; run `make docs`, or set STEELYARD_BUILD")
+        raise SystemExit(f"the option table is printed by {command}: {error.strerror}; run `make docs`, or set "
+                         "STEELYARD_BUILD")
     head, *groups = text.split("\n\n")
     out = [" ".join(head.split()), ""]
     for group in groups:
@@ -79,7 +81,11 @@ def schema_page(path: Path) -> list[str]:
         for member, what in part.get("properties", {}).items():
             optional = "" if member in part.get("required", []) else " *(may be left out)*"
             target = schema["$defs"].get(what.get("$ref", "").rpartition("/")[2], {})
-            meaning = what.get("description", target.get("description", "").split(". ")[0]).replace("|", "\\|").replace("*", "\\*")
+            meaning = (
+                what.get("description", target.get("description", "").split(". ")[0])
+                .replace("|", "\\|")
+                .replace("*", "\\*")
+            )
             out.append(f"| `{member}` | {kind(what)} | {meaning}{optional} |")
         out.append("")
     return out

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Two libraries that share a field: `transport` runs best with one process a core, `chemistry` with one process a NUMA
-// domain and a thread on each of its cores. The field is remapped between them. The result is the same with any number of
-// ranks that work, any number of threads, and where only one rank is there.
+// domain and a thread on each of its cores. The field is remapped between them. The result is the same with any number
+// of ranks that work, any number of threads, and where only one rank is there.
 //
-// chemistry is callee-driven: it has its phase inside, and its caller knows nothing of it. equilibrate is a threaded function
-// that cannot be changed: its caller makes room for it (caller-driven).
+// chemistry is callee-driven: it has its phase inside, and its caller knows nothing of it. equilibrate is a threaded
+// function that cannot be changed: its caller makes room for it (caller-driven).
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // coupled.c in C++: scopes in the place of pairs of calls.
 #include <mpi.h>
 #include <omp.h>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! coupled.c in Fortran.
 include 'steelyard_phases.f90'
 
@@ -71,8 +72,8 @@ contains
     old(1:cells) = field
     call MPI_Sendrecv(field(cells), 1, MPI_INTEGER8, next, 0, old(0), 1, MPI_INTEGER8, previous, 0, MPI_COMM_WORLD, &
       MPI_STATUS_IGNORE)
-    call MPI_Sendrecv(field(1), 1, MPI_INTEGER8, previous, 1, old(cells + 1), 1, MPI_INTEGER8, next, 1, MPI_COMM_WORLD, &
-      MPI_STATUS_IGNORE)
+    call MPI_Sendrecv(field(1), 1, MPI_INTEGER8, previous, 1, old(cells + 1), 1, MPI_INTEGER8, next, 1, &
+      MPI_COMM_WORLD, MPI_STATUS_IGNORE)
     field = modulo(old(0:cells - 1) + 2 * old(1:cells) + old(2:cells + 1), modulus)
   end subroutine
 

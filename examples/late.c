@@ -1,5 +1,6 @@
-/* In each step rank 0 broadcasts the state, and another rank is late. Under `steelyard run --collectives=called`, or =on, no
- * other rank waits for the late one. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In each step rank 0 broadcasts the state, and another rank is late. Under `steelyard run --collectives=called`, or
+ * =on, no other rank waits for the late one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

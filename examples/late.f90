@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! late.c in Fortran.
 include 'steelyard_collectives.f90'
 

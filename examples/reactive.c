@@ -1,5 +1,6 @@
-// Chemistry that is stiff in few cells: the cells of rank 0 take twenty times as long as the others. Each cell is a task, which
-// runs on an idle process; its result returns to its owner. The checksum is the same wherever tasks run.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Chemistry that is stiff in few cells: the cells of rank 0 take twenty times as long as the others. Each cell is a
+// task, which runs on an idle process; its result returns to its owner. The checksum is the same wherever tasks run.
 #include <mpi.h>
 #include <stdio.h>
 #include <steelyard/tasks.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reactive.c in C++17. A cell carries its place, and is a value: it travels as it is.
 #include <mpi.h>
 

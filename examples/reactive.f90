@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! reactive.c in Fortran.
 include 'steelyard_tasks.f90'
 

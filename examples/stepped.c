@@ -1,5 +1,7 @@
-// Ranks that run different numbers of parallel regions in a step and meet only in point-to-point messages: steelyard_step()
-// says where a step ends. The program runs the same, with the same result, where Steelyard is not there.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Ranks that run different numbers of parallel regions in a step and meet only in point-to-point messages:
+// steelyard_step() says where a step ends. The program runs the same, with the same result, where Steelyard is not
+// there.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stepped.c in C++: a step ends with steelyard::step().
 #include <mpi.h>
 

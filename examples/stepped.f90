@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! stepped.c in Fortran: a step ends with `call steelyard_step()`.
 program stepped
   use, intrinsic :: iso_fortran_env, only: int64, real64

@@ -1,6 +1,8 @@
-// A loop whose later iterations have more to do: with equal parts the last thread works longest, and all wait for it. The
-// threads share out the iterations through Steelyard, which learns from step to step where to cut. The result is the same
-// with any number of threads and under any strategy: run it with STEELYARD_LOOPS=static, guided, ... to compare.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// A loop whose later iterations have more to do: with equal parts the last thread works longest, and all wait for it.
+// The threads share out the iterations through Steelyard, which learns from step to step where to cut. The result is
+// the same with any number of threads and under any strategy: run it with STEELYARD_LOOPS=static, guided, ... to
+// compare.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // triangle.c in C++: loops over lambdas, and a sum.
 #include <mpi.h>
 

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! triangle.c in Fortran.
 include 'steelyard_loops.f90'
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // An MPI+OpenMP program whose ranks have unequal loads. It knows nothing of Steelyard: run it as it is, then under
 // `steelyard run`, and compare. Its checksum counts every iteration exactly once, whatever the number of threads.
 #define _GNU_SOURCE
@@ -19,7 +20,8 @@ static const char usage[] =
     "  --loads=A,B,...        one relative load per rank, instead of --imbalance\n"
     "  --drift=K              every K steps each load moves on to the next rank (0: never)\n"
     "  --regions=R            parallel regions in a step (1)\n"
-    "  --kernel=KIND          compute: floating point; sleep: deadlines that stand for cores that are not here (compute)\n"
+    "  --kernel=KIND          compute: floating point; sleep: deadlines that stand for cores that are not here "
+    "(compute)\n"
     "  --rounds=N             length of an iteration of compute, at least 100 (0: measured at start, for 50 us)\n"
     "  --collective=KIND      what ends a step: barrier or allreduce (barrier)\n";
 
@@ -67,7 +69,8 @@ static long rounds_per_iteration(void) {
 // What an iteration adds to the checksum.
 static long token(long step, long region, long i) { return (step * 7919 + region * 31337 + i * 104729) % 1000003; }
 
-// An iteration costs its time at once, but a thread sleeps only when it owes a millisecond: the kernel cannot time less.
+// An iteration costs its time at once, but a thread sleeps only when it owes a millisecond: the kernel cannot time
+// less.
 static long run_region(long step, long region, long iterations) {
   long sum = 0;
 #pragma omp parallel reduction(+ : sum)

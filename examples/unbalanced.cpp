@@ -1,4 +1,6 @@
-// unbalanced.c in C++, reduced to the options --steps=N --work=MS --imbalance=PERCENT: the same loads, the same checksum.
+// SPDX-License-Identifier: BSD-3-Clause
+// unbalanced.c in C++, reduced to the options --steps=N --work=MS --imbalance=PERCENT: the same loads, the same
+// checksum.
 #include <mpi.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! unbalanced.c in Fortran, reduced to the options --steps=N --work=MS --imbalance=PERCENT: the same loads, the same
 ! checksum. It takes MPI by `use mpi`; stepped.f90 by `use mpi_f08`.
 program unbalanced

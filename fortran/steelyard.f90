@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard for Fortran 2018: interfaces of the functions that steelyard.h documents, and no code. Link `-lsteelyard`.
 !!
 !!     use steelyard

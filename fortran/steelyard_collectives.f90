@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's broadcast for Fortran 2018: the call that steelyard/collectives.h documents.
 !!
 !! The handles of mpi_f08 differ between MPI libraries, so this file is compiled with the program: name it before the

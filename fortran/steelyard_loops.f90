@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's loops for Fortran 2018: the calls of steelyard/loops.h, which documents them. Bounds are those of a do
 !! loop: the last iteration is included. Compile this file with the program, after the module steelyard, which it needs.
 !! Link `-lsteelyard`.
@@ -17,9 +18,9 @@ module steelyard_loops
   use steelyard
   implicit none
   private
-  public :: steelyard_loop_t, steelyard_iterations_t, steelyard_loop_state_t, steelyard_loop_create, steelyard_loop_free, &
-    steelyard_loop_set_options, steelyard_loop_tie, steelyard_loop_begin, steelyard_loop_next, steelyard_loop_end, &
-    steelyard_loop_cancel, steelyard_loop_get_state, steelyard_loops_save, steelyard_loops_load
+  public :: steelyard_loop_t, steelyard_iterations_t, steelyard_loop_state_t, steelyard_loop_create, &
+    steelyard_loop_free, steelyard_loop_set_options, steelyard_loop_tie, steelyard_loop_begin, steelyard_loop_next, &
+    steelyard_loop_end, steelyard_loop_cancel, steelyard_loop_get_state, steelyard_loops_save, steelyard_loops_load
 
   !> A loop of the program, with what was learnt about it. Needed only to name it, to choose its strategy or to tie it
   !! to another.
@@ -42,7 +43,7 @@ module steelyard_loops
     logical :: settled = .false.             !< .true.: 'auto' has chosen; .false.: it still compares strategies
     integer(c_long) :: executions = 0        !< executions that were measured; of a short loop only some are
     real(c_double) :: seconds = 0            !< time of an execution, recent mean, in s
-    real(c_double) :: stolen_fraction = 0    !< fraction of iterations that moved to another thread in the last measured one
+    real(c_double) :: stolen_fraction = 0    !< fraction of iterations that moved to another thread in the last one
   end type
 
   type, bind(c) :: c_state
@@ -109,7 +110,8 @@ module steelyard_loops
       integer(c_int), intent(out), optional :: status
     end subroutine
 
-    ! The place of the call in the program is the name of a loop without a handle: so this is an interface, not a wrapper.
+    ! The place of the call in the program is the name of a loop without a handle: so this is an interface, not a
+    ! wrapper.
     !> Begins an execution of the loop do i = first, last, stride. Outside parallel regions the calling thread gets all
     !! iterations.
     !!

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's phases for Fortran 2018: the calls and types that steelyard/phases.h documents, under the same names.
 !! Indices count from 0, as there.
 !!
@@ -19,25 +20,24 @@ module steelyard_phases
   use steelyard
   implicit none
   private
-  public :: steelyard_node_t, steelyard_phase_t, steelyard_cpuset_t, steelyard_process_info_t, steelyard_machine_info_t, &
-    steelyard_phase_bounds_t, steelyard_phase_configuration_t, steelyard_view_t
-  public :: steelyard_cpuset_format, steelyard_node_create, steelyard_node_split, steelyard_node_free, steelyard_node_size, &
-    steelyard_node_rank, steelyard_node_count_resources, steelyard_node_count_resources_in, steelyard_node_get_cpuset, &
-    steelyard_node_get_processes, steelyard_node_find_closest, steelyard_node_get_process, steelyard_node_get_machine, &
-    steelyard_node_get_cpu_kind, steelyard_binding_push_cpuset, steelyard_binding_push_resource, &
-    steelyard_binding_push_enclosing, steelyard_binding_pop, steelyard_node_distribute, steelyard_node_barrier, &
-    steelyard_node_quiesce, steelyard_phase_create, steelyard_phase_create_autotuned, steelyard_phase_free, &
-    steelyard_phase_enter, steelyard_phase_leave, steelyard_phase_get_configuration, steelyard_phase_gather, &
-    steelyard_phase_scatter
+  public :: steelyard_node_t, steelyard_phase_t, steelyard_cpuset_t, steelyard_process_info_t, &
+    steelyard_machine_info_t, steelyard_phase_bounds_t, steelyard_phase_configuration_t, steelyard_view_t
+  public :: steelyard_cpuset_format, steelyard_node_create, steelyard_node_split, steelyard_node_free, &
+    steelyard_node_size, steelyard_node_rank, steelyard_node_count_resources, steelyard_node_count_resources_in, &
+    steelyard_node_get_cpuset, steelyard_node_get_processes, steelyard_node_find_closest, steelyard_node_get_process, &
+    steelyard_node_get_machine, steelyard_node_get_cpu_kind, steelyard_binding_push_cpuset, &
+    steelyard_binding_push_resource, steelyard_binding_push_enclosing, steelyard_binding_pop, &
+    steelyard_node_distribute, steelyard_node_barrier, steelyard_node_quiesce, steelyard_phase_create, &
+    steelyard_phase_create_autotuned, steelyard_phase_free, steelyard_phase_enter, steelyard_phase_leave, &
+    steelyard_phase_get_configuration, steelyard_phase_gather, steelyard_phase_scatter
 
   !> Types of resources of a machine: steelyard_resource_t.
   enum, bind(c)
-    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, STEELYARD_CORE = 4, &
-      STEELYARD_PU = 5
+    enumerator :: STEELYARD_MACHINE = 0, STEELYARD_PACKAGE = 1, STEELYARD_NUMA = 2, STEELYARD_L3 = 3, &
+      STEELYARD_CORE = 4, STEELYARD_PU = 5
   end enum
   public :: STEELYARD_MACHINE, STEELYARD_PACKAGE, STEELYARD_NUMA, STEELYARD_L3, STEELYARD_CORE, STEELYARD_PU
-  !> Thread counts between a push and its pop, besides the numbers from 1: as it is, and one thread for each core of the
-  !! set.
+  !> Thread counts between a push and its pop, besides the numbers from 1: as it is, and one for each core of the set.
   integer(c_int), parameter, public :: STEELYARD_THREADS_KEEP = -1, STEELYARD_THREADS_ONE_PER_CORE = 0
 
   !> A context: the processes of one node that share a communicator.

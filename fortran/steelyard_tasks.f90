@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 !> Steelyard's tasks for Fortran 2018: the calls and types that steelyard/tasks.h documents, under the same names.
 !! Ranks, types and owners count from 0, as there.
 !!
@@ -194,7 +195,8 @@ contains
       end if
     end if
     call give(create_with_transport(transport, passed, size(types), &
-      c_options(chosen%threads, c_loc(policy), chosen%steal_fraction, chosen%degree, chosen%ranks_per_node), pool), status)
+      c_options(chosen%threads, c_loc(policy), chosen%steal_fraction, chosen%degree, chosen%ranks_per_node), pool), &
+      status)
     if (c_associated(pool%handle)) call callbacks(pool%handle, c_null_funptr, c_funloc(world_rank))
   end subroutine
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The version is that of the project, which stands in CMakeLists.txt."""
 
 import re

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tree of src/intercept/mpi itself, on the ranks of a simulated machine:
 //   smpirun -np N collectives_smpi PATTERN BYTES ROUNDS MICROSECONDS steelyard|library [name=value ...]
-// Before each broadcast ranks come late by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast by rank
-// and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME says.
-// Inside a node there is a model of the shared memory: the leader puts the data up, each takes them at a core's pace.
+// Before each broadcast ranks come late by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast by
+// rank and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME
+// says. Inside a node there is a model of the shared memory: the leader puts the data up, each takes them at a core's
+// pace.
 #include <mpi.h>
 #include <time.h>
 

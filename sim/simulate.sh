@@ -1,6 +1,7 @@
 #!/bin/sh
-# [machine=FILE] simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of FILE (sim/machine.xml), 28 ranks
-# a node. Only what the program itself lets pass takes time there, and messages do.
+# SPDX-License-Identifier: BSD-3-Clause
+# [machine=FILE] simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of FILE (sim/machine.xml),
+# 28 ranks a node. Only what the program itself lets pass takes time there, and messages do.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ranks=$1

@@ -1,8 +1,9 @@
-// A discrete-event model of a task pool, for more processes than can be simulated with MPI. It shares the planning half of
-// src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes of the
-// same node from shared memory, and divides the links of its node among them; the other policies know no nodes. Messages
-// are answered between tasks; each process has a link of limited bandwidth in either direction; talking to somebody for
-// the first time costs a connection. Prints one line a policy; says on stderr how far it is.
+// SPDX-License-Identifier: BSD-3-Clause
+// A discrete-event model of a task pool, for more processes than can be simulated with MPI. It shares the planning half
+// of src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes
+// of the same node from shared memory, and divides the links of its node among them; the other policies know no nodes.
+// Messages are answered between tasks; each process has a link of limited bandwidth in either direction; talking to
+// somebody for the first time costs a connection. Prints one line a policy; says on stderr how far it is.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -164,7 +165,8 @@ class Model {
       connections += static_cast<double>(p.peers.size());
     }
     std::printf(
-        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  taken %5.2f/task  hops %5.2f  connections mean %6.1f most %5zu  "
+        "%-12s efficiency %6.2f %%  seconds %8.4f  moved %5.2f/task  taken %5.2f/task  hops %5.2f  connections mean "
+        "%6.1f most %5zu  "
         "messages %6.1f/process  events %.1f M in %.1f s\n",
         name, 100 * work_ / (end_ * s_.processes), end_, static_cast<double>(moved_) / static_cast<double>(total_),
         static_cast<double>(taken_) / static_cast<double>(total_),
@@ -322,8 +324,8 @@ class Model {
   double serve(std::uint32_t me, double time) {
     Process& p = all_[me];
     if (policy_ == Policy::none) return time;
-    // Its next task, and one for each of its node that looks for one; or, before the thief is in need, what is enough for
-    // itself for a while.
+    // Its next task, and one for each of its node that looks for one; or, before the thief is in need, what is enough
+    // for itself for a while.
     const std::size_t own = policy_ == Policy::master ? 0 : 1 + (node_ > 1 ? idle_[me / node_].size() : 0);
     const std::size_t enough = policy_ == Policy::master ? 0 : ahead() * node_;
     std::size_t askers = p.held.size();

@@ -1,5 +1,7 @@
-// The pool of src/tasks itself, on the ranks of a simulated machine: `smpirun -np N tasks_smpi dlb|random [name=value ...]`.
-// Sleeping, the clock and messages are SimGrid's; all else is what a program gets. Prints what bench/tasks.cpp prints.
+// SPDX-License-Identifier: BSD-3-Clause
+// The pool of src/tasks itself, on the ranks of a simulated machine:
+// `smpirun -np N tasks_smpi dlb|random [name=value ...]`. Sleeping, the clock and messages are SimGrid's; all else is
+// what a program gets. Prints what bench/tasks.cpp prints.
 #include <mpi.h>
 #include <time.h>
 

@@ -1,5 +1,7 @@
 #!/bin/sh
-# expect.sh REGEX COMMAND...: the command must end with status 0 and its output must match. (ctest checks one or the other.)
+# SPDX-License-Identifier: BSD-3-Clause
+# expect.sh REGEX COMMAND...: the command must end with status 0 and its output must match. (ctest checks one or the
+# other.)
 pattern=$1
 shift
 output=$("$@" 2>&1)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """check-prose.py [--root DIR] [--shrink] [--all] [--sources]: finds words that Steelyard's texts must not use.
 
 The words, and what to write instead, stand in tools/vocabulary.txt. Three kinds of text are read:
@@ -208,7 +209,8 @@ def comment_lines(first: int, lines: list[str]) -> list[tuple[int, str]]:
         re.sub(r"^\s*(/\*+<?|\*/|\*|//[/!]*<?|!)? ?", "", re.sub(r"\s*\*/\s*$", "", line), count=1) for line in lines
     ]
     return [
-        (first + i, "" if line.startswith("    ") or re.match(r"-{4,}", line) else line) for i, line in enumerate(bare)
+        (first + i, "" if line.startswith("    ") or re.match(r"-{4,}|SPDX-", line) else line)
+        for i, line in enumerate(bare)
     ]
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """check-prose.py on small projects that are made here."""
 
 import subprocess
@@ -188,8 +189,8 @@ class CheckProse(unittest.TestCase):
             "ranks a node": "Of 8 ranks a node.",
         }
         right = (
-            "Work is left undone. So that one rank leaves. The more threads a rank has, the better. Users who measure. It has "
-            "most of the weight, in a kind of phase, and looks on to stay. An affinity mask. Load imbalance on the dashboard."
+            "Work is left undone. So that one rank leaves. The more threads a rank has, the better. Users who measure. "
+            "It has most of the weight, in a kind of phase, and looks on to stay. An affinity mask. A dashboard."
         )
         (self.root / "tools/vocabulary.txt").write_text((ROOT / "tools/vocabulary.txt").read_text())
         for words, text in texts.items():

@@ -1,6 +1,7 @@
 #!/bin/sh
-# demo.sh BUILD: an unmodified, unbalanced MPI+OpenMP program without and with Steelyard: on the cores of this machine, and on
-# an emulated node of 2 x 24 cores, where threads stand for cores by sleeping instead of computing.
+# SPDX-License-Identifier: BSD-3-Clause
+# demo.sh BUILD: an unmodified, unbalanced MPI+OpenMP program without and with Steelyard: on the cores of this machine,
+# and on an emulated node of 2 x 24 cores, where threads stand for cores by sleeping instead of computing.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -37,7 +38,7 @@ compare() {
 cores=$(nproc)
 OMP_NUM_THREADS=$(((cores + 1) / 2))
 export OMP_NUM_THREADS
-echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work of the second"
+echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work"
 compare real 2 "" "--steps=60 --work=$((40 * OMP_NUM_THREADS)) --imbalance=50 --regions=4"
 
 echo "== 2. Emulated: 2 x 24 cores, 8 ranks x 6 threads; the heaviest rank has twice the mean load"
@@ -49,8 +50,10 @@ if places=$(tools/page-python.sh); then
   PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
 else
-  echo "No page about the second run: python3 lacks packages. To make one: pip install jinja2 jsonschema numpy pandas rich, then"
+  echo "No page about the second run: python3 lacks packages. To make one:"
+  echo "  pip install jinja2 jsonschema numpy pandas rich"
   echo "  $steelyard report $out/emulated.json --html=$out/emulated.html"
 fi
-echo "This built only what the demo runs, for one MPI. \`make test\` installs the rest (other compilers and MPIs, test libraries),"
-echo "builds all libraries, examples, tests and benchmarks for each MPI, and runs every test. That takes several times as long."
+echo "This built only what the demo runs, for one MPI. \`make test\` installs the rest (other compilers and MPIs, test"
+echo "libraries), builds all libraries, examples, tests and benchmarks for each MPI, and runs every test. That takes"
+echo "several times as long."

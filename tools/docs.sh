@@ -1,5 +1,7 @@
 #!/bin/sh
-# docs.sh BUILD PYTHON: the manual as a site and as man pages, in BUILD/docs. Any warning, a broken link among them, is an error.
+# SPDX-License-Identifier: BSD-3-Clause
+# docs.sh BUILD PYTHON: the manual as a site and as man pages, in BUILD/docs. Any warning, a broken link among them, is
+# an error.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)

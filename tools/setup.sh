@@ -1,6 +1,8 @@
 #!/bin/sh
-# setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the Python
-# environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all is there.
+# SPDX-License-Identifier: BSD-3-Clause
+# setup.sh [build|demo|python|test]: installs what is missing to build Steelyard; to build and run the demo; to have the
+# Python environment .venv; or to test (the default: all of it). Or says exactly what to install. Takes no time when all
+# is there.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-test}
@@ -12,11 +14,16 @@ apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >"$log" 2>&1
 }
 
-# The packages of this purpose, one a line. An MPI that is here already (a module, Spack, another package) is enough to build for.
+# The packages of this purpose, one a line. An MPI that is here already (a module, Spack, another package) is enough to
+# build for.
 wanted_packages() {
   case $purpose in
   build | demo)
-    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then grep -v openmpi tools/packages.txt; else cat tools/packages.txt; fi
+    if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
+      grep -v openmpi tools/packages.txt
+    else
+      cat tools/packages.txt
+    fi
     ;;
   python) echo python3-venv ;;
   test) cat tools/packages.txt tools/packages-test.txt ;;
@@ -25,7 +32,8 @@ wanted_packages() {
 
 # missing_of PACKAGE...: those that are not installed.
 missing_of() {
-  # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that provides it.
+  # A package that dpkg-query does not know is missing as well; dpkg writes pkg-config's name as the package that
+  # provides it.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}, ${Provides}\n' 2>/dev/null | sed -n 's/^installed //p' |
     sed 's/ ([^)]*)//g; s/:any//g' | tr -s ', ' '\n\n')
   for package; do
@@ -37,8 +45,9 @@ other_ways() {
   if [ "$purpose" = test ]; then
     cat <<'END'
   Fedora, RHEL and relatives:
-    sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang libomp-devel \
-      cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel google-benchmark-devel python3 clang-tools-extra
+    sudo dnf install gcc-c++ gcc-gfortran cmake ninja-build pkgconf openmpi-devel mpich-devel hwloc-devel clang \
+      libomp-devel cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel \
+      google-benchmark-devel python3 clang-tools-extra
   Spack, without root:
     spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 fmt nlohmann-json \
       tomlplusplus googletest+gmock benchmark python
@@ -47,8 +56,8 @@ END
   else
     cat <<'END'
   Fedora, RHEL and relatives, with the MPI of your choice:
-    sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel capstone-devel fmt-devel \
-      json-devel tomlplusplus-devel
+    sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel \
+      capstone-devel fmt-devel json-devel tomlplusplus-devel
   Spack, without root, with the MPI of your choice:
     spack install cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
     spack load cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
@@ -61,7 +70,8 @@ stop_without_root() {
   say "this needs root. As root, run this command again, or:"
   printf '    sudo apt-get update && sudo apt-get install -y %s\n' "$1"
   other_ways
-  say "stopped: install the packages in one of these ways. Where they come from elsewhere (Spack, modules), use: make SETUP=no ..."
+  say "stopped: install the packages in one of these ways."
+  say "If they come from Spack or modules, use: make SETUP=no ..."
   exit 1
 }
 
@@ -110,17 +120,20 @@ set_up_python() {
   say "preparing the Python environment $venv"
   rm -rf "$venv"
   if python3 -m venv "$venv" >"$log" 2>&1 &&
-    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt >>"$log" 2>&1; then
+    "$venv/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 -r tools/requirements.txt \
+      >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0
   fi
-  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
+  packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket"
+  packages="$packages python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     say "pip could not install $(grep -v '^#' tools/requirements.txt | tr '\n' ' ')- taking $packages"
     apt_install $packages || true
   fi
   rm -rf "$venv"
-  if /usr/bin/python3 -c 'import codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel' 2>>"$log" &&
+  needed="codespell_lib, furo, jinja2, jsonschema, myst_parser, pandas, pytest, setuptools, wheel"
+  if /usr/bin/python3 -c "import $needed" 2>>"$log" &&
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$venv" >>"$log" 2>&1; then
     cp tools/requirements.txt "$venv/ready"
     return 0

@@ -1,8 +1,9 @@
 #!/bin/bash
-# try-debian.sh [BUILD]: a minimal Debian of this machine's release, made anew by mmdebstrap, in which apt installs the package
-# that `make deb` has written to BUILD, with what it recommends: then programs run there under each MPI, a page is made, and the
-# package is purged. As root, with a network that reaches Debian's packages; some minutes. Ends with 77 (skipped) where it cannot
-# be tried. The test package.deb does what can be done without: tests/packaging/check-deb.sh.
+# SPDX-License-Identifier: BSD-3-Clause
+# try-debian.sh [BUILD]: a minimal Debian of this machine's release, made anew by mmdebstrap, in which apt installs the
+# package that `make deb` has written to BUILD, with what it recommends: then programs run there under each MPI, a page
+# is made, and the package is purged. As root, with a network that reaches Debian's packages; some minutes. Ends with 77
+# (skipped) where it cannot be tried. The test package.deb does what can be done without: tests/packaging/check-deb.sh.
 set -eu
 cd "$(dirname "$0")/.."
 skip() { echo "try-debian: skipped: $1"; exit 77; }
@@ -17,7 +18,10 @@ here=$(mktemp -d "${TMPDIR:-/tmp}/try-debian.XXXXXX")
 trap 'rm -rf --one-file-system "$here"' EXIT
 root=$here/root
 echo "== a minimal $suite"
-mmdebstrap --quiet --variant=minbase "$suite" "$root" || { echo "try-debian: mmdebstrap failed: is there a network?"; exit 1; }
+mmdebstrap --quiet --variant=minbase "$suite" "$root" || {
+  echo "try-debian: mmdebstrap failed: is there a network?"
+  exit 1
+}
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 cp "$package" "$root/steelyard.deb"
 cp tools/mpi.env "$root/"

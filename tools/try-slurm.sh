@@ -1,12 +1,16 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # try-slurm.sh [BUILD]: a Slurm of its own on this machine (Debian: slurmctld slurmd slurm-client, as root), on which
-# `srun steelyard run` and the job scripts of examples/slurm are tried. Everything it starts ends with it; files in a new
-# folder. Ends with 77 (skipped) where it cannot be tried.
+# `srun steelyard run` and the job scripts of examples/slurm are tried. Everything it starts ends with it; files in a
+# new folder. Ends with 77 (skipped) where it cannot be tried.
 set -eu
 cd "$(dirname "$0")/.."
 build=$(cd "${1:-build}" && pwd)
 for command in slurmctld slurmd srun sbatch; do
-  command -v "$command" >/dev/null || { echo "try-slurm: skipped: $command is missing: apt-get install slurmctld slurmd slurm-client"; exit 77; }
+  command -v "$command" >/dev/null || {
+    echo "try-slurm: skipped: $command is missing: apt-get install slurmctld slurmd slurm-client"
+    exit 77
+  }
 done
 [ "$(id -u)" -eq 0 ] || { echo "try-slurm: skipped: slurmd wants to be root"; exit 77; }
 cpus=$(nproc)
@@ -79,19 +83,24 @@ for pair in openmpi:pmix mpich:pmi2; do
   echo "== $flavour, srun --mpi=$mpi"
   record=$here/$flavour.json
   status=0
-  OMP_NUM_THREADS=1 timeout 120 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard run --record="$record" "$program" --steps=6 --work=6 \
-    >"$here/$flavour.out" 2>&1 || status=$?
+  OMP_NUM_THREADS=1 timeout 120 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard run --record="$record" "$program" \
+    --steps=6 --work=6 >"$here/$flavour.out" 2>&1 || status=$?
   cat "$here/$flavour.out"
   [ "$status" -eq 0 ] || { echo "  FAILED: exit status $status"; failed=1; }
   check "one job of two ranks" "$here/$flavour.out" '^steelyard: 2 ranks on 1 node'
-  check "the record has job, step and nodes" "$record" "\"slurm\": \\{\"job\": \"[0-9]+\", \"step\": \"[0-9]+\", \"node_list\": \"$host\"\\}"
-  timeout 60 srun --mpi="$mpi" -n 1 -c 1 --cpu-bind=map_cpu:0 steelyard doctor "$program" >"$here/$flavour.doctor" 2>&1 || true
+  check "the record has job, step and nodes" "$record" \
+    "\"slurm\": \\{\"job\": \"[0-9]+\", \"step\": \"[0-9]+\", \"node_list\": \"$host\"\\}"
+  timeout 60 srun --mpi="$mpi" -n 1 -c 1 --cpu-bind=map_cpu:0 steelyard doctor "$program" \
+    >"$here/$flavour.doctor" 2>&1 || true
   grep -E 'launcher|Slurm' "$here/$flavour.doctor" || true
-  check "the doctor on one CPU for two threads" "$here/$flavour.doctor" 'note +Slurm: this task has 1 CPU .*--cpus-per-task=2'
-  OMP_NUM_THREADS=$cpus timeout 60 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard doctor "$program" >"$here/$flavour.shared" 2>&1 || true
+  check "the doctor on one CPU for two threads" "$here/$flavour.doctor" \
+    'note +Slurm: this task has 1 CPU .*--cpus-per-task=2'
+  OMP_NUM_THREADS=$cpus timeout 60 srun --mpi="$mpi" -n 2 --cpu-bind=none steelyard doctor "$program" \
+    >"$here/$flavour.shared" 2>&1 || true
   check "the doctor on tasks that share too few CPUs" "$here/$flavour.shared" \
     "note +Slurm: 2 tasks of this node share $cpus CPUs .* for $((2 * cpus)) threads"
-  timeout 60 srun --mpi=none -n 2 --overcommit --cpu-bind=none steelyard doctor "$program" >"$here/$flavour.alone" 2>&1 || true
+  timeout 60 srun --mpi=none -n 2 --overcommit --cpu-bind=none steelyard doctor "$program" \
+    >"$here/$flavour.alone" 2>&1 || true
   check "the doctor on tasks that will not meet" "$here/$flavour.alone" "note +Slurm: .*srun --mpi=$mpi"
 done
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# try-talp-pages.sh [--installed] [BUILD]: records runs, has talp-pages (PyPI) make its CI report of them, and looks for their
-# figures in it. talp-pages gets an environment of its own, BUILD/talp-pages, as it needs an older pandas than the tests have:
-# about 40 s, once. With --installed, ends with 77 (skipped) where that is not there.
+# SPDX-License-Identifier: BSD-3-Clause
+# try-talp-pages.sh [--installed] [BUILD]: records runs, has talp-pages (PyPI) make its CI report of them, and looks for
+# their figures in it. talp-pages gets an environment of its own, BUILD/talp-pages, as it needs an older pandas than the
+# tests have: about 40 s, once. With --installed, ends with 77 (skipped) where that is not there.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
@@ -13,13 +14,16 @@ python=$root/.venv/bin/python
 [ -x "$python" ] || python=python3
 talp=$build/talp-pages/bin/talp
 if [ ! -x "$talp" ]; then
-  [ "$installed" = no ] || skip "talp-pages is not in $build/talp-pages: run tools/try-talp-pages.sh once, with a network"
+  [ "$installed" = no ] ||
+    skip "talp-pages is not in $build/talp-pages: run tools/try-talp-pages.sh once, with a network"
   echo "try-talp-pages: installing talp-pages in $build/talp-pages"
   rm -rf "$build/talp-pages"
   python3 -m venv "$build/talp-pages"
-  "$build/talp-pages/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 'talp-pages>=3.8' 'pandas<3' || {
+  "$build/talp-pages/bin/pip" install -q --disable-pip-version-check --retries 1 --timeout 20 \
+    'talp-pages>=3.8' 'pandas<3' || {
     rm -rf "$build/talp-pages"
-    echo "try-talp-pages: pip could not install talp-pages (above: its last words): it needs a network that reaches PyPI"
+    echo "try-talp-pages: pip could not install talp-pages: the messages above say why. It needs a network that" \
+      "reaches PyPI."
     exit 1
   }
 fi

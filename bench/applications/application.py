@@ -1,7 +1,9 @@
-"""What is known of an application that was written elsewhere: where it comes from, how it is built and run, how its result is read.
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of an application that was written elsewhere: where it comes from, how it is built and run, how its
+result is read.
 
-Nothing of an application stands in this repository. Its source comes from a folder that the user names, or from its address; or
-its program is that of a package."""
+Nothing of an application stands in this repository. Its source comes from a folder that the user names, or from its
+address; or its program is that of a package."""
 
 import os
 import re
@@ -15,7 +17,8 @@ TREE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "bench"))
 from harness import Failed  # noqa: E402
 
-COMPILERS = {"gcc": {"cxx": "g++", "cc": "gcc", "fc": "gfortran"}, "clang": {"cxx": "clang++-19", "cc": "clang-19", "fc": "gfortran"}}
+COMPILERS = {"gcc": {"cxx": "g++", "cc": "gcc", "fc": "gfortran"},
+             "clang": {"cxx": "clang++-19", "cc": "clang-19", "fc": "gfortran"}}
 
 
 @dataclass(frozen=True)
@@ -57,15 +60,16 @@ class Application:
             for folder in (named / self.name, named / Path(self.source).name):
                 if folder.is_dir():
                     return folder
-            raise Failed(f"{self.name}: neither {named / self.name} nor {named / Path(self.source).name} is there: put its "
-                         f"source there ({self.source}), or leave out --sources")
+            raise Failed(f"{self.name}: neither {named / self.name} nor {named / Path(self.source).name} is there: put "
+                         f"its source there ({self.source}), or leave out --sources")
         folder = cache / self.name
         if not folder.is_dir():
             cache.mkdir(parents=True, exist_ok=True)
-            cloned = subprocess.run(["git", "clone", "--quiet", self.source, str(folder)], capture_output=True, text=True)
+            cloned = subprocess.run(["git", "clone", "--quiet", self.source, str(folder)], capture_output=True,
+                                    text=True)
             if cloned.returncode != 0:
-                raise Failed(f"{self.name}: cannot be cloned from {self.source}: {cloned.stderr.strip()}; name a folder with "
-                             "--sources=DIR")
+                raise Failed(f"{self.name}: cannot be cloned from {self.source}: {cloned.stderr.strip()}; name a "
+                             f"folder with --sources=DIR")
             subprocess.run(["git", "-C", str(folder), "checkout", "--quiet", self.commit], check=True)
         return folder
 
@@ -87,14 +91,16 @@ class Application:
         for name, text in self.files.items():
             (copy / name).write_text(text)
         kinds = COMPILERS[compiler]
-        words = {"cxx": f"mpicxx.{flavour}", "cc": f"mpicc.{flavour}", "fc": f"mpif90.{flavour}", "flags": self.flags.get(compiler, "")}
+        words = {"cxx": f"mpicxx.{flavour}", "cc": f"mpicc.{flavour}", "fc": f"mpif90.{flavour}",
+                 "flags": self.flags.get(compiler, "")}
         # Each MPI's compiler wrapper has variables of its own for the compiler behind it.
         behind = {"OMPI_CXX": kinds["cxx"], "OMPI_CC": kinds["cc"], "OMPI_FC": kinds["fc"], "MPICH_CXX": kinds["cxx"],
                   "MPICH_CC": kinds["cc"], "MPICH_FC": kinds["fc"]}
         done = subprocess.run(self.build.format(**words), shell=True, cwd=copy / self.folder, env=os.environ | behind,
                               capture_output=True, text=True)
         if done.returncode != 0 or not program.exists():
-            raise Failed(f"{self.name}: cannot be built by {compiler} for {flavour}:\n{(done.stdout + done.stderr)[-1500:]}")
+            raise Failed(f"{self.name}: cannot be built by {compiler} for "
+                         f"{flavour}:\n{(done.stdout + done.stderr)[-1500:]}")
         return program
 
     def read(self, output: str) -> tuple[float, tuple[float, ...]]:

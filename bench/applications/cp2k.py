@@ -1,4 +1,6 @@
-"""CP2K: electronic structure of eight water molecules; Fortran. The program of Debian's package, as it is: built for Open MPI."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""CP2K: electronic structure of eight water molecules; Fortran. The program of Debian's package, as it is: built for
+Open MPI."""
 
 from application import Application, Input
 

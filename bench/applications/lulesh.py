@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LULESH 2.0: explicit shock hydrodynamics; C++, static loops, some arrays per thread."""
 
 from application import Application, Input

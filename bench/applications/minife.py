@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MiniFE: an implicit finite-element solver, conjugate gradients; C++, static loops."""
 
 from application import Application, Input

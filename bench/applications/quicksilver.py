@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Quicksilver: Monte Carlo particle transport; C++, static loops with atomics."""
 
 from application import Application, Input
@@ -84,10 +85,12 @@ APPLICATION = Application(
     source="https://github.com/LLNL/Quicksilver",
     commit="eb68bb8d6fc53de1f65011d4e79ff2ed0dd60f3b",
     folder="src",
-    build="make CXX={cxx} CXXFLAGS='-std=c++11 -O2 -fopenmp' CPPFLAGS='-DHAVE_MPI -DHAVE_OPENMP -fopenmp' LDFLAGS=-fopenmp",
+    build="make CXX={cxx} CXXFLAGS='-std=c++11 -O2 -fopenmp' CPPFLAGS='-DHAVE_MPI -DHAVE_OPENMP -fopenmp' "
+          "LDFLAGS=-fopenmp",
     program="qs",
     # Even a box of one material is not balanced: of 2 ranks, one has three times the kernel time of the other.
-    inputs=(Input("unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=False, text=UNBALANCED),),
+    inputs=(Input("unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=False,
+                  text=UNBALANCED),),
     timer=r"(?m)^main +\d+ +[\d.eE+-]+ +[\d.eE+-]+ +([\d.eE+-]+)",
     second=1e6,
     # The last cycle's tallies: integers.

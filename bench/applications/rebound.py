@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """REBOUND: an N-body code; C, guided loops. Its examples with MPI run for ever, so the problem is one of ours."""
 
 from application import Application, Input
@@ -61,7 +62,8 @@ APPLICATION = Application(
           "{cc} -O3 -fopenmp -DMPI -DOPENMP -Isrc problem.c -Lsrc -lrebound -lm -Wl,-rpath,$PWD/src -o problem",
     files={"problem.c": PROBLEM},
     program="problem",
-    inputs=(Input("unbalanced", "20000 0.75 4", balanced=False), Input("balanced", "20000 0.5 4", balanced=True, layouts=((2, 1), (2, 2)))),
+    inputs=(Input("unbalanced", "20000 0.75 4", balanced=False),
+            Input("balanced", "20000 0.5 4", balanced=True, layouts=((2, 1), (2, 2)))),
     timer=r"integration ([\d.eE+-]+) s",
     result=r"particles (\d+) second moments ([\d.eE+-]+) ([\d.eE+-]+) ([\d.eE+-]+)",
 )

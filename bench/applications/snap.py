@@ -1,5 +1,6 @@
-"""SNAP: discrete ordinates transport, sweeps in a pipeline of ranks; Fortran. It asks for its threads by number, so their
-count is its own."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""SNAP: discrete ordinates transport, sweeps in a pipeline of ranks; Fortran. It asks for its threads by number, so
+their count is its own."""
 
 from application import Application, Input
 

@@ -1,6 +1,7 @@
-# Read by cpack: which versions of libraries the Debian package needs, as dpkg-shlibdeps says of what was built. The preload
-# libraries of MPIs have no part in that: each links its MPI, and the package must need none. All else that they link,
-# libsteelyard-alone links, too. Their MPIs are recommended.
+# SPDX-License-Identifier: BSD-3-Clause
+# Read by cpack: which versions of libraries the Debian package needs, as dpkg-shlibdeps says of what was built. The
+# preload libraries of MPIs have no part in that: each links its MPI, and the package must need none. All else that they
+# link, libsteelyard-alone links, too. Their MPIs are recommended.
 if(NOT CPACK_GENERATOR STREQUAL DEB)
   return()
 endif()
@@ -11,7 +12,8 @@ if(NOT DPKG_SHLIBDEPS)
   return()
 endif()
 set(libraries ${build}/${CPACK_STEELYARD_LIBRARIES})
-file(GLOB files ${build}/${CPACK_STEELYARD_PROGRAMS}/steelyard ${libraries}/libsteelyard.so ${libraries}/steelyard/libsteelyard-alone.so)
+file(GLOB files ${build}/${CPACK_STEELYARD_PROGRAMS}/steelyard ${libraries}/libsteelyard.so
+  ${libraries}/steelyard/libsteelyard-alone.so)
 # It wants a source package around it.
 set(folder ${build}/shlibdeps)
 file(WRITE ${folder}/debian/control "Source: steelyard\n\nPackage: steelyard\nArchitecture: any\n")

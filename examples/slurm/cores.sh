@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Cores move between the ranks of a node; the program is as it is. 2 nodes x 8 ranks x 6 threads.
 #SBATCH --job-name=cores
 #SBATCH --nodes=2
@@ -13,5 +14,6 @@ export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 # Since 22.05 srun does not take --cpus-per-task from sbatch.
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1" # into the job's output: what will be seen, and what not
+# into the job's output: what will be seen, and what not
+srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1"
 srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"

@@ -1,5 +1,7 @@
 #!/bin/bash
-# Iterations of dynamic, guided and runtime loops move between threads. What is learnt of each loop is kept for the next job.
+# SPDX-License-Identifier: BSD-3-Clause
+# Iterations of dynamic, guided and runtime loops move between threads. What is learnt of each loop is kept for the next
+# job.
 #SBATCH --job-name=loops
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=4

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Weighs a program and moves nothing: the first thing to run.
 #SBATCH --job-name=observe
 #SBATCH --nodes=2

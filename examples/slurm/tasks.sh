@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tasks find an idle process on any node. The program calls steelyard/tasks.h.
 #SBATCH --job-name=tasks
 #SBATCH --nodes=16

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_COLLECTIVES_H
 #define STEELYARD_COLLECTIVES_H
 /**
@@ -42,7 +43,7 @@ extern "C" {
 static inline int steelyard_bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 #endif
 
-/* ------------------------------------------------------------------------------------------------ for other languages */
+/* ---------------------------------------------------------------------------------------------- for other languages */
 
 /** Any function; to be converted to the type of MPI_Bcast. */
 typedef void (*steelyard_internal_function_t)(void);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_LOOPS_H
 #define STEELYARD_LOOPS_H
 /**
@@ -241,7 +242,7 @@ STEELYARD_API steelyard_status_t steelyard_loops_save(const char* path);
  */
 STEELYARD_API steelyard_status_t steelyard_loops_load(const char* path);
 
-/* ------------------------------------------------------------------------------------------------ for other languages */
+/* ---------------------------------------------------------------------------------------------- for other languages */
 
 /**
  * One execution of a loop by a team that tells itself which threads are in it, for loops.hpp and bindings to other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -21,10 +22,11 @@
 /// The loops of steelyard/loops.h for C++17, header only. Each call is a parallel region of its own (compile with
 /// -fopenmp; without it the iterations run one after the other).
 ///
-///     steelyard::for_each(0, n, [&](int i) { y[i] = f(i); });                   // a loop that is known by file and line
+///     steelyard::for_each(0, n, [&](int i) { y[i] = f(i); });                 // a loop that is known by file and line
 ///     steelyard::Loop loop("sweep", {"staggered", 0.9});
 ///     steelyard::for_each(loop, 0, n, [&](int i) { y[i] = f(i); });
-///     steelyard::for_each(0, n, [&](int begin, int end) { kernel(y + begin, end - begin); });   // whole chunks at a time
+///     steelyard::for_each(0, n, [&](int begin, int end) { kernel(y + begin, end - begin); });   // whole chunks at a
+///                                                                                               time
 ///     double sum = steelyard::reduce(loop, 0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
 ///
 /// Exceptions (policy: steelyard.hpp): the first exception out of a body is thrown again after the loop. The other
@@ -195,7 +197,8 @@ void for_each(steelyard_loop_t* loop, const char* file, int line, Index first, I
 template <class Index, class Value, class Combine, class Body>
 Value reduce(steelyard_loop_t* loop, const char* file, int line, Index first, Index last, Value initial,
              Combine& combine, Body& body) {
-  // Each part is on cache lines of its own and is written once, when its thread has finished. No part contains `initial`.
+  // Each part is on cache lines of its own and is written once, when its thread has finished. No part contains
+  // `initial`.
   struct alignas(128) Part {
     std::optional<Value> value;
   };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_PHASES_H
 #define STEELYARD_PHASES_H
 /**
@@ -87,7 +88,7 @@ typedef struct steelyard_cpuset {
  */
 STEELYARD_API void steelyard_cpuset_format(const steelyard_cpuset_t* cpuset, char* text, size_t size);
 
-/* ------------------------------------------------------------------------------------------------ contexts ---------- */
+/* ---------------------------------------------------------------------------------------------- contexts ---------- */
 
 #ifndef STEELYARD_WITHOUT_MPI
 /**
@@ -152,7 +153,7 @@ STEELYARD_API int steelyard_node_size(const steelyard_node_t* node);
  */
 STEELYARD_API int steelyard_node_rank(const steelyard_node_t* node);
 
-/* ------------------------------------------------------------------------------------------------ queries ----------- */
+/* ---------------------------------------------------------------------------------------------- queries ----------- */
 
 /**
  * Counts the resources of a type on this node.
@@ -276,7 +277,7 @@ STEELYARD_API steelyard_status_t steelyard_node_get_machine(const steelyard_node
  */
 STEELYARD_API steelyard_status_t steelyard_node_get_cpu_kind(const steelyard_node_t* node, int cpu, int* kind);
 
-/* ------------------------------------------------------------------------------------------------ bindings ---------- */
+/* ---------------------------------------------------------------------------------------------- bindings ---------- */
 
 /** Thread counts of the parallel regions between a push and its pop, besides the numbers from 1. */
 enum {
@@ -346,7 +347,7 @@ STEELYARD_API steelyard_status_t steelyard_binding_push_enclosing(steelyard_node
  */
 STEELYARD_API steelyard_status_t steelyard_binding_pop(steelyard_node_t* node);
 
-/* ------------------------------------------------------------------------------------------------ parts of a phase -- */
+/* ---------------------------------------------------------------------------------------------- parts of a phase -- */
 
 /**
  * Chooses processes for each resource of a type. Processes that were bound within a resource when the context was
@@ -385,7 +386,7 @@ STEELYARD_API steelyard_status_t steelyard_node_barrier(steelyard_node_t* node);
  */
 STEELYARD_API steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node);
 
-/* ------------------------------------------------------------------------------------------------ phases ------------ */
+/* ---------------------------------------------------------------------------------------------- phases ------------ */
 
 /**
  * Creates a phase in which chosen processes work, as steelyard_node_distribute() chooses them. Their threads share the
@@ -542,7 +543,7 @@ STEELYARD_API steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase
 STEELYARD_API steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void* data,
                                                          const size_t* sizes, steelyard_view_t* mine);
 
-/* ------------------------------------------------------------------------------------------------ for other languages */
+/* ---------------------------------------------------------------------------------------------- for other languages */
 
 /**
  * How the processes of a node communicate while a context is created, for callers without mpi.h. Each function gets

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -11,7 +12,8 @@
 ///
 ///     steelyard::Node node(MPI_COMM_WORLD);
 ///     steelyard::Phase wide(node, STEELYARD_NUMA, 1);
-///     if (steelyard::ScopedPhase scope(wide); scope.chosen()) threaded_library();   // all processes leave at the end of the if
+///     if (steelyard::ScopedPhase scope(wide); scope.chosen()) threaded_library();   // all processes leave at the end
+///                                                                                   of the if
 ///
 /// Exceptions: the policy of steelyard.hpp. No class of this header is thread-safe. Resources are named by the
 /// enumerators of steelyard_resource_t.

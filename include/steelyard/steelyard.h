@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_STEELYARD_H
 #define STEELYARD_STEELYARD_H
 /**

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_TASKS_H
 #define STEELYARD_TASKS_H
 /**
@@ -215,7 +216,7 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* 
  */
 STEELYARD_API steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool);
 
-/* ------------------------------------------------------------------------------------------------ inside a task ----- */
+/* ---------------------------------------------------------------------------------------------- inside a task ----- */
 
 /**
  * Sets the result of a task. The last call counts. Without a call the result has 0 bytes.
@@ -265,7 +266,7 @@ STEELYARD_API steelyard_status_t steelyard_task_spawn(steelyard_task_t* task, in
  */
 STEELYARD_API void steelyard_task_yield(steelyard_task_t* task);
 
-/* ------------------------------------------------------------------------------------------------ statistics -------- */
+/* ---------------------------------------------------------------------------------------------- statistics -------- */
 
 /** What this process has done since the pool was created. */
 typedef struct steelyard_task_pool_statistics {
@@ -296,7 +297,7 @@ typedef struct steelyard_task_pool_statistics {
 STEELYARD_API steelyard_status_t steelyard_task_pool_get_statistics(const steelyard_task_pool_t* pool,
                                                                     steelyard_task_pool_statistics_t* statistics);
 
-/* ------------------------------------------------------------------------------------------------ for other languages */
+/* ---------------------------------------------------------------------------------------------- for other languages */
 
 /**
  * How the processes of a pool communicate, for callers without mpi.h. Each function gets `self`. All are called by the

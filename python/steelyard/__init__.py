@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Run records of Steelyard as data frames.
 
 >>> import steelyard

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`python3 -m steelyard`: what `steelyard report` calls. Where a package is missing, it says which, and how it is
 installed."""
 

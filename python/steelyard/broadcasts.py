@@ -1,4 +1,6 @@
-"""Sections about broadcasts and scatters: who came late, and what became of the trees in which they go from node to node."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sections about broadcasts and scatters: who came late, and what became of the trees in which they go from node to
+node."""
 
 from __future__ import annotations
 
@@ -62,8 +64,8 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
     if shared is None or library is None:
         return "What that won is not known: only --collectives=auto compares."
     waits = (
-        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} through "
-        f"shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
+        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} "
+        f"through shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
     )
     stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
     return f"{waits}." if stands_out else f"{waits}: no statistically significant difference."
@@ -84,16 +86,18 @@ def broadcast_trees(run: Run) -> Optional[Section]:
         return None
     shown, sentences = of_interest(found)[:TOLD], [f"{_upper(sentence)}." for sentence in told(found)]
     lateness = [by for tree in shown for by in tree.late.values()]
-    pictures = [Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0))) for tree, sentence in zip(shown, sentences)]
+    pictures = [Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0)))
+                for tree, sentence in zip(shown, sentences)]
     caption = (
-        "Each stands for a node of the machine, and bears the rank that leads it. It gets the data from the one above, who serves the one "
-        "farthest to the left first. Late is who came more than 50 µs after the data to at least every fourth broadcast that Steelyard had taken over; "
-        "the colour says by how much, on average over those. Far earlier: less than half as late. Point at a rank to see by which way the data come to it."
+        "Each stands for a node of the machine, and bears the rank that leads it. It gets the data from the one above, "
+        "who serves the one farthest to the left first. Late is who came more than 50 µs after the data to at least "
+        "every fourth broadcast that Steelyard had taken over; the colour says by how much, on average over those. Far "
+        "earlier: less than half as late. Point at a rank to see by which way the data come to it."
     )
     if not all(map(is_whole, shown)):
         caption += (
-            f" Of large trees, up to {MOST} late ranks are drawn, those with most others below them, and who stands at last where they "
-            "stood at first; +n are the others below it, via n those on the way."
+            f" Of large trees, up to {MOST} late ranks are drawn, those with most others below them, and who stands at "
+            f"last where they stood at first; +n are the others below it, via n those on the way."
         )
     legend = shades(lateness) if shown else []
     if any(tree.changed for tree in shown):

@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The timeline as the page keeps it: blocks of ranks, compressed, from which the browser draws at any zoom
 (assets/timeline.js).
 
 A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits
-in 255ths, the thread count, and the shares of what is rare (lent, quiesced), where the run had any. Ends are written as differences to the rank before, which in step takes nearly
-nothing, and both columns of numbers as planes of bytes, whose counts stand first. All of it is deflated, in base64.
+in 255ths, the thread count, and the shares of what is rare (lent, quiesced), where the run had any. Ends are written as
+differences to the rank before, which in step takes nearly nothing, and both columns of numbers as planes of bytes,
+whose counts stand first. All of it is deflated, in base64.
 """
 
 from __future__ import annotations
@@ -124,7 +126,8 @@ def _without_gaps(samples: Samples) -> Samples:
 
 
 def _planes(column: npt.NDArray[np.int64]) -> tuple[int, bytes]:
-    """Zigzag; the lowest bytes of all numbers, then the next ones, as many as the largest has: how many, and all of them."""
+    """Zigzag; the lowest bytes of all numbers, then the next ones, as many as the largest has: how many, and all of
+    them."""
     zigzag = np.where(column >= 0, column << 1, (-column << 1) - 1)
     count = max(1, (int(zigzag.max(initial=0)).bit_length() + 7) // 8)
     bytewise = zigzag.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :count]

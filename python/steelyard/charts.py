@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small charts as SVG that takes its colours from the page: horizontal bars, stacked or with noise bands."""
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def _row(row: Bar, y: float, scale: float) -> list[str]:
         half, middle = row.noise * scale, y + ROW / 2 - 0.5
         low, high = max(LABEL, x - half), x + half
         out.append(
-            f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} {middle - 4}v8"/>'
+            f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} '
+            f'{middle - 4}v8"/>'
         )
         x = high
     out.append(_text(x + 8, y + 16, row.after, "small"))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks a record against the published schema: fast where all is right, with every place and reason where something
 is not."""
 
@@ -27,8 +28,8 @@ def schema() -> dict[str, Any]:
 def examine(
     record: Any, checked: Callable[[], None] = lambda: None
 ) -> tuple[list[str], list[Union[samples.Samples, samples.Packed]]]:
-    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. `checked()` is called after each
-    timeline."""
+    """All that is wrong, as "place: sentence", and the ranks' timelines where nothing is. `checked()` is called after
+    each timeline."""
     timelines: list[Union[samples.Samples, samples.Packed]] = []
     wrong: list[str] = []
     if not _compiled()(record):

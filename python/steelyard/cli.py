@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `steelyard report` does beyond the verdict: pages, traces, comparisons."""
 
 from __future__ import annotations

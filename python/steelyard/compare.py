@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Two runs side by side: what differs beyond noise, and what does not.
 
 The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many
@@ -287,7 +288,11 @@ def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
 
 def _of_ranks(comparison: Comparison) -> list[str]:
     more = len(comparison.ranks) - 10
-    said = [f"{plural(more, 'more rank')} {'waits' if more == 1 else 'wait'} longer or shorter in MPI."] if more > 0 else []
+    said = (
+        [f"{plural(more, 'more rank')} {'waits' if more == 1 else 'wait'} longer or shorter in MPI."]
+        if more > 0
+        else []
+    )
     if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
         said.append(
             f"{plural(comparison.ranks_alike, 'other rank' if comparison.ranks else 'rank')} "

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The comparison of two runs as a page."""
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def html(a: Run, b: Run, names: tuple[str, str], progress: Optional[Progress] = 
 
 
 def _run(run: Run, name: str) -> str:
-    return f"{name}, started {run.record['started'].replace('T', ' ').replace('Z', ' UTC')}, {duration(run.record['wall'])}."
+    return (
+        f"{name}, started {run.record['started'].replace('T', ' ').replace('Z', ' UTC')},"
+        f" {duration(run.record['wall'])}."
+    )
 
 
 def _sections(found: Comparison) -> list[Section]:
@@ -43,7 +47,8 @@ def _sections(found: Comparison) -> list[Section]:
             "What differs beyond noise, and what does not?",
             ["After the last move of each run:"] if found.settled else [],
             table=_table(found.settled) if found.settled else None,
-            caption="Bands are those of the variation inside each run, at 95 %. From one run to the next it can be more: repeat what matters.",
+            caption="Bands are those of the variation inside each run, at 95 %. From one run to the next it can be "
+                    "more: repeat what matters.",
         )
     ]
     phase = [difference for difference in found.settled if difference.relative]
@@ -102,4 +107,7 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 def _shown(found: Comparison) -> str:
     more = f"Shown are {ROWS} of {len(found.ranks)} that do. " if len(found.ranks) > ROWS else ""
-    return f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ beyond noise."
+    return (
+        f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ beyond"
+        " noise."
+    )

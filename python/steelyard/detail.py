@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of one kind of thing each: loops, tasks, decisions, ranks, nodes."""
 
 from __future__ import annotations
@@ -41,13 +42,17 @@ def loops(run: Run) -> Optional[Section]:
             count(row["executions"]),
             count(row["iterations"]) if row["iterations"] else nothing(),
             count(row["threads"]) if row["threads"] else nothing(),
-            Cell(band(row["gain"], row["gain_noise"]), float(row["gain"])) if row["against"] else Cell("not measured", 0.0),
+            Cell(band(row["gain"], row["gain_noise"]),
+                 float(row["gain"])) if row["against"] else Cell("not measured", 0.0),
             text(row["against"]) if row["against"] else nothing(),
             text(row["why"]),
             kind="" if ours else "declined",
         )
     caption = "Idle: of the threads' time in the loop. Moved: iterations that other threads than their owners ran. "
-    caption += "Gain: time that a loop takes less than with the strategy beside it, by the trials of auto, with its noise band."
+    caption += (
+        "Gain: time that a loop takes less than with the strategy beside it, by the trials of auto, with its noise"
+        " band."
+    )
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
 
@@ -60,9 +65,10 @@ def tasks(run: Run) -> Optional[Section]:
     hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
     busy = sums["busy_seconds"] / sums["run_seconds"] if sums["run_seconds"] else 0.0
     words = [
-        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
-        f"spent in tasks. A result took {hops:.2f} transfers on its way home. "
-        + (f"No rank talked to more than {plural(most, 'rank')} of other nodes." if most else "No rank talked to other nodes.")
+        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the "
+        f"time in runs was spent in tasks. A result took {hops:.2f} transfers on its way home. "
+        + (f"No rank talked to more than {plural(most, 'rank')} of other nodes." if most
+           else "No rank talked to other nodes.")
     ]
     order = (
         frame.index
@@ -157,7 +163,8 @@ def decisions(run: Run) -> Optional[Section]:
         table.add(
             seconds(row["time"]),
             *([count(row["node"])] if several else []),
-            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "stay"),  # long lists may go on in the next line
+            # long lists may go on in the next line
+            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "stay"),
             text(row["outcome"] + times),
             Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
             measured,
@@ -167,7 +174,10 @@ def decisions(run: Run) -> Optional[Section]:
         )
     caption = "Gains are of the time of a phase, with the band of noise. Declined plans are pale."
     if len(shown) < len(frame):
-        caption += f" Shown are the {len(shown)} of {len(frame)} decisions: moves before declined plans, and of each those with the largest forecast."
+        caption += (
+            f" Shown are the {len(shown)} of {len(frame)} decisions: moves before declined plans, and of each those"
+            " with the largest forecast."
+        )
     return Section("decisions", "What was decided, why, and what came of it?", table=table, caption=caption)
 
 

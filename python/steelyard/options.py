@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options of Steelyard as run records tell them: older records have other names and values."""
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _NONE = {"loops-learn", "loops-replay", "emulate", "config"}
 
 def current(options: dict[str, str]) -> dict[str, str]:
     """The options of a record of any version, by the names and values that Steelyard has for them now."""
-    return {now: _value(now, value) for now, value in ((_RENAMED.get(name, name), value) for name, value in options.items())}
+    return {now: _value(now, value) for now, value in ((_RENAMED.get(name, name),
+                                                        value) for name, value in options.items())}
 
 
 def _value(name: str, value: str) -> str:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of the run as a whole: where time went, who waited for whom, whether it helped."""
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def activity(run: Run) -> Optional[Section]:
     if not has_samples(run):
         return None
     caption = (
-        "A row is a rank. Where a pixel holds more than one activity, their colours are mixed by share; once zoomed in, each "
-        "sample computes first and waits in MPI then. Drag to move; the wheel zooms time once the picture was clicked, with Shift "
-        "ranks; double-click, arrow keys, + and − work, too."
+        "A row is a rank. Where a pixel holds more than one activity, their colours are mixed by share; once zoomed "
+        "in, each sample computes first and waits in MPI then. Drag to move; the wheel zooms time once the picture was "
+        "clicked, with Shift ranks; double-click, arrow keys, + and − work, too."
     )
     if moves := int((run.decisions["outcome"] != "declined").sum()):
         caption += " Dashed lines: cores moved."
@@ -93,7 +94,10 @@ def cores(run: Run) -> Optional[Section]:
     if changed:
         words = f"{plural(changed, 'rank')} of {number(len(before))} ended with other cores than they began with."
     most = max(most_threads(rank["timeline"]) for rank in run.record["ranks"])
-    caption = f"The darker or higher, the more threads a rank has; the most is {most}. The picture follows the zoom of the one above."
+    caption = (
+        f"The darker or higher, the more threads a rank has; the most is {most}. The picture follows the zoom of the"
+        " one above."
+    )
     return Section(
         "cores", "How many cores did each process have?", [words], canvas="cores", height=_height(run), caption=caption
     )

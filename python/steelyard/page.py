@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One self-contained page about a run: `html(run)`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace for Paraver: trace.prv with states and events, trace.pcf with what they mean, trace.row with the names of
 rows.
 
@@ -54,7 +55,10 @@ def _header(run: Run, end: int) -> str:
     nodes = {int(str(index)): place for place, index in enumerate(run.nodes.index, 1)}
     cores = ",".join(str(max(1, cores)) for cores in run.nodes["cores"]) or "1"
     tasks = ",".join(f"1:{nodes.get(rank['node'], 1)}" for rank in run.record["ranks"])
-    return f"#Paraver ({when:%d/%m/%Y at %H:%M}):{end}_ns:{max(1, len(nodes))}({cores}):1:{len(run.record['ranks'])}({tasks})\n"
+    return (
+        "#Paraver"
+        f" ({when:%d/%m/%Y at %H:%M}):{end}_ns:{max(1, len(nodes))}({cores}):1:{len(run.record['ranks'])}({tasks})\n"
+    )
 
 
 def _cpus(run: Run) -> Iterator[int]:
@@ -100,11 +104,12 @@ def _meanings() -> str:
     colours = "".join(f"{number}    {{{r},{g},{b}}}\n" for number, (_, (r, g, b)) in STATES.items())
     outcomes = "".join(f"{number}      {words}\n" for words, number in OUTCOMES.items())
     return (
-        "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\nLOOK_BACK           100\nSPEED               1\n"
-        "FLAG_ICONS          ENABLED\nNUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n"
+        "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\nLOOK_BACK           100\nSPEED      "
+        "         1\nFLAG_ICONS          ENABLED\nNUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n"
         f"DEFAULT_SEMANTIC\n\nTHREAD_FUNC         State As Is\n\n\nSTATES\n0    not recorded\n{states}\n\n"
         f"STATES_COLOR\n0    {{244,246,248}}\n{colours}\n\n"
-        f"EVENT_TYPE\n0    {THREADS}    Threads of the rank\n\n\nEVENT_TYPE\n0    {DECISION}    Decision of Steelyard\nVALUES\n{outcomes}\n"
+        f"EVENT_TYPE\n0    {THREADS}    Threads of the rank\n\n\nEVENT_TYPE\n0    {DECISION}    Decision of "
+        f"Steelyard\nVALUES\n{outcomes}\n"
     )
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """JSON of a run record. Nearly all of a large one is packed timelines, in strings of many kilobytes: these are cut out,
 which takes a fraction of the time and memory that json needs to look at each of their letters."""
 

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A trace for the Perfetto UI (https://ui.perfetto.dev), in its protobuf format.
 
-A rank is a process with one track of what it does (stretches.py) and a counter of its threads. Decisions are instants of
-their own.
+A rank is a process with one track of what it does (stretches.py) and a counter of its threads. Decisions are instants
+of their own.
 """
 
 from __future__ import annotations

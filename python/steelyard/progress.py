@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far long work is and how long it will take, on a terminal; nothing elsewhere, or where `rich` is missing."""
 
 from __future__ import annotations

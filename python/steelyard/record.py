@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reading and checking run records."""
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _RENAMED = {  # members of `tasks` in records of earlier versions
     "busy": "busy_seconds",
     "inside": "run_seconds",
 }
-_NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")  # members of a rank that have tables of their own
+# members of a rank that have tables of their own
+_NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
 
@@ -43,7 +45,8 @@ class InvalidRecord(ValueError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a program. All times in the frames are in seconds since MPI_Init, or seconds long; gains are fractions.
+    """One run of a program. All times in the frames are in seconds since MPI_Init, or seconds long; gains are
+    fractions.
 
     The columns carry the names that the members have in the file; ``schema()`` describes each of them.
     """
@@ -55,25 +58,28 @@ class Run:
         """In a line: a record may have megabytes."""
         nodes, ranks = len(self.record["nodes"]), len(self.record["ranks"])
         command = " ".join(self.record["command"])
-        return f"<Run of {command}: {plural(ranks, 'rank')} on {plural(nodes, 'node')}, {duration(self.record['wall'])}>"
+        return (
+            f"<Run of {command}: {plural(ranks, 'rank')} on {plural(nodes, 'node')}, {duration(self.record['wall'])}>"
+        )
 
     _timelines: list[Union[Samples, Packed]] = field(default_factory=list, repr=False)
 
     def samples(self) -> Iterator[tuple[int, Samples]]:
-        """Each rank with its timeline in columns (see `Samples`), one after the other: for records whose whole timeline is
-        too large for one data frame."""
+        """Each rank with its timeline in columns (see `Samples`), one after the other: for records whose whole timeline
+        is too large for one data frame."""
         for index, rank in enumerate(self.record["ranks"]):
             known = self._timelines[index] if self._timelines else unpack(rank["timeline"])
             yield rank["rank"], known.unpack() if isinstance(known, Packed) else known
 
     @functools.cached_property
     def ranks(self) -> pd.DataFrame:
-        """One row a rank, indexed by it: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason,
-        cpu (s on a core, of all threads) and preempted (times that one had to leave it to another; both 0 where they are not
-        known), and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time; region_useful, omp_imbalance,
-        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are thread time; came_late is the part of
-        borrowed on cores that came while a region ran; quiesced is the part of mpi asleep in phases; regions,
-        virtual_regions (those with virtual threads) and mpi_calls are counts. Derived: busy (wall time outside MPI) and useful (thread time of computing)."""
+        """One row a rank, indexed by it: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling,
+        fixed_reason, cpu (s on a core, of all threads) and preempted (times that one had to leave it to another; both 0
+        where they are not known), and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time;
+        region_useful, omp_imbalance, omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are
+        thread time; came_late is the part of borrowed on cores that came while a region ran; quiesced is the part of
+        mpi asleep in phases; regions, virtual_regions (those with virtual threads) and mpi_calls are counts. Derived:
+        busy (wall time outside MPI) and useful (thread time of computing)."""
         totals = _properties("totals")
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
@@ -100,49 +106,52 @@ class Run:
 
     @functools.cached_property
     def timeline(self) -> pd.DataFrame:
-        """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads; and
-        of what it waited, lent (core time offered to others) and quiesced (wall time asleep in a phase)."""
+        """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads;
+        and of what it waited, lent (core time offered to others) and quiesced (wall time asleep in a phase)."""
         kinds = {**_properties("sample"), **dict.fromkeys(RARE, "float64")}
         parts = list(self.samples())
-        columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts], [len(samples) for _, samples in parts])}
+        columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts],
+                                                     [len(samples) for _, samples in parts])}
         for name in kinds:
             columns[name] = np.concatenate([getattr(samples, name) for _, samples in parts]) if parts else []
         return pd.DataFrame(columns).astype({"rank": "int64", **kinds})
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
-        """Every plan, taken or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome (declined, taken,
-        confirmed or undone), measured_gain, measured_noise, repeats."""
+        """Every plan, taken or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome (declined,
+        taken, confirmed or undone), measured_gain, measured_noise, repeats."""
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property
     def loops(self) -> pd.DataFrame:
-        """One row a loop with schedule(runtime), dynamic or guided, by its site: ranks, executions, iterations, threads,
-        strategy, why, time, and the fractions idle and stolen; gain with gain_noise, as fractions of the time with the
-        strategy `against`, where that is not empty. Empty where the record is older than this table."""
+        """One row a loop with schedule(runtime), dynamic or guided, by its site: ranks, executions, iterations,
+        threads, strategy, why, time, and the fractions idle and stolen; gain with gain_noise, as fractions of the time
+        with the strategy `against`, where that is not empty. Empty where the record is older than this table."""
         frame = _frame(self.record.get("loops", []), _properties("loop"))
         return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
     def kept_regions(self) -> pd.DataFrame:
-        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function (that it is
-        in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were none."""
+        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function
+        (that it is in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were
+        none."""
         return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
 
     @functools.cached_property
     def tasks(self) -> pd.DataFrame:
-        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_local (tasks taken from ranks of the
-        same node) and stolen_remote (from other nodes), results_sent and the hops that these took, messages, connections and
-        degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had none."""
+        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_local (tasks taken from ranks of
+        the same node) and stolen_remote (from other nodes), results_sent and the hops that these took, messages,
+        connections and degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had
+        none."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property
     def collectives(self) -> pd.DataFrame:
-        """One row a rank whose broadcasts Steelyard looked at: calls, of those shared (through shared memory alone), tree
-        (between nodes as well) and library (left or given back), late (to which it came after the data) and behind (s, the
-        sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and its noise.
-        Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes. Empty where there
-        were none."""
+        """One row a rank whose broadcasts Steelyard looked at: calls, of those shared (through shared memory alone),
+        tree (between nodes as well) and library (left or given back), late (to which it came after the data) and behind
+        (s, the sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and
+        its noise. Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory,
+        left_nodes. Empty where there were none."""
         return self._over_board("broadcasts")
 
     @functools.cached_property
@@ -158,8 +167,9 @@ class Run:
 
     @functools.cached_property
     def trees(self) -> pd.DataFrame:
-        """The trees of broadcasts between nodes, one row a position of each (0: the root; who stands at another gets the data
-        from the one without its lowest bit): tree, position, and the ranks that stood there, first and last (-1: none)."""
+        """The trees of broadcasts between nodes, one row a position of each (0: the root; who stands at another gets
+        the data from the one without its lowest bit): tree, position, and the ranks that stood there, first and last
+        (-1: none)."""
         rows = [
             {"tree": number, "position": position, "first": first, "last": last}
             for number, tree in enumerate(self.record.get("trees", []))
@@ -208,8 +218,8 @@ def _read(
 
 
 class _Counted:
-    """Counts the ranks as they are read, and then as they are checked. Nodes, which tell how many there will be, stand in
-    front of them."""
+    """Counts the ranks as they are read, and then as they are checked. Nodes, which tell how many there will be, stand
+    in front of them."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress

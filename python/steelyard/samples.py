@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Timelines in columns: from the list of samples that a record holds for each rank, or from the packed form of a
 large one."""
 

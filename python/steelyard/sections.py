@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sections of the page: each answers the question in its title, or says in a sentence why the record cannot."""
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ def absent(run: Run) -> Optional[Section]:
         items.append("No trees of broadcasts: no communicator spans nodes, or each made too few broadcasts for one.")
     if not len(run.loops):
         items.append(
-            "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or the record is older."
+            "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or "
+            "the record is older."
         )
     if not len(run.tasks):
         items.append("No tasks: the program called no task pool of Steelyard's.")
@@ -64,6 +66,7 @@ def how(run: Run) -> Section:
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
         f"Seen at work: {', '.join(record['intercepted']) or 'nothing'}.",
         f"Options: {' '.join(told) or 'none'}.",
-        'The same numbers as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks, run.timeline, run.decisions.',
+        'The same numbers as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks, run.timeline, '
+        'run.decisions.',
     ]
     return Section("how", "How was this measured?", items=items)

@@ -1,5 +1,6 @@
-"""What a rank did, one activity after the other, as traces have it: a sample of the record computes first, then waits in
-OpenMP, then in MPI. The parts are measured, their order inside of a sample is not."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a rank did, one activity after the other, as traces have it: a sample of the record computes first, then waits
+in OpenMP, then in MPI. The parts are measured, their order inside of a sample is not."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ ACTIVITIES = ("computing", "waiting in OpenMP", "waiting in MPI", "waiting, core
 
 
 def stretches(samples: Samples) -> Iterator[tuple[int, tuple[int, ...], int]]:
-    """Begin, what each of ACTIVITIES took, in ns, and the threads of each sample. A sample ends where the next begins."""
+    """Begin, what each of ACTIVITIES took, in ns, and the threads of each sample. A sample ends where the next
+    begins."""
     mpi, omp = samples.mpi_share, samples.omp_share
     lent, asleep = samples.lent_share, samples.quiesced_share
     for i in range(len(samples)):

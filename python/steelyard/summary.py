@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The summary in whole sentences: how much was waiting, what was moved, and whether it helped."""
 
 from __future__ import annotations
@@ -184,8 +185,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     if len(run.tasks):
         tasks = run.tasks.sum()
         sentences.append(
-            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by ranks of the same node and "
-            f"{number(tasks['stolen_remote'])} by other nodes."
+            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by ranks of the same "
+            f"node and {number(tasks['stolen_remote'])} by other nodes."
         )
     return " ".join(sentences)
 
@@ -211,7 +212,8 @@ def _stayed(run: Run) -> str:
     reasons: dict[str, list[int]] = defaultdict(list)
     for index, node in run.nodes.iterrows():
         alone = (
-            "one rank on the node, no other rank to exchange cores with" if node["ranks"] == 1 else "no reason was recorded"
+            "one rank on the node, no other rank to exchange cores with" if node["ranks"] == 1
+            else "no reason was recorded"
         )
         reasons[node["nothing_moved"] or alone].append(int(str(index)))
     if not reasons:
@@ -242,8 +244,9 @@ def _gain_in_words(found: list[Gain]) -> str:
     if len(found) > 1:
         clear = sum(gain.stands_out and gain.value > 0 for gain in found)
         return (
-            f"On {clear} of {len(found)} nodes a step became significantly shorter: {band(best.value, best.noise)} less time "
-            f"on node {best.node}, the largest gain; {band(worst.value, worst.noise)} on node {worst.node}, the smallest."
+            f"On {clear} of {len(found)} nodes a step became significantly shorter: {band(best.value, best.noise)} "
+            f"less time on node {best.node}, the largest gain; {band(worst.value, worst.noise)} on node {worst.node}, "
+            "the smallest."
         )
     lengths = f"a step takes {duration(best.after)} instead of {duration(best.before)}"
     amount = f"{band(abs(best.value), best.noise)} {'less' if best.value > 0 else 'more'} time"
@@ -278,7 +281,10 @@ def _busy(run: Run) -> Optional[str]:
     threads = ranks.groupby("node")["threads_at_start"].sum()
     for index, node in run.nodes.iterrows():
         if (needed := int(threads.get(int(str(index)), 0))) > node["cores"]:
-            return f"{found}: node {index} has {needed} threads for {plural(int(node['cores']), 'core')}. Start fewer ranks or threads."
+            return (
+                f"{found}: node {index} has {needed} threads for {plural(int(node['cores']), 'core')}. Start fewer"
+                " ranks or threads."
+            )
     return f"{found}: other programs ran there. Measure again without them."
 
 

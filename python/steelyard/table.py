@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables of a page: columns with a name and an explanation, cells that know by what they sort."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The run in the JSON of TALP (DLB 3.5), from which talp-pages makes its reports."""
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""A binomial tree as SVG that takes its colours from the page: all of it, or of a large one the ranks that matter, with how
-many others each of them stands for."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A binomial tree as SVG that takes its colours from the page: all of it, or of a large one the ranks that matter, with
+how many others each of them stands for."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ SHADES, NEARLY = 3, 0.1
 
 @dataclass
 class Node:
-    """What is drawn. `skipped`: ranks between it and the one drawn above it; `hidden`: ranks below it that are not drawn."""
+    """What is drawn. `skipped`: ranks between it and the one drawn above it; `hidden`: ranks below it that are not
+    drawn."""
 
     position: int
     rank: int
@@ -77,7 +79,8 @@ def _pill(rank: int) -> float:
 
 
 def _of_interest(tree: Tree) -> set[int]:
-    """Of the late ranks those with most others below them, who leads in their place, and who stands now where they stood."""
+    """Of the late ranks those with most others below them, who leads in their place, and who stands now where they
+    stood."""
     where, now = ({rank: position for position, rank in enumerate(order)} for order in (tree.first, tree.last))
 
     def held_up(rank: int) -> int:
@@ -157,11 +160,16 @@ def _edge(node: Node) -> str:
 
 
 def _via(node: Node) -> str:
-    return f'<text x="{node.x:.1f}" y="{node.y - 4}" class="small middle halo">via {node.skipped}</text>' if node.skipped else ""
+    return (
+        f'<text x="{node.x:.1f}" y="{node.y - 4}" class="small middle halo">via {node.skipped}</text>'
+        if node.skipped
+        else ""
+    )
 
 
 def _pill_of(node: Node, late: Optional[float], most: float, receivers: int, before: Optional[int]) -> str:
-    """`late`: s, None in time. `before`: how many get the data through it in the other picture, None where it is not there."""
+    """`late`: s, None in time. `before`: how many get the data through it in the other picture, None where it is not
+    there."""
     width, colour = _pill(node.rank), shade(late, most)
     words = f"rank {node.rank}: {'in time' if late is None else duration(late) + ' late'}; "
     words += f"{plural(receivers, 'other')} {'gets' if receivers == 1 else 'get'} the data through it, "
@@ -170,9 +178,11 @@ def _pill_of(node: Node, late: Optional[float], most: float, receivers: int, bef
     moved = " moved" if before != receivers else ""
     out = (
         f'<g class="node" data-rank="{node.rank}" data-path="{path}"><title>{escape(words)}</title>'
-        f'<rect class="late{colour}{moved}" x="{node.x - width / 2:.1f}" y="{node.y + 1}" width="{width:.1f}" height="{PILL - 2}" rx="9"/>'
-        f'<text class="on{colour}" x="{node.x:.1f}" y="{node.y + 14}">{node.rank}</text>'
+        f'<rect class="late{colour}{moved}" x="{node.x - width / 2:.1f}" y="{node.y + 1}" width="{width:.1f}" '
+        f'height="{PILL - 2}" rx="9"/><text class="on{colour}" x="{node.x:.1f}" y="{node.y + 14}">{node.rank}</text>'
     )
     if node.hidden:
-        out += f'<text x="{node.x:.1f}" y="{node.y + PILL + 11}" class="small middle halo">+{number(node.hidden)}</text>'
+        out += (
+            f'<text x="{node.x:.1f}" y="{node.y + PILL + 11}" class="small middle halo">+{number(node.hidden)}</text>'
+        )
     return out + "</g>"

@@ -1,5 +1,6 @@
-"""Trees of broadcasts between nodes: who stood where, who came late, and whom that held up. Told in the same words as by the
-terminal (src/observe/late_in_trees.cpp)."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees of broadcasts between nodes: who stood where, who came late, and whom that held up. Told in the same words as
+by the terminal (src/observe/late_in_trees.cpp)."""
 
 from __future__ import annotations
 
@@ -58,8 +59,8 @@ def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
 
 
 def often_late(run: Run) -> dict[int, float]:
-    """Ranks that came late to at least every fourth of the broadcasts that Steelyard had taken over: by how much, on average
-    over those to which they did; worst first."""
+    """Ranks that came late to at least every fourth of the broadcasts that Steelyard had taken over: by how much, on
+    average over those to which they did; worst first."""
     frame = run.collectives
     frame = frame[(frame["late"] > 0) & (4 * frame["late"] >= frame["shared"] + frame["tree"])]
     lateness = (frame["behind"] / frame["late"]).sort_values(ascending=False, kind="stable")
@@ -80,7 +81,8 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
 
     leader = {of(rank): rank for rank in last}
     if last and first:
-        # Whoever is root stands at 0, and the one whose place that is in the root's: both with the root of the last plan.
+        # Whoever is root stands at 0, and the one whose place that is in the root's: both with the root of the last
+        # plan.
         root = next((place for place, rank in enumerate(first) if of(rank) == of(last[0])), 0)
         first = [*first]
         first[0], first[root] = first[root], first[0]
@@ -97,7 +99,8 @@ def told(found: Sequence[Tree]) -> list[str]:
     if len(shown) > TOLD:
         sentences.append(f"{plural(len(shown) - TOLD, 'more tree')} with late ranks or another order")
     if others := len(found) - len(shown):
-        sentences.append(f"{plural(others, 'tree')} in which nobody came late to every fourth broadcast, and nobody moved")
+        sentences.append(f"{plural(others, 'tree')} in which nobody came late to every fourth broadcast, and nobody "
+                         "moved")
     return sentences
 
 
@@ -110,16 +113,22 @@ def _sentence(tree: Tree) -> str:
     if not tree.late:
         return f"{size}: its order changed, but nobody came late to every fourth broadcast"
     worst, by = next(iter(tree.late.items()))
-    who = f"{numbered('rank', sorted(tree.late))} came late, {'by' if len(tree.late) == 1 else f'rank {worst} most,'} {duration(by)}"
+    who = (
+        f"{numbered('rank', sorted(tree.late))} came late, {'by' if len(tree.late) == 1 else f'rank {worst} most,'}"
+        f" {duration(by)}"
+    )
     whom = "it" if len(tree.late) == 1 else "them"
     text = (
-        f"{size}: {who}; {number(tree.held_first) if tree.held_first else 'none'} far earlier got the data through {whom} at first, "
-        f"{number(tree.held_last) if tree.held_last else 'none'} at last"
+        f"{size}: {who}; {number(tree.held_first) if tree.held_first else 'none'} far earlier got the data through "
+        f"{whom} at first, {number(tree.held_last) if tree.held_last else 'none'} at last"
     )
     if not tree.led:
         return text
     old, new = sorted(tree.led), sorted(tree.led.values())
-    return f"{text}; {numbered('rank', new)} {'leads' if len(new) == 1 else 'lead'} in the place of {numbered('rank', old)}"
+    return (
+        f"{text}; {numbered('rank', new)} {'leads' if len(new) == 1 else 'lead'} in the place of"
+        f" {numbered('rank', old)}"
+    )
 
 
 def answer(tree: Tree) -> Optional[str]:

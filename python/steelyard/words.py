@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers with their units and lists of ranks, in the words of the verdict (src/observe/text.h)."""
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def plural(count: int, noun: str) -> str:
 
 def band(value: float, half: float, digits: int = 1) -> str:
     """ "34.1 % (95 % CI 32.0 to 36.2 %)". `half`: of the interval, as recorded."""
-    return f"{percent(value, digits)} (95 % CI {100 * (value - half):.{digits}f} to {100 * (value + half):.{digits}f} %)"
+    return (
+        f"{percent(value, digits)} (95 % CI {100 * (value - half):.{digits}f} to {100 * (value + half):.{digits}f} %)"
+    )
 
 
 def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:

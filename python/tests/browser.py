@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Chromium without a window, through its DevTools protocol: opens a page, clicks, looks, and hears what the page
 says."""
 
@@ -97,7 +98,8 @@ class Browser:
         """Scrolls there. Its place in the window."""
         return self.evaluate(
             f"(() => {{ const e = document.querySelector({selector!r}); e.scrollIntoView({{block: 'center'}});"
-            " const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2, b.width, b.height]; })()"
+            " const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2, b.width, b.height]; "
+            "})()"
         )
 
     def click(self, selector, count=1):

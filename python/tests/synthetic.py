@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes run records of any size, as a simulator would write them: ranks in step, loads that differ and drift, cores
 that move on each node, and one rank that is slow for a while.
 
@@ -19,8 +20,8 @@ STEP = 0.05  # s of a mean load
 
 
 def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
-    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline-samples; None keeps each
-    step. `drift`: how far loads go up and down in the course of the run."""
+    """The record as a dict. `keep`: samples that remain of each rank, as of a run with --timeline-samples; None keeps
+    each step. `drift`: how far loads go up and down in the course of the run."""
     random = np.random.default_rng(seed)
     node = np.arange(ranks) // NODE
     load = STEP * THREADS * (1 + 0.5 * np.clip(random.standard_normal(ranks), -1.5, 2.5) * np.linspace(1, 0.3, ranks))

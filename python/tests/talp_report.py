@@ -1,6 +1,9 @@
-"""talp_report.py FOLDER RECORD ...: is what talp-pages has made of these records, in FOLDER, right? For tools/try-talp-pages.sh.
+# SPDX-License-Identifier: BSD-3-Clause
+"""talp_report.py FOLDER RECORD ...: is what talp-pages has made of these records, in FOLDER, right? For
+tools/try-talp-pages.sh.
 
-In the tables, each shape of a run (ranks and threads) has a column, of the last that was recorded; in the plots, a point each.
+In the tables, each shape of a run (ranks and threads) has a column, of the last that was recorded; in the plots, a
+point each.
 """
 
 import base64
@@ -70,7 +73,8 @@ def check_evolution(folder, of, runs):
             seen.append(numbers(line["y"]))
     assert regions == {"Global"}, f"{page.name}: regions {regions}"
     walls = sorted(run.record["wall"] for run in runs)
-    assert any(np.allclose(sorted(y), walls) for y in seen if len(y) == len(walls)), f"{page.name}: no line is {walls}: {seen}"
+    assert any(np.allclose(sorted(y), walls) for y in seen
+               if len(y) == len(walls)), f"{page.name}: no line is {walls}: {seen}"
     print(f"  {page.name}: runs: {len(walls)}")
 
 

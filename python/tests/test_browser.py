@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page in Chromium: what is clicked, zoomed and sorted does what it should, in silence and without network."""
 
 import json
@@ -60,7 +61,8 @@ def pixel(opened, chart, x, y):
     """Red, green, blue at a place of the plot, in fractions of it."""
     return opened.evaluate(
         f"(() => {{ steelyard.draw(); const c = steelyard.charts[{chart}], i = c.image, w = i.width;"
-        f" const at = 4 * (Math.floor({y} * i.height) * w + Math.floor({x} * w)); return [...i.data.slice(at, at + 3)]; }})()"
+        f" const at = 4 * (Math.floor({y} * i.height) * w + Math.floor({x} * w));"
+        " return [...i.data.slice(at, at + 3)]; })()"
     )
 
 
@@ -68,7 +70,8 @@ def test_the_page_has_the_samples_of_the_record(opened, run):
     for rank, samples in list(run.samples())[:: RANKS // 4]:
         ends, mpi, threads = opened.evaluate(
             f"(s => {{ const a = s.first[{rank}], b = s.first[{rank} + 1];"
-            " return [[...s.end.slice(a, b)], [...s.mpi.slice(a, b)], [...s.threads.slice(a, b)]]; })(steelyard.samples)"
+            " return [[...s.end.slice(a, b)], [...s.mpi.slice(a, b)], [...s.threads.slice(a, b)]]; "
+            "})(steelyard.samples)"
         )
         tick = opened.evaluate("steelyard.samples.head.tick")
         assert np.abs(np.array(ends) * tick - samples.end).max() <= tick
@@ -83,8 +86,8 @@ def test_colours_are_shares(opened, run, zoomed):
     opened.evaluate(f"steelyard.view.set({first}, {last}, {rank}, {rank + 1})")
     mean = opened.evaluate(
         "(() => { steelyard.draw(); const i = steelyard.charts[0].image, d = i.data, n = i.width; const s = [0, 0, 0];"
-        " const y = 4 * n * Math.floor(i.height / 2); for (let x = 0; x < n; ++x) for (let k = 0; k < 3; ++k) s[k] += d[y + 4 * x + k] / n;"
-        " return s; })()"
+        " const y = 4 * n * Math.floor(i.height / 2); for (let x = 0; x < n; ++x) for (let k = 0; k < 3; ++k) s[k] += "
+        "d[y + 4 * x + k] / n; return s; })()"
     )
     samples = dict(run.samples())[rank]
     end = run.record["wall"]
@@ -114,13 +117,14 @@ def test_buttons_zoom(opened):
 def test_moves_are_drawn_where_they_are_few(opened):
     """However many there are in the whole run: those of the stretch and the ranks that are seen."""
     opened.evaluate(
-        "(c => { c.moves = Array.from({length: 300}, (_, i) => ({time: (i + 0.5) / 300 * c.samples.head.end, first: i % 2, last: i % 2})); })"
-        "(steelyard.charts[0])"
+        "(c => { c.moves = Array.from({length: 300}, (_, i) => ({time: (i + 0.5) / 300 * c.samples.head.end,"
+        " first: i % 2, last: i % 2})); })(steelyard.charts[0])"
     )
 
     def drawn(*stretch):
         opened.evaluate(f"steelyard.view.set({', '.join(map(str, stretch))})")
-        return opened.evaluate("(steelyard.draw(), steelyard.charts[0].movesInView().map(move => Math.floor(move.time / steelyard.samples.head.end * 300)))")
+        return opened.evaluate("(steelyard.draw(), steelyard.charts[0].movesInView()"
+                               ".map(move => Math.floor(move.time / steelyard.samples.head.end * 300)))")
 
     assert drawn(0, 1, 0, RANKS) == []
     assert drawn(0.5, 1, 0, RANKS) == list(range(150, 300))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The quick check is as strict as the schema."""
 
 import copy

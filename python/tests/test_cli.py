@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`python3 -m steelyard`, as `steelyard report` runs it."""
 
 import json
@@ -83,7 +84,10 @@ def test_progress_on_a_terminal_only(tmp_path, compared):
     pytest.importorskip("rich")
     record = tmp_path / "run.json"
     record.write_text(json.dumps(synthetic.record(64, 20)))
-    script = f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from steelyard import cli; cli.LARGE = 1000; sys.exit(cli.main())"
+    script = (
+        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); from steelyard import cli; cli.LARGE = 1000;"
+        " sys.exit(cli.main())"
+    )
     command = [sys.executable, "-c", script, *[str(record)] * (1 + compared), "--html", str(tmp_path / "a.html")]
     quiet = subprocess.run(command, capture_output=True, text=True)
     assert quiet.returncode == 0 and quiet.stderr == ""
@@ -104,4 +108,4 @@ def test_progress_on_a_terminal_only(tmp_path, compared):
         said += part
     os.close(terminal)
     assert process.wait() == 0
-    assert "reading" in said.decode() and ("comparing" if compared else "drawing") in said.decode() and "left" in said.decode()
+    assert all(word in said.decode() for word in ("reading", "comparing" if compared else "drawing", "left"))

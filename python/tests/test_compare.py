@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import json
 import random
@@ -134,7 +135,9 @@ def test_phases_that_one_run_did_not_weigh_are_not_alike(runs, tmp_path):
         node.update(phases=0, phase_before=0.0, phase_after=0.0)
     observed = load(record, tmp_path / "observed.json")
     found = compare.compare(runs[0], observed)
-    assert found.headline.startswith("The second run has more computing") and found.headline.endswith("; phases cannot be compared.")
+    assert found.headline.startswith("The second run has more computing") and found.headline.endswith(
+        "; phases cannot be compared."
+    )
     assert "the second run has no length of a phase, as it only observed" in found.warnings
     assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no length")
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import base64
 import dataclasses
 import json
@@ -99,7 +100,8 @@ def test_declined_plans_push_no_move_out(example, tmp_path):
     assert "Shown are the 256 of 302 decisions: moves before declined plans" in text
 
 
-@pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines: cores moved."), (201, "no more than 200 of the 201 are")])
+@pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines: cores moved."),
+                                         (201, "no more than 200 of the 201 are")])
 def test_dashed_lines_are_promised_where_they_are_drawn(example, tmp_path, moves, said):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(with_decisions(steelyard.load(example), moves)))
@@ -107,7 +109,8 @@ def test_dashed_lines_are_promised_where_they_are_drawn(example, tmp_path, moves
     assert said in text and ("Dashed lines" in text) == (moves > 0) and ("zoom in." in text) == (moves > 200)
 
 
-@pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 phases of the program: 30 were"), (8, "about 8 phases of the program: 8 were")])
+@pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 phases of the program: 30 were"),
+                                        (8, "about 8 phases of the program: 8 were")])
 def test_what_a_sample_is(tmp_path, kept, said):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(synthetic.record(2, 60, kept)))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The colours of the page tell activities apart for everybody: also where red, green or blue is not seen."""
 
 import itertools
@@ -46,7 +47,8 @@ def test_there_are_three_blocks_of_two_themes():
 def test_activities_can_be_told_apart(sight):
     for theme in themes():
         seen = {
-            name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent", "quiesced", "plot")
+            name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent",
+                                                                                 "quiesced", "plot")
         }
         for one, other in itertools.combinations(seen, 2):
             assert np.linalg.norm(seen[one] - seen[other]) > 18, (one, other)
@@ -62,7 +64,8 @@ def test_text_can_be_read():
 
 def test_lateness_grows_darker_or_lighter_and_its_words_can_be_read():
     for theme in themes():
-        light = {name: float(TO_XYZ[1] @ linear(theme[name])) for name in ("ink", "page", "late0", "late1", "late2", "late3")}
+        light = {name: float(TO_XYZ[1] @ linear(theme[name])) for name in ("ink", "page", "late0", "late1", "late2",
+                                                                           "late3")}
         steps = [light[f"late{n}"] for n in range(4)]
         assert steps in (sorted(steps), sorted(steps, reverse=True))
         for one, other in zip(steps, steps[1:]):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import re
 from pathlib import Path
@@ -38,8 +39,10 @@ def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
     assert len(found) == 14
     # older records lack it, or the run had none of it
-    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu", "preempted", "came_late", "quiesced", "virtual_regions"}
-    later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library") for what in ("looks", "wait", "noise"))}
+    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu", "preempted",
+             "came_late", "quiesced", "virtual_regions"}
+    later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library")
+                                                 for what in ("looks", "wait", "noise"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
         left_out = later | ({"lent"} if "length" in struct["properties"] else set())
@@ -59,8 +62,10 @@ def test_what_cpp_writes_has_all_members(written):
 
 
 def test_older_names_of_options_are_understood(older, tmp_path):
-    before = {"cores": "on", "thread-numbers": "keep", "learn": "", "verdict": "off", "balance-every": "0", "node-ranks": "0", "timeline": "0"}
-    now = {"cores": "on", "thread-ids": "keep", "loops-learn": "none", "summary": "off", "balance-every": "auto", "ranks-per-node": "auto",
+    before = {"cores": "on", "thread-numbers": "keep", "learn": "", "verdict": "off", "balance-every": "0",
+              "node-ranks": "0", "timeline": "0"}
+    now = {"cores": "on", "thread-ids": "keep", "loops-learn": "none", "summary": "off", "balance-every": "auto",
+           "ranks-per-node": "auto",
            "timeline-samples": "0"}
     path = changed(older, tmp_path, lambda record: record.update(options=before))
     steelyard.validate(path)
@@ -102,9 +107,11 @@ def test_frames(example):
 
 
 def test_trees_and_what_a_notebook_shows_of_a_run(example, tmp_path):
-    run = steelyard.load(changed(example, tmp_path, lambda r: r.update(trees=[{"first": [0, 2, 4], "last": [0, 4, 2]}, {"first": [1], "last": []}])))
+    run = steelyard.load(changed(example, tmp_path, lambda r: r.update(trees=[{"first": [0, 2, 4], "last": [0, 4, 2]},
+                                                                              {"first": [1], "last": []}])))
     assert run.trees.values.tolist() == [[0, 0, 0, 0], [0, 1, 2, 4], [0, 2, 4, 2], [1, 0, 1, -1]]
-    assert list(run.trees) == ["tree", "position", "first", "last"] and list(steelyard.load(example).trees) == list(run.trees)
+    assert list(run.trees) == ["tree", "position", "first",
+                               "last"] and list(steelyard.load(example).trees) == list(run.trees)
     assert repr(run) == "<Run of ./miniFE.x nx=264 ny=256: 8 ranks on 1 node, 12.3 s>"
 
 
@@ -114,7 +121,8 @@ def test_tasks_of_earlier_versions_are_read(example, tmp_path):
     new, old = tmp_path / "new.json", tmp_path / "old.json"
     new.write_text(json.dumps(record))
     text = json.dumps(record["tasks"])
-    for name, before in {"stolen_local": "stolen_here", "stolen_remote": "stolen_far", "busy_seconds": "busy", "run_seconds": "inside"}.items():
+    for name, before in {"stolen_local": "stolen_here", "stolen_remote": "stolen_far", "busy_seconds": "busy",
+                         "run_seconds": "inside"}.items():
         assert f'"{name}"' in text
         text = text.replace(f'"{name}"', f'"{before}"')
     old.write_text(json.dumps(record | {"tasks": json.loads(text)}))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
 import json
 
@@ -63,7 +64,9 @@ def test_shares_are_of_the_core_time():
 
 def test_older_records_are_read(older, example):
     old, new = steelyard.load(older), steelyard.load(example)
-    assert "loops" not in old.record and len(old.loops) == len(old.tasks) == len(old.collectives) == len(old.scatters) == 0
+    assert (
+        "loops" not in old.record and len(old.loops) == len(old.tasks) == len(old.collectives) == len(old.scatters) == 0
+    )
     assert old.ranks.equals(new.ranks) and old.timeline.equals(new.timeline)
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sentences on the page say what the verdict on the terminal says."""
 
 import json
@@ -24,7 +25,8 @@ def run_of(example, tmp_path, change):
 def test_example(example):
     found = summary(steelyard.load(example))
     assert (
-        found.headline == "Cores were moved to the critical ranks: a step takes 21.9 % (95 % CI 21.5 to 22.3 %) less time."
+        found.headline == "Cores were moved to the critical ranks: a step takes 21.9 % (95 % CI 21.5 to 22.3 %) less "
+                          "time."
     )
     assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0." in found.waiting
     assert found.moved.startswith("Cores moved once, at 1.20 s. Threads: 6 each → 9, 7, 7, 6, 6, 5, 4, 4.")
@@ -33,8 +35,8 @@ def test_example(example):
 
 
 def busy(on_core, preempted, borrowed=0.0, cores=48):
-    """Makes a real run of the example: how much of their time its threads had a core, how often a rank was put off one, and
-    how many core seconds each borrowed."""
+    """Makes a real run of the example: how much of their time its threads had a core, how often a rank was put off one,
+    and how many core seconds each borrowed."""
 
     def change(record):
         record["instrument"] = "real"
@@ -49,7 +51,10 @@ def busy(on_core, preempted, borrowed=0.0, cores=48):
 
 def test_who_had_the_cores(example, tmp_path):
     notes = summary(run_of(example, tmp_path, busy(0.4, 1000))).notes
-    assert notes[0] == "Threads that computed had a core 40 % of the time: other programs ran there. Measure again without them."
+    assert (
+        notes[0]
+        == "Threads that computed had a core 40 % of the time: other programs ran there. Measure again without them."
+    )
     crowded = run_of(example, tmp_path, busy(0.4, 1000, cores=16))
     assert "node 0 has 48 threads for 16 cores" in summary(crowded).notes[0]
 
@@ -148,7 +153,8 @@ def test_figures_are_those_of_the_terminal(example, terminal):
 def test_notes_are_those_of_the_terminal(change, example, terminal, tmp_path):
     run = run_of(example, tmp_path, change)
     said = re.findall(r"^  (?:WARNING|note) +(.*)$", terminal(tmp_path / "changed.json"), re.MULTILINE)
-    as_there = [note.replace(". Measure", "; measure").replace(". Start", "; start").replace("–", "-") for note in summary(run).notes]
+    as_there = [note.replace(". Measure", "; measure").replace(". Start", "; start").replace("–", "-")
+                for note in summary(run).notes]
     assert [note[:1].lower() + note[1:].rstrip(".") for note in as_there] == said
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 import re
 import xml.etree.ElementTree as xml
@@ -133,7 +134,8 @@ def test_command_writes_the_same_file_twice(pair, tmp_path, capsys):
 @pytest.mark.parametrize(
     "change, complaint",
     [
-        (lambda r: r["options"].update(observe="off", cores="on"), "cores were moved: make it with `steelyard run --observe`"),
+        (lambda r: r["options"].update(observe="off", cores="on"),
+         "cores were moved: make it with `steelyard run --observe`"),
         (lambda r: r.update(command=["./other"]), "different commands: ./other and "),
         (lambda r: r.update(instrument="real"), "one record is real, the other emulated"),
         (lambda r: [rank.update(timeline=[]) for rank in r["ranks"]], "the first record has no timeline"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is written is read back: Perfetto's by its own protobuf classes, Paraver's after the description of its
 format."""
 
@@ -28,7 +29,8 @@ def run(tmp_path_factory):
 
 
 def spent(run):
-    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it slept."""
+    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it
+    slept."""
     for rank, kept in run.samples():
         length = kept.end - kept.start
         mpi, omp = (length * kept.mpi_share).sum(), (length * kept.omp_share).sum()
@@ -137,8 +139,8 @@ def test_traces_of_nothing(example, tmp_path):
 
 
 # What talp-pages 3.8 takes from the file, by the names that DLB 3.5 writes.
-METRICS = """parallelEfficiency mpiParallelEfficiency mpiCommunicationEfficiency mpiLoadBalance mpiLoadBalanceIn mpiLoadBalanceOut
-    ompParallelEfficiency ompLoadBalance ompSchedulingEfficiency ompSerializationEfficiency""".split()
+METRICS = """parallelEfficiency mpiParallelEfficiency mpiCommunicationEfficiency mpiLoadBalance mpiLoadBalanceIn
+    mpiLoadBalanceOut ompParallelEfficiency ompLoadBalance ompSchedulingEfficiency ompSerializationEfficiency""".split()
 
 
 def test_talp(run):

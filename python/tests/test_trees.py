@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trees of broadcasts: what is told of them, in the words of the terminal, and how they are drawn."""
 
 import json
@@ -15,7 +16,8 @@ from test_page import Strict
 
 
 def late_run(tmp_path, found, late, ranks=44):
-    """A run with these trees as (first, last), in which the ranks of `late` come late that often of 98 times, by s in all."""
+    """A run with these trees as (first, last), in which the ranks of `late` come late that often of 98 times, by s in
+    all."""
     record = synthetic.record(ranks, 3)
     for rank in record["ranks"]:
         count, behind = late.get(rank["rank"], (0, 0.0))
@@ -29,25 +31,43 @@ def late_run(tmp_path, found, late, ranks=44):
 
 EVEN = range(0, 16, 2)
 CASES = [
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, none at last"]),
-    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)}, ["tree of 8 nodes: ranks 4, 8 came late, rank 4 most, 10.0 ms; 4 far earlier got the data through them at first, 4 at last"]),
-    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)}, ["tree of 8 nodes: ranks 8, 12 came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, 2 at last"]),
-    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)}, ["tree of 8 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at first, none at last; rank 5 leads in the place of rank 4"]),
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)}, [
-        "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, none at last",
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)},
+     ["tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, none at last"]),
+    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)}, ["tree of 8 nodes: ranks 4, 8 came late, rank 4 most, 10.0 ms; 4 "
+                                                    "far earlier got the data through them at first, 4 at last"]),
+    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)},
+     ["tree of 8 nodes: ranks 8, 12 came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, "
+      "2 at last"]),
+    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)},
+     ["tree of 8 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at first, none at last; "
+      "rank 5 leads in the place of rank 4"]),
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r)
+                                                for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)}, [
+        "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got "
+        "the data through them at first, none at last",
     ]),
-    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
-    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"]),
+    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, [
+        "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at "
+        "last",
+    ]),
+    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, [
+        "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at "
+        "last",
+    ]),
     ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree in which nobody came late to every fourth broadcast, and nobody moved"]),
-    ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 24.0 ms; 3 far earlier got the data through it at first, 3 at last"]),
-    ([([0, 2, 4], [0, 4, 2])], {}, ["tree of 3 nodes: its order changed, but nobody came late to every fourth broadcast"]),
+    ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 came late, by 24.0 ms; 3 far earlier got the data "
+                                      "through it at first, 3 at last"]),
+    ([([0, 2, 4], [0, 4, 2])], {}, ["tree of 3 nodes: its order changed, but nobody came late to every fourth "
+                                    "broadcast"]),
     ([([0, 40], [0, 40])] * 4 + [([0, 2], [0, 2]), (EVEN, EVEN)], {8: (60, 0.6), 40: (60, 0.6)}, [
         "tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, 3 at last",
-        *["tree of 2 nodes: rank 40 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"] * 3,
+        *["tree of 2 nodes: rank 40 came late, by 10.0 ms; none far earlier got the data through it at first, none at "
+          "last"] * 3,
         "1 more tree with late ranks or another order",
         "1 tree in which nobody came late to every fourth broadcast, and nobody moved",
     ]),
-    ([([], []), ([0, 2], []), ([], [0, 2]), ([98, 98, 97], [4, 4]), ([2], [3, 99])], {r: (90, 0.9) for r in range(44)}, None),
+    ([([], []), ([0, 2], []), ([], [0, 2]), ([98, 98, 97], [4, 4]), ([2], [3, 99])], {r: (90, 0.9) for r in range(44)},
+     None),
 ]  # fmt: skip
 
 
@@ -65,7 +85,9 @@ def test_what_is_told(tmp_path, found, late, said):
         full = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         broadcasts = re.search(r"\nBroadcasts\n((?:  .*\n)+)", full).group(1)
         # The terminal breaks lines, and has neither dashes nor blanks in its numbers.
-        plain = lambda text: re.sub(r"\s", "", text.replace("–", "-").replace("…", "...").replace("µ", "u"))  # noqa: E731
+        plain = lambda text: re.sub(
+            r"\s", "", text.replace("–", "-").replace("…", "...").replace("µ", "u")
+        )  # noqa: E731
         assert plain(broadcasts) == plain("".join(told))
 
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <string>
 
 #include "api/hooks.h"
@@ -11,10 +12,10 @@ extern "C" {
 steelyard_status_t steelyard_step(void) {
   if (!steelyard_active()) return STEELYARD_INACTIVE;
   if (!steelyard::runtime::weighs_this_call()) {
-    return steelyard::api::fail(
-        steelyard::api::Code::invalid_state,
-        "steelyard_step() has no effect inside a parallel region, or in a thread other than the one that called MPI_Init: "
-        "call it in that thread, between two regions");
+    return steelyard::api::fail(steelyard::api::Code::invalid_state,
+                                "steelyard_step() has no effect inside a parallel region, or in a thread other than "
+                                "the one that called MPI_Init: "
+                                "call it in that thread, between two regions");
   }
   steelyard::runtime::step();
   return STEELYARD_SUCCESS;

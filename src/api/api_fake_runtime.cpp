@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/api_fake_runtime.h"
 
 #include "runtime/runtime.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "api/hooks.h"
 #include "api/outcome.h"
 #define STEELYARD_WITHOUT_MPI

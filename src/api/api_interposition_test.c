@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Built as C99 against libsteelyard. argv[1]: what the calls must find, "active" or "inactive". */
 #include <stdio.h>
 #include <steelyard/steelyard.h>

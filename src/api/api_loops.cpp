@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 #include "loops/space.h"
 #include "steelyard/loops.h"
 
-// steelyard/loops.h over src/loops: checks arguments, turns failures into a status and a message, lets no exception pass.
+// steelyard/loops.h over src/loops: checks arguments, turns failures into a status and a message, lets no exception
+// pass.
 using namespace steelyard::loops;
 using steelyard::api::Code;
 using steelyard::api::failure_of;
@@ -93,12 +95,15 @@ std::uint64_t mark(const steelyard_iterations_t* mine, std::uint64_t state) {
 constexpr std::uint64_t kBegun = 0x73746565'6c796172, kFailed = 0x6c6f6f70'73213f00;
 
 constexpr char outside[] =
-    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, with the "
+    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, with "
+    "the "
     "same steelyard_iterations_t, and steelyard_loop_end() once";
 
 constexpr char hidden[] =
-    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, which does not "
-    "tell which threads are in a team. Only the first thread of the process gets iterations, all of them. Link the runtime "
+    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, which "
+    "does not "
+    "tell which threads are in a team. Only the first thread of the process gets iterations, all of them. Link the "
+    "runtime "
     "as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
 
 /// Loops with as many iterations may still be different ones.
@@ -288,8 +293,8 @@ steelyard_status_t steelyard_loops_load(const char* path) {
 }
 
 int steelyard_loop_thread_num(int* threads) {
-  // The caller was compiled for an OpenMP runtime, and asks the right one if a process has several. Under `steelyard run` there
-  // is one, and the query must not count as one of the program.
+  // The caller was compiled for an OpenMP runtime, and asks the right one if a process has several. Under
+  // `steelyard run` there is one, and the query must not count as one of the program.
   const bool answers = steelyard::base::options().launched && openmp::known();
   const openmp::Position here = answers ? openmp::position() : openmp::Position();
   if (threads != nullptr) *threads = answers ? here.threads : 0;

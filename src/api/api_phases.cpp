@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -17,7 +18,8 @@
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/phases.h"
 
-// steelyard/phases.h over src/phases: checks arguments, turns failures into a status and a message, lets no exception pass.
+// steelyard/phases.h over src/phases: checks arguments, turns failures into a status and a message, lets no exception
+// pass.
 using namespace steelyard::phases;
 using steelyard::api::Code;
 using steelyard::api::outcome;
@@ -328,11 +330,10 @@ steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, cons
     Bounds within;
     if (bounds != nullptr) within = {bounds->min_processes, bounds->max_processes, bounds->max_threads};
     if (std::min({within.min_processes, within.max_processes, within.max_threads}) < 0) {
-      return Status::failure(
-          Code::invalid_argument,
-          fmt::format(
-              "the bounds of a phase are {} to {} processes of at most {} threads: pass numbers from 1, or 0 for no bound",
-              within.min_processes, within.max_processes, within.max_threads));
+      return Status::failure(Code::invalid_argument,
+                             fmt::format("the bounds of a phase are {} to {} processes of at most {} threads: pass "
+                                         "numbers from 1, or 0 for no bound",
+                                         within.min_processes, within.max_processes, within.max_threads));
     }
     std::vector<Configuration> configurations = configurations_between(*node->context, within);
     if (configurations.empty()) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank dies inside a phase: the others must say so and end within seconds. */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The phases of steelyard/phases.h under an MPI launcher, at any number of ranks.
 #include <gtest/gtest.h>
 #include <omp.h>

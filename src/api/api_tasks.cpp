@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
 #include <deque>
@@ -11,7 +12,8 @@
 #include "node/sleep.h"
 #include "tasks/pool.h"
 
-// steelyard/tasks.h over src/tasks: checks arguments, turns failures into a status and a message, lets no exception pass.
+// steelyard/tasks.h over src/tasks: checks arguments, turns failures into a status and a message, lets no exception
+// pass.
 using namespace steelyard::tasks;
 using steelyard::api::Code;
 using steelyard::base::Status;
@@ -290,10 +292,10 @@ steelyard_status_t steelyard_task_pool_spawn(steelyard_task_pool_t* pool, int ty
                                              size_t size) {
   return guarded(__func__, "pool", pool, [&] {
     if (pool->pool->in_task()) {
-      return Status::failure(
-          Code::invalid_state,
-          "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, whose result goes to the "
-          "owner of this one");
+      return Status::failure(Code::invalid_state,
+                             "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, "
+                             "whose result goes to the "
+                             "owner of this one");
     }
     if (Status there = known(*pool->pool, type); !there) return there;
     if (Status there = check_data("data of a task are", data, size); !there) return there;

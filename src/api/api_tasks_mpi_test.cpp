@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The tasks of steelyard/tasks.h under an MPI launcher: any number of ranks, in nodes of any size.
 #include <gtest/gtest.h>
 #include <unistd.h>

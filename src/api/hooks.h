@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "steelyard/steelyard.h"
 #define STEELYARD_WITHOUT_MPI
@@ -7,6 +8,7 @@
 extern "C" STEELYARD_API void steelyard_internal_phases_begin(void);
 /// A task pool is freed: what it did.
 extern "C" STEELYARD_API void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* statistics);
-/// The calling thread waits for other processes, outside of MPI: asleep while they work in a phase, or with no task to run.
+/// The calling thread waits for other processes, outside of MPI: asleep while they work in a phase, or with no task to
+/// run.
 extern "C" STEELYARD_API void steelyard_internal_wait_begins(int quiesced);
 extern "C" STEELYARD_API void steelyard_internal_wait_ends(void);

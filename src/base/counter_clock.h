@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -25,9 +26,9 @@ struct SystemCounter {
   static std::int64_t ns() { return now_ns(); }
 };
 
-/// now_ns() at half of its cost, read from the processor's counter, for one thread that reads it very often. Where the kernel
-/// does not keep its time by that counter it is now_ns() itself. Compared with now_ns() every millisecond, from which it is off
-/// by a few microseconds at most, while the system adjusts its clock; it never goes back.
+/// now_ns() at half of its cost, read from the processor's counter, for one thread that reads it very often. Where the
+/// kernel does not keep its time by that counter it is now_ns() itself. Compared with now_ns() every millisecond, from
+/// which it is off by a few microseconds at most, while the system adjusts its clock; it never goes back.
 template <class Source>
 class CounterClockOf {
  public:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The definitions of fmt that its headers leave to a library. See steelyard_fmt.
 #include <fmt/format-inl.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.h"
 
 #include <unistd.h>
@@ -21,8 +22,8 @@ void write_line(const std::string& prefix, std::string_view line, std::string_vi
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// How often this line has been written, this time included. Its memory is never destroyed: other threads may still warn
-/// while the process exits.
+/// How often this line has been written, this time included. Its memory is never destroyed: other threads may still
+/// warn while the process exits.
 int count(std::string_view line) {
   static auto& mutex = *new std::mutex;
   static auto& counts = *new std::map<std::string, int, std::less<>>;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.h"
 
 #include <fmt/format.h>
@@ -113,7 +114,8 @@ std::vector<Option> make_table() {
       "loops", choice_of<&Options::loops>(),
       {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
        "adaptive", "off"},
-      "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), and "
+      "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), "
+      "and "
       "for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in measurements. "
       "off: the OpenMP runtime divides the program's loops.");
   loops.integer("loops-static-percent", &Options::loops_static_percent, 0, 100, "%",
@@ -139,11 +141,13 @@ std::vector<Option> make_table() {
       "iterations in every run.");
 
   Group collectives(table, "How broadcasts travel between nodes");
-  collectives.choice(
-      "collectives-tree", choice_of<&Options::collectives_tree>(), {"auto", "sort", "swap", "binomial", "library"},
-      "The tree of nodes. sort: late nodes become leaves. swap: pairs of nodes exchange places (the rule of Soga et al.). "
-      "binomial: the tree never changes. library: the MPI library delivers all broadcasts between nodes. auto: sort where "
-      "nodes are late, otherwise the MPI library.");
+  collectives.choice("collectives-tree", choice_of<&Options::collectives_tree>(),
+                     {"auto", "sort", "swap", "binomial", "library"},
+                     "The tree of nodes. sort: late nodes become leaves. swap: pairs of nodes exchange places (the "
+                     "rule of Soga et al.). "
+                     "binomial: the tree never changes. library: the MPI library delivers all broadcasts between "
+                     "nodes. auto: sort where "
+                     "nodes are late, otherwise the MPI library.");
   collectives.integer("collectives-tree-every", &Options::collectives_tree_every, 1, 1'000'000, "broadcasts",
                       "The minimum number of broadcasts between two changes of the tree.");
   collectives.integer("collectives-tree-threshold", &Options::collectives_tree_threshold, 0, 1'000'000'000, "us",

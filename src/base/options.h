@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <map>
 #include <string>
@@ -34,8 +35,8 @@ enum class Loops {
 enum class Collectives { automatic, on, called, off };
 enum class CollectivesTree { automatic, sort, swap, binomial, library };
 
-/// The values in force, with their defaults. The table (options.cpp) says what each option means. An integer that is 0 where
-/// its row has the word `auto`, and an empty text, are not set.
+/// The values in force, with their defaults. The table (options.cpp) says what each option means. An integer that is 0
+/// where its row has the word `auto`, and an empty text, are not set.
 struct Options {
   bool observe = false;
   bool cores = true;
@@ -131,12 +132,12 @@ std::string text_of(const Options& options, const Option& option);
 /// `where` names the source to the user: "--spin", "STEELYARD_SPIN". On failure nothing has changed.
 Status assign(Options& options, const Option& option, std::string_view text, std::string_view where);
 
-/// What is wrong with a name that no option has: "unknown option --balence-every; did you mean --balance-every?", or, for a
-/// name that an option had before, "--learn is now --loops-learn". `shape` writes a name as the source does.
+/// What is wrong with a name that no option has: "unknown option --balence-every; did you mean --balance-every?", or,
+/// for a name that an option had before, "--learn is now --loops-learn". `shape` writes a name as the source does.
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape);
 
-/// Overrides by STEELYARD_*. A bad value, and a variable named after an old name of an option, changes nothing and adds a
-/// sentence to `complaints`.
+/// Overrides by STEELYARD_*. A bad value, and a variable named after an old name of an option, changes nothing and adds
+/// a sentence to `complaints`.
 void override_from(const Environment& environment, Options& options, std::vector<std::string>& complaints);
 /// A sentence for each STEELYARD_* variable that is not in the table.
 std::vector<std::string> unknown_variables(const Environment& environment);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <string>
@@ -5,8 +6,8 @@
 
 #include "base/options.h"
 
-// Options whose names have changed. An old name is refused, and the refusal names the new one: an option that is silently
-// ignored could let thread counts change where the user had forbidden it.
+// Options whose names have changed. An old name is refused, and the refusal names the new one: an option that is
+// silently ignored could let thread counts change where the user had forbidden it.
 namespace steelyard::base {
 
 struct RenamedOption {
@@ -29,8 +30,8 @@ inline constexpr std::array renamed_options{
     RenamedOption{"node-ranks", "ranks-per-node"},
 };
 
-/// "--learn is now --loops-learn", if an option had the name `seen` before; empty otherwise. `shape` writes a name as the
-/// source of `seen` does.
+/// "--learn is now --loops-learn", if an option had the name `seen` before; empty otherwise. `shape` writes a name as
+/// the source of `seen` does.
 std::string renamed(std::string_view seen, NameShape shape);
 
 }  // namespace steelyard::base

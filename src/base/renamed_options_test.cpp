@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/renamed_options.h"
 
 #include <gmock/gmock.h>

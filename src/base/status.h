@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cerrno>
 #include <string>
@@ -5,7 +6,8 @@
 
 namespace steelyard::base {
 
-/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/outcome.h checks).
+/// The kind of a failure. The public API returns it: the values are those of steelyard_status_t (src/api/outcome.h
+/// checks).
 enum class Code {
   success = 0,
   invalid_argument = 2,
@@ -20,7 +22,8 @@ enum class Code {
   internal = 11
 };
 
-/// The code of a failure to get memory or a file that all processes must get. `error`: of this process; 0: it failed in another.
+/// The code of a failure to get memory or a file that all processes must get. `error`: of this process; 0: it failed in
+/// another.
 inline Code code_of_errno(int error) {
   if (error == 0) return Code::peer;
   return error == ENOMEM || error == ENOSPC || error == EDQUOT ? Code::out_of_memory : Code::system;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/clean.h"
 
 #include <fmt/format.h>
@@ -34,8 +35,8 @@ pid_t maker(const std::string& name) {
   return 0;
 }
 
-/// Process numbers inside of containers whose processes are seen here under other numbers: a container may share /dev/shm with
-/// the system that it runs on.
+/// Process numbers inside of containers whose processes are seen here under other numbers: a container may share
+/// /dev/shm with the system that it runs on.
 std::set<pid_t> numbers_in_containers() {
   std::set<pid_t> numbers;
   std::error_code error;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/decision.h"
 
 #include <fmt/format.h>
@@ -255,7 +256,8 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
         !decision.preload.empty() || decision.kind == Decision::Kind::refuse)
       return decision;
     return pass_through(fmt::format(
-        "{} uses no MPI library{}: nothing is balanced; where it starts an MPI program, put `steelyard run` before that one",
+        "{} uses no MPI library{}: nothing is balanced; where it starts an MPI program, put `steelyard run` before "
+        "that one",
         shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime"));
   }
   const auto& mpi = binary.mpi_library()->name;

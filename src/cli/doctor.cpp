@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/doctor.h"
 
 #include <fmt/format.h>
@@ -95,7 +96,8 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
   if (has_debugging_code(runtime)) {
     findings.note(
-        "OpenMP: {} was built with its debugging code, so each region and each chunk of a dynamic loop costs more than it "
+        "OpenMP: {} was built with its debugging code, so each region and each chunk of a dynamic loop costs more than "
+        "it "
         "must; a release build of it in LD_LIBRARY_PATH is taken instead",
         runtime);
   }
@@ -177,7 +179,8 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
     examine_queries(binary, shown, options.verbose, findings);
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
-        "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread count "
+        "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread "
+        "count "
         "(--thread-ids=keep), the others are free");
   } else if (queries) {
     findings.note(
@@ -193,7 +196,8 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
         binary.thread_local_bytes);
   } else {
     findings.note(
-        "thread-local data: {} bytes of its own{}, which last from region to region only while the number of threads stays "
+        "thread-local data: {} bytes of its own{}, which last from region to region only while the number of threads "
+        "stays "
         "the same, so it does",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));

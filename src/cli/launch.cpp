@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/launch.h"
 
 #include <fmt/format.h>
@@ -77,7 +78,8 @@ long spin_count(long us) {
   return us * 1000 * kRounds / took;
 }
 
-/// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks could use.
+/// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
+/// could use.
 void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   if (options.observe || !options.cores || set("OMP_WAIT_POLICY")) return;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/options_page.h"
 
 #include <fmt/format.h>

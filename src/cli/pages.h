@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
 #include <vector>
@@ -6,7 +7,8 @@
 
 namespace steelyard::cli {
 
-/// What `steelyard report` leaves to the Python package that is installed beside this program: pages, traces, comparisons.
+/// What `steelyard report` leaves to the Python package that is installed beside this program: pages, traces,
+/// comparisons.
 struct Pages {
   std::vector<std::string> records;
   std::string html, perfetto, paraver, talp;  ///< files to write; empty ones are not asked for
@@ -16,7 +18,8 @@ struct Pages {
   }
 };
 
-/// Becomes `python3`. Returns an exit status only where that cannot be, having said what is missing and how to install it.
+/// Becomes `python3`. Returns an exit status only where that cannot be, having said what is missing and how to install
+/// it.
 int make_pages(const Pages& pages, const Site& site);
 
 }  // namespace steelyard::cli

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/slurm.h"
 
 #include <fmt/format.h>
@@ -189,11 +190,10 @@ std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus
   const bool meets = !first_of(environment, {"PMIX_RANK", "PMI_RANK", "PMI_FD", "PALS_RANKID"}).empty();
   if (mpi != Mpi::none && !meets) {
     findings.push_back(
-        {false,
-         fmt::format(
-             "Slurm: srun has not told this task how to meet others: where there are several, each becomes an MPI job of one "
-             "rank, or does not start; say srun --mpi={} (srun --mpi=list says what there is)",
-             mpi == Mpi::openmpi ? "pmix" : "pmi2")});
+        {false, fmt::format("Slurm: srun has not told this task how to meet others: where there are several, each "
+                            "becomes an MPI job of one "
+                            "rank, or does not start; say srun --mpi={} (srun --mpi=list says what there is)",
+                            mpi == Mpi::openmpi ? "pmix" : "pmi2")});
   }
   return findings;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cli/source_lines.h"
 
 #include <elfutils/libdw.h>

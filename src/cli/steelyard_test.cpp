@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Runs the built `steelyard` as a user would, and looks at what it says and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Instead of source_lines.cpp where the archive of libdw is missing.
 #include "cli/source_lines.h"
 

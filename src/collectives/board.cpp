@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/board.h"
 
 #include <algorithm>
@@ -5,9 +6,9 @@
 namespace steelyard::collectives {
 namespace {
 
-// The words of a process: broadcasts that it has passed; the last one that it was not the root of; how long after the data
-// it comes, smoothed; then by class what it has waited in the library's and in those over the board, each as a sum and a
-// count. Whole cache lines; the shortest class is in the first.
+// The words of a process: broadcasts that it has passed; the last one that it was not the root of; how long after the
+// data it comes, smoothed; then by class what it has waited in the library's and in those over the board, each as a sum
+// and a count. Whole cache lines; the shortest class is in the first.
 constexpr std::size_t kDeclined = 1, kCame = 2, kWaits = 3;
 constexpr std::size_t kLine = 32;
 static_assert(kWaits + std::size_t{4} * SizeClasses::kClasses <= kLine);
@@ -76,8 +77,8 @@ bool Board::vacant(std::size_t bytes) {
   return take_cell();
 }
 
-// False while there is one to wait for. One that was taken for a later broadcast, by a root that did not wait for this one, is
-// not: those who have still to read it may be waiting for this one.
+// False while there is one to wait for. One that was taken for a later broadcast, by a root that did not wait for this
+// one, is not: those who have still to read it may be waiting for this one.
 bool Board::take_cell() {
   free_ = -1;
   bool any = false;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -8,8 +9,9 @@
 #include "collectives/size_classes.h"
 #include "node/segment.h"
 
-// Broadcast and scatter inside a node as a pull: the root puts the data up once, in shared memory, and goes on; each of the
-// others takes its own when it comes. Nobody waits for a sibling, and no message is sent. What is known here of MPI is nothing.
+// Broadcast and scatter inside a node as a pull: the root puts the data up once, in shared memory, and goes on; each of
+// the others takes its own when it comes. Nobody waits for a sibling, and no message is sent. What is known here of MPI
+// is nothing.
 namespace steelyard::collectives {
 
 /// How a root has its broadcast done.
@@ -44,8 +46,8 @@ static_assert(sizeof(Notice) == Notice::kSize && Notice::kSmall == SizeClasses::
 /// A communicator's part of the shared memory, as one of its processes sees it. All members on this node number its
 /// broadcasts alike. From one thread at a time.
 ///
-/// A notice and a cell are written again only when every member has passed the broadcast that they were used for, whether or
-/// not it has taken the data: one that the program left out of a mismatched call blocks nobody.
+/// A notice and a cell are written again only when every member has passed the broadcast that they were used for,
+/// whether or not it has taken the data: one that the program left out of a mismatched call blocks nobody.
 class Board {
  public:
   static constexpr int kNotices = 64;                  ///< broadcasts that a root may be ahead of the last member
@@ -63,11 +65,11 @@ class Board {
 
   /// False where somebody else calls itself root of this broadcast.
   bool claim();
-  /// False while the memory that `bytes` bytes need may still be read by a member that is late. Not again once it was true:
-  /// the memory is this broadcast's then.
+  /// False while the memory that `bytes` bytes need may still be read by a member that is late. Not again once it was
+  /// true: the memory is this broadcast's then.
   bool vacant(std::size_t bytes);
-  /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory, or others, who did not
-  /// wait for this root, have used all of it since.
+  /// Memory for the data. nullptr where there is none: too long, or the node is out of shared memory, or others, who
+  /// did not wait for this root, have used all of it since.
   char* place(std::size_t bytes);
   /// Lets the others know of `bytes` bytes and `note` more. With Path::board, the first `ready` of them are in place.
   /// `since`: when this rank came; `which`: class; `next`: as compare() answered.
@@ -106,8 +108,8 @@ class Board {
   const char* data(const Notice& notice) const;
   /// This process is not the root of this broadcast.
   void decline();
-  /// True where that process is through with this broadcast, or has declined it. If there is still no notice then, there
-  /// will be none.
+  /// True where that process is through with this broadcast, or has declined it. If there is still no notice then,
+  /// there will be none.
   bool will_not_give(int node_rank) const;
   /// The same of everybody.
   bool nobody_gives() const;
@@ -143,7 +145,8 @@ class Boards {
   static constexpr std::size_t spare() { return std::size_t{kBoards} * Board::kCells * Board::kCellBytes; }
 
   Boards(node::Segment& segment, int processes, int me);
-  /// For the communicator that has this slot (see node::Arrivals) and these members, in the order of its ranks. nullptr beyond kBoards.
+  /// For the communicator that has this slot (see node::Arrivals) and these members, in the order of its ranks. nullptr
+  /// beyond kBoards.
   std::unique_ptr<Board> open(int slot, const std::vector<int>& members);
   /// The slot's communicator is gone at all its members.
   void clear(int slot);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/board.h"
 
 #include <gtest/gtest.h>

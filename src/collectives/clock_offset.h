@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +13,8 @@ class ClockOffset {
   explicit ClockOffset(std::int64_t ns = 0, std::int64_t at = 0) : ns_(ns), last_(at) {}
   std::int64_t ns() const { return ns_; }
 
-  /// A message sent at `sent` by the other clock, here at `came` by ours. `waited`: it was waited for, so that `came` is
-  /// when it came, and not when somebody looked: only then may the offset be larger than it was.
+  /// A message sent at `sent` by the other clock, here at `came` by ours. `waited`: it was waited for, so that `came`
+  /// is when it came, and not when somebody looked: only then may the offset be larger than it was.
   void heard(std::int64_t sent, std::int64_t came, bool waited) {
     if (waited) {
       if (last_ == 0) last_ = came;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/policy.h"
 
 #include <gtest/gtest.h>
@@ -184,9 +185,9 @@ TEST(Reporter, GoesOnUntilItIsTold) {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-/// A rank whose clock gains `drift` of each ns, in `count` broadcasts, `apart` ns from one to the next, which come `transit` ns
-/// after they were sent. How late the last one was by its clock, where it came `late` ns after the data could have been there
-/// from the one on that has the number `first_late`.
+/// A rank whose clock gains `drift` of each ns, in `count` broadcasts, `apart` ns from one to the next, which come
+/// `transit` ns after they were sent. How late the last one was by its clock, where it came `late` ns after the data
+/// could have been there from the one on that has the number `first_late`.
 std::int64_t lateness(double drift, std::int64_t late, int count, int first_late, std::int64_t apart = kSecond) {
   constexpr std::int64_t transit = 3000;
   ClockOffset offset(transit);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/comparison.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ constexpr std::int64_t kCostPart = 100;    // looks may cost one part in so many
 
 }  // namespace
 
-// What is seen now against what was seen a few looks ago: a rank may tell of a broadcast long after the root is through.
+// What is seen now against what was seen a few looks ago: a rank may tell of a broadcast long after the root is
+// through.
 bool Comparison::board_wins(const Look& seen) {
   const Look& old = before_[looks_ % kRemembered];
   const std::int64_t by_library = seen.library.count - old.library.count;

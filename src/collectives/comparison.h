@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,13 +16,14 @@ struct Waits {
   }
 };
 
-/// Whether the broadcasts (or scatters) of one class on a communicator go over the board or are the MPI library's: whichever
-/// its ranks are seen to wait less in. The library has them, uncounted, until some in a row are looked at, of either kind: one at first, which tells
-/// what is far apart, and later a few, after as many that bring caches to the state in which they will be. Where the board
-/// has won, it has them all, but for some in a while that show what the library would make of it by now.
+/// Whether the broadcasts (or scatters) of one class on a communicator go over the board or are the MPI library's:
+/// whichever its ranks are seen to wait less in. The library has them, uncounted, until some in a row are looked at, of
+/// either kind: one at first, which tells what is far apart, and later a few, after as many that bring caches to the
+/// state in which they will be. Where the board has won, it has them all, but for some in a while that show what the
+/// library would make of it by now.
 ///
-/// Lies in shared memory, where zeros are its beginning. Roots ask it in turn, and tell the others what it has answered. No
-/// clock and no messages of its own.
+/// Lies in shared memory, where zeros are its beginning. Roots ask it in turn, and tell the others what it has
+/// answered. No clock and no messages of its own.
 class Comparison {
  public:
   static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
@@ -41,8 +43,8 @@ class Comparison {
   std::int64_t won() const {
     return step_ == Step::stay || step_ == Step::check ? std::max<std::int64_t>(-dearer_, 1) : 0;
   }
-  /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the communicator, of
-  /// whatever kind and length: those are what the time from one to the next is of.
+  /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the
+  /// communicator, of whatever kind and length: those are what the time from one to the next is of.
   Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);
   /// Before the first: instead of the library, the board has them until it is seen to lose: in a few looks, or by far.
   void begin_by_board() {

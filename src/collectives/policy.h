@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -25,8 +26,8 @@ struct Measured {
 class Reporter {
  public:
   explicit Reporter(const Settings& settings) : settings_(settings) {}
-  /// Takes one broadcast in. True where what counts for the policy has changed by more than the threshold since it was last
-  /// told: `value()` is to be told.
+  /// Takes one broadcast in. True where what counts for the policy has changed by more than the threshold since it was
+  /// last told: `value()` is to be told.
   bool measured(const Measured& measured);
   /// `value()` has been.
   void told() { told_ = value_; }
@@ -53,7 +54,8 @@ class Optimiser {
   void told(int rank, std::int64_t value);
   /// By what has been told, some rank is late. Means nothing for Policy::swap.
   bool anybody_late() const;
-  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed, here or elsewhere (`other`).
+  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed, here or elsewhere
+  /// (`other`).
   Plan plan(const VirtualRanks& table, int root, bool other = false);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +11,11 @@ namespace steelyard::collectives {
 enum class Operation : std::uint8_t { broadcast, scatter };
 inline constexpr int kOperations = 2;
 
-/// The comparisons with the MPI library on one communicator: one for each operation and size class, as what wins for 8 bytes
-/// may lose for a million. All answers are the root's, which knows how long its message is. The others cannot be asked: in a
-/// program that makes a mistake they think of another length, and would wait where nobody comes. So they are told in front of
-/// each collective that it is the library's, and only where no class in use would go over the board are some left to it
-/// unasked.
+/// The comparisons with the MPI library on one communicator: one for each operation and size class, as what wins for 8
+/// bytes may lose for a million. All answers are the root's, which knows how long its message is. The others cannot be
+/// asked: in a program that makes a mistake they think of another length, and would wait where nobody comes. So they
+/// are told in front of each collective that it is the library's, and only where no class in use would go over the
+/// board are some left to it unasked.
 ///
 /// Lies in shared memory, where zeros are its beginning, as a Comparison does.
 class SizeClasses {

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <vector>
 
 namespace steelyard::collectives {
 
-/// A binomial tree over positions 0 (the root) to size - 1, as MPI libraries build it: position p receives from p without
-/// its lowest bit, and sends to p + 2^k for all 2^k below that bit, the largest subtree first.
+/// A binomial tree over positions 0 (the root) to size - 1, as MPI libraries build it: position p receives from p
+/// without its lowest bit, and sends to p + 2^k for all 2^k below that bit, the largest subtree first.
 namespace tree {
 int parent(int position);                           ///< of 0: -1
 std::vector<int> children(int position, int size);  ///< in the order in which they are sent to
@@ -13,8 +14,8 @@ int subtree(int position, int size);                ///< positions that get the 
 std::vector<int> by_importance(int size);
 }  // namespace tree
 
-/// Who stands where in the tree: the virtual rank table of Soga et al. Always a permutation. It knows no root: whoever is
-/// root of a broadcast stands at 0 for it, and the one whose place that is stands in the root's.
+/// Who stands where in the tree: the virtual rank table of Soga et al. Always a permutation. It knows no root: whoever
+/// is root of a broadcast stands at 0 for it, and the one whose place that is stands in the root's.
 class VirtualRanks {
  public:
   explicit VirtualRanks(int size);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/borrowing.h"
 
 #include <algorithm>
@@ -7,15 +8,16 @@ namespace steelyard::cores {
 
 namespace {
 
-// ns after which a gain or loss counts 1/e, and for which regions are measured after a suspicion. Far above a time slice, in
-// which other threads come and go, and far below a run.
+// ns after which a gain or loss counts 1/e, and for which regions are measured after a suspicion. Far above a time
+// slice, in which other threads come and go, and far below a run.
 constexpr std::int64_t kMemory = 1'000'000'000;
 // The design's budget for trials is 1 % of the time.
 constexpr double kPausePerLoss = 100;
 // A measurement reads two files of /proc, about 10 us: 1 % of this (ns).
 constexpr std::int64_t kBetweenMeasurements = 1'000'000;
 
-// By how much the region was longer than on own cores alone. An unhindered region is taken to use all of its cores alike.
+// By how much the region was longer than on own cores alone. An unhindered region is taken to use all of its cores
+// alike.
 double loss(const BorrowedRegion& region, std::int64_t held_up) {
   const double own = region.threads - region.borrowed;
   return static_cast<double>(region.wall) - static_cast<double>(region.wall - held_up) * region.threads / own;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 
@@ -13,10 +14,10 @@ struct BorrowedRegion {
   bool measured = false;       ///< run_delay is known
 };
 
-/// Decides whether a process borrows cores. If another program, or the owner, keeps a borrowed core busy, the thread on that
-/// core holds up its team, and the region may take longer than on own cores alone. Gains and losses of borrowing are added up;
-/// recent regions count most. As soon as losses outweigh gains, the process pauses, for 100 times the difference: borrowing
-/// then costs less than 1 % of the time.
+/// Decides whether a process borrows cores. If another program, or the owner, keeps a borrowed core busy, the thread on
+/// that core holds up its team, and the region may take longer than on own cores alone. Gains and losses of borrowing
+/// are added up; recent regions count most. As soon as losses outweigh gains, the process pauses, for 100 times the
+/// difference: borrowing then costs less than 1 % of the time.
 /// Pure: the caller has the clock and takes the measurements.
 class Borrowing {
  public:

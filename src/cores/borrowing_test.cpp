@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/borrowing.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@ namespace {
 
 constexpr std::int64_t kMs = 1'000'000;
 
-/// A process that runs one region after the other, on own cores and, while Borrowing allows it, on borrowed ones, where it
-/// gets a part of the CPU's time. The iterations are divided evenly.
+/// A process that runs one region after the other, on own cores and, while Borrowing allows it, on borrowed ones, where
+/// it gets a part of the CPU's time. The iterations are divided evenly.
 struct Process {
   int own = 1;
   int offered = 1;

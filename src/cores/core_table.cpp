@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/core_table.h"
 
 namespace steelyard::cores {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -20,9 +21,9 @@ struct Terms {
   std::int64_t until = 0;       ///< ns: and only from those who wait until then, or for the borrower itself
 };
 
-/// Whose core is whose, in the node's shared memory. Every core has a home (the process that the plan gave it to) and a user
-/// (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on the same
-/// core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
+/// Whose core is whose, in the node's shared memory. Every core has a home (the process that the plan gave it to) and a
+/// user (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on
+/// the same core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
 ///
 ///            take_home               lend             borrow, hand_to
 ///   free  ------------->  home uses  ----->  lent  ------------------>  a guest uses
@@ -73,8 +74,8 @@ class CoreTable {
   bool is_to_be_had(int core, const Terms& terms) const;
   /// When it was last lent, or handed to another (ns).
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
-  /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and so
-  /// on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.
+  /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and
+  /// so on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.
   bool home_waits_until(int core, std::int64_t until) const { return home_waits_for(me_, core, until); }
   /// This process begins a wait: its cores may be borrowed for as long.
   void begin_wait(const Wait& wait);

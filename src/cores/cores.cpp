@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/cores.h"
 
 #include <fmt/format.h>
@@ -75,8 +76,8 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const int held = static_cast<int>(holding_->cores().size());
   early_count_ = early_threads(held, most);
   if (replanned || rebind_ || !seated() || (early_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
-    // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off the
-    // others' cores until they are free.
+    // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off
+    // the others' cores until they are free.
     generation_ = table_.generation();
     rebind_ = false;
     bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
@@ -89,8 +90,9 @@ int Cores::threads_for_region(const RegionAhead& region) {
   return fixed ? 0 : threads_;
 }
 
-// One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one would hold
-// up them all. Only where threads run on the cores that they say, and where none is shared with a guest already.
+// One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one
+// would hold up them all. Only where threads run on the cores that they say, and where none is shared with a guest
+// already.
 int Cores::early_threads(int held, int most) {
   if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
   const bool fits = held > 0 && held <= EarlyThreads::kMost && 2 * held <= most;
@@ -128,8 +130,8 @@ observe::LateCores Cores::after_region(std::int64_t now, int team, const observe
   return late;
 }
 
-// Threads on borrowed cores have the highest thread IDs (Holding::cores()) and are bound there. Otherwise the kernel may move
-// every thread to a free CPU, and no core holds up the team.
+// Threads on borrowed cores have the highest thread IDs (Holding::cores()) and are bound there. Otherwise the kernel
+// may move every thread to a free CPU, and no core holds up the team.
 void Cores::choose_measurement() {
   const int own = threads_ - holding_->borrowed();
   const bool bound = run_delays_known_ && binding_.load(std::memory_order_relaxed) != 0;
@@ -158,8 +160,8 @@ void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::
 }
 
 namespace {
-// What is left of a region when a core comes, so that a thread more is worth it: a tenth of it where there is one already,
-// and to begin with a fifth of a region that might have been shorter.
+// What is left of a region when a core comes, so that a thread more is worth it: a tenth of it where there is one
+// already, and to begin with a fifth of a region that might have been shorter.
 constexpr std::int64_t kLeftForEarly = 10;
 constexpr std::int64_t kLeftToBegin = 5;
 }  // namespace
@@ -209,7 +211,8 @@ void Cores::come_back() {
   holding_->come_back();
 }
 
-// Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for long.
+// Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for
+// long.
 void Cores::go_home() {
   if (!holding_ || !problem_.empty() || bind_ || topology_.emulated) return;
   const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -35,8 +36,8 @@ struct RegionAhead {
   Terms terms;                   ///< see Cores::lend()
 };
 
-/// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by lending
-/// while a rank waits. Paper: SABO (IPDRM 2022); lending after LeWI (Garcia et al., ICPP 2009).
+/// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by
+/// lending while a rank waits. Paper: SABO (IPDRM 2022); lending after LeWI (Garcia et al., ICPP 2009).
 /// All but bind_thread() are for the primary thread.
 class Cores {
  public:
@@ -61,9 +62,9 @@ class Cores {
     if (early_.changed()) find_given();
     if (holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
   }
-  /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so only he
-  /// borrows them who is waited for, or whose region will have ended by then. And a core lent before the borrower's own last
-  /// call may be that of a rank which this very call wakes.
+  /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so
+  /// only he borrows them who is waited for, or whose region will have ended by then. And a core lent before the
+  /// borrower's own last call may be that of a rank which this very call wakes.
   void lend(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -113,7 +114,8 @@ TEST(OptimalCounts, TakesFromThoseWhoFeelItLeast) {
   EXPECT_EQ(optimal_counts(processes(4, {8, 1, 4}), perfect(3), 12, 0), (std::vector<int>{7, 1, 4}));
 }
 
-/// All counts within the limits, by recursion; returns the shortest longest process and the fewest changes that reach it.
+/// All counts within the limits, by recursion; returns the shortest longest process and the fewest changes that reach
+/// it.
 struct Exhaustive {
   const std::vector<ProcessLoad>& loads;
   const std::vector<Scaling>& scaling;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/early_threads.h"
 
 #include <signal.h>
@@ -118,8 +119,8 @@ constexpr int kTrusted = 2;
 constexpr int kMostTrust = 4;
 // A program has fewer regions that are long enough; one that makes code as it runs does not fill the memory.
 constexpr std::size_t kMostRegions = 4096;
-// A region that is not shorter by this with early threads, after as many executions, does without them for a while; sooner,
-// where it is much longer.
+// A region that is not shorter by this with early threads, after as many executions, does without them for a while;
+// sooner, where it is much longer.
 constexpr double kWorthIt = 0.97, kMuchLonger = 1.5;
 constexpr int kJudged = 4, kJudgedSoon = 2;
 constexpr int kShortestPause = 32, kLongestPause = 4096;

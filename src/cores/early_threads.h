@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,11 +11,12 @@
 
 namespace steelyard::cores {
 
-/// A region that begins shortly before another process lends a core would run without that core to its end. So it begins with
-/// a thread too many for each of its cores: an early thread, which shares the core for the time being. Two threads on one core
-/// do the work of one. Who then falls asleep in MPI puts it on his own core.
+/// A region that begins shortly before another process lends a core would run without that core to its end. So it
+/// begins with a thread too many for each of its cores: an early thread, which shares the core for the time being. Two
+/// threads on one core do the work of one. Who then falls asleep in MPI puts it on his own core.
 ///
-/// One process's view of all requests of the node, in shared memory. For the primary thread, but for meet() and has_come().
+/// One process's view of all requests of the node, in shared memory. For the primary thread, but for meet() and
+/// has_come().
 class EarlyThreads {
  public:
   static constexpr int kMost = 16;  ///< of one region
@@ -26,22 +28,22 @@ class EarlyThreads {
   void meet(int thread);
   /// True where others could put threads of this process on their cores.
   bool possible() const;
-  /// Before a region: its threads from `first_thread` on begin without a core, each beside the thread that is bound to its
-  /// seat (as the system numbers CPUs). It is expected to last until `until` (ns). They are put there while they are still
-  /// asleep: where they have run last, the owner may compute now.
+  /// Before a region: its threads from `first_thread` on begin without a core, each beside the thread that is bound to
+  /// its seat (as the system numbers CPUs). It is expected to last until `until` (ns). They are put there while they
+  /// are still asleep: where they have run last, the owner may compute now.
   void ask(int first_thread, const std::vector<int>& seats, std::int64_t until);
   /// By each thread at its begin in a region: true for an early one, which is where it is to be.
   bool has_come(int thread) { return thread >= first_.load(std::memory_order_relaxed) && come(thread); }
   /// After the region.
   void withdraw();
-  /// True once after somebody has given cores, or a thread was found elsewhere than it was thought to be. What was given is in
-  /// use here by the table.
+  /// True once after somebody has given cores, or a thread was found elsewhere than it was thought to be. What was
+  /// given is in use here by the table.
   bool changed();
 
   // --- by him who lends ---
   bool anybody_asks() const { return open_->load(std::memory_order_relaxed) > 0; }
-  /// Puts an early thread of another process on `core`, which is lent and which the system numbers `os_index`. False where
-  /// nobody wants it, or may have it.
+  /// Puts an early thread of another process on `core`, which is lent and which the system numbers `os_index`. False
+  /// where nobody wants it, or may have it.
   bool give(CoreTable& table, int core, int os_index, std::int64_t now);
 
  private:

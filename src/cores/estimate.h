@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <deque>
 #include <vector>
@@ -35,7 +36,8 @@ class Estimate {
   double phase_noise() const;
   /// True where the total load of a phase hardly varied so far: then elapsed times can be compared as they are.
   bool steady_total() const;
-  /// Corrects the scaling: at `before` (seconds in one phase) the processes ran with other thread counts and, as far as known, the same loads.
+  /// Corrects the scaling: at `before` (seconds in one phase) the processes ran with other thread counts and, as far as
+  /// known, the same loads.
   void learn_scaling(const std::vector<ProcessLoad>& before);
 
  private:
@@ -68,7 +70,8 @@ class Estimate {
   };
 
   Line fit(std::vector<double> Moment::* figure, std::size_t process, double noise) const;
-  /// What the newest window says about the noise of one phase, in seconds: by second differences, which drift does not enter.
+  /// What the newest window says about the noise of one phase, in seconds: by second differences, which drift does not
+  /// enter.
   double unevenness(std::size_t process, double busy, double phases) const;
   void remember(const Window& window);
   double horizon(double ahead) const;

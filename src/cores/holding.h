@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,23 +7,23 @@
 
 namespace steelyard::cores {
 
-/// The cores that this process uses, and the rules by which it takes and leaves them. Only at region boundaries and around
-/// blocking MPI calls, only by the primary thread, so a team never loses a core under its feet.
+/// The cores that this process uses, and the rules by which it takes and leaves them. Only at region boundaries and
+/// around blocking MPI calls, only by the primary thread, so a team never loses a core under its feet.
 class Holding {
  public:
   /// `domain` by core: neighbours are borrowed first.
   Holding(CoreTable& table, std::vector<int> domain);
 
-  /// Before a region: leaves what the plan gave to others, takes what is home, gives back what its home will want before
-  /// the region ends, and borrows up to `most` cores in all where `may_borrow`. A few loads where nothing changed. True
-  /// where the set of cores is another than before.
+  /// Before a region: leaves what the plan gave to others, takes what is home, gives back what its home will want
+  /// before the region ends, and borrows up to `most` cores in all where `may_borrow`. A few loads where nothing
+  /// changed. True where the set of cores is another than before.
   bool settle(int most, bool may_borrow, const Terms& terms = {});
   /// Takes account of cores that others have put this process on, and returns them.
   std::vector<int> find_given();
   /// After a region: gives back what its home asked for.
   void give_back_wanted();
-  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first, and what a plan gave to
-  /// others is left to them.
+  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first, and what a plan
+  /// gave to others is left to them.
   void leave_what_is_not_home(std::int64_t now);
   /// Around a wait: leaves everything to others; then comes back for what is home.
   void lend_all(std::int64_t now, const Wait& wait);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/holding.h"
 
 #include <gtest/gtest.h>
@@ -196,9 +197,9 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
   EXPECT_EQ(node.tables[0]->lent_idle(), 1);
 }
 
-// The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to find
-// all of its cores out. Threads play processes that run regions, wait, give cores to early threads, and are replanned at
-// random.
+// The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to
+// find all of its cores out. Threads play processes that run regions, wait, give cores to early threads, and are
+// replanned at random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
   const std::vector<int> cpus = node::affinity_mask();

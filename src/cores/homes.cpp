@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/homes.h"
 
 #include <fmt/format.h>
@@ -86,7 +87,8 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     }
     if (wanted > 0 && homes.problem.empty()) {
       homes.problem = fmt::format(
-          "there are more threads than cores: rank {} runs {} thread{}, and {} core{} of its mask {} left for it; give each "
+          "there are more threads than cores: rank {} runs {} thread{}, and {} core{} of its mask {} left for it; give "
+          "each "
           "rank a core a thread: fewer threads (OMP_NUM_THREADS) or ranks, or a wider binding",
           arrivals[p].rank, homes.threads[p], homes.threads[p] == 1 ? "" : "s", homes.threads[p] - wanted,
           homes.threads[p] - wanted == 1 ? "" : "s", homes.threads[p] - wanted == 1 ? "is" : "are");

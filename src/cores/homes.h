@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
 #include <vector>
@@ -24,9 +25,9 @@ struct Homes {
   std::string problem;         ///< why cores cannot be moved between these processes; empty where they can
 };
 
-/// Pure. Every process gets one PU a thread inside its own mask (a second PU of a core only where its threads outnumber the
-/// cores), neighbours first. Processes with the same mask share it in the order of their ranks; where the user chose no
-/// thread count they share it evenly.
+/// Pure. Every process gets one PU a thread inside its own mask (a second PU of a core only where its threads outnumber
+/// the cores), neighbours first. Processes with the same mask share it in the order of their ranks; where the user
+/// chose no thread count they share it evenly.
 Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals);
 
 }  // namespace steelyard::cores

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
 #include <vector>
@@ -17,21 +18,22 @@ struct ProcessLoad {
   bool fixed = false;      ///< its thread count must not change
 };
 
-/// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at all.
+/// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at
+/// all.
 struct Scaling {
   double alpha = 1;
 };
 
-/// Wall seconds in regions on its own cores. Borrowed cores make `region_wall` shorter than this, never longer: the thread
-/// seconds show what the work would have taken without them.
+/// Wall seconds in regions on its own cores. Borrowed cores make `region_wall` shorter than this, never longer: the
+/// thread seconds show what the work would have taken without them.
 double region_time(const ProcessLoad& load);
 /// Wall seconds of computing in the window as it was, borrowed cores included.
 double measured_busy(const ProcessLoad& load);
 /// Wall seconds of computing in the window, had the process run with `threads` cores of its own.
 double forecast_busy(const ProcessLoad& load, const Scaling& scaling, int threads);
 
-/// Thread counts for all processes that sum to at most `cores`, at least 1 each, fixed processes unchanged, ceilings kept.
-/// `domain_cores` is the largest domain: no process gets more (it may not span domains); 0 for no such limit.
+/// Thread counts for all processes that sum to at most `cores`, at least 1 each, fixed processes unchanged, ceilings
+/// kept. `domain_cores` is the largest domain: no process gets more (it may not span domains); 0 for no such limit.
 /// The paper's proportional share, adjusted to the sum by largest remainder.
 std::vector<int> proportional_counts(const std::vector<ProcessLoad>& loads, int cores, int domain_cores);
 /// The integer optimum: minimises max forecast_busy. Ties: fewest changed threads.

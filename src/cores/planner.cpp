@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/planner.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ using observe::TickSource;
 Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
     : options_(options), policy_(std::make_unique<Policy>(options)), processes_(processes), count_(count) {}
 
-// False where the ticks are gone, or where somebody's cores changed in between: such a window says nothing about either.
+// False where the ticks are gone, or where somebody's cores changed in between: such a window says nothing about
+// either.
 bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from, std::int64_t to, std::int64_t start,
                    Window& window) const {
   std::int64_t begin = 0, end = 0;
@@ -157,7 +159,8 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     node.phase_after_noise = after_.band();
   } else if (phases_ == 0) {
     node.nothing_moved =
-        "no phases were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() at the "
+        "no phases were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() "
+        "at the "
         "end of each time step";
   } else {
     node.nothing_moved = decisions_.empty() ? "the run ended before there was enough to weigh" : decisions_.back().why;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -20,8 +21,8 @@ class Planner {
   /// The plan to apply now; nullptr for none. Valid until the next call.
   const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                        std::int64_t start, const std::function<NodeShape()>& shape);
-  /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is void.
-  /// `time`: s since the run began.
+  /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is
+  /// void. `time`: s since the run began.
   void start_again(double time, int rank);
   const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;

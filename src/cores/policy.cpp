@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/policy.h"
 
 #include <fmt/format.h>
@@ -156,8 +157,8 @@ void Policy::State::account_for_last_move() {
   applied_at = -1;
 }
 
-/// A move was overtaken by the next change before it had paid: what is left of it fits no loads. The start's counts at least
-/// fit what the user had in mind.
+/// A move was overtaken by the next change before it had paid: what is left of it fits no loads. The start's counts at
+/// least fit what the user had in mind.
 bool Policy::State::fell_for_restless_loads(const Window& window) const {
   if (by_hand() || caution < 2 * kCaution) return false;
   for (std::size_t p = 0; p < window.loads.size(); ++p)
@@ -165,7 +166,8 @@ bool Policy::State::fell_for_restless_loads(const Window& window) const {
   return false;
 }
 
-/// A single window that does not fit is an accident of the machine: it is left out, unless the next one does not fit either.
+/// A single window that does not fit is an accident of the machine: it is left out, unless the next one does not fit
+/// either.
 Estimate::News Policy::State::learn(const Window& window) {
   Estimate steady = estimate;
   const Estimate::News news = steady.add(window);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <memory>
 #include <string>
@@ -41,13 +42,14 @@ struct Verdict {
   double measured_noise = 0;  ///< half width of its noise band
 };
 
-/// Fed with every window, in order. It learns each process's load, noise, trend and scaling from them, forecasts, decides,
-/// checks the last move against its forecast, undoes it where it did not deliver and then backs off for longer each time.
-/// Lives at the node leader. Not thread-safe; no clock but the windows' own.
+/// Fed with every window, in order. It learns each process's load, noise, trend and scaling from them, forecasts,
+/// decides, checks the last move against its forecast, undoes it where it did not deliver and then backs off for longer
+/// each time. Lives at the node leader. Not thread-safe; no clock but the windows' own.
 ///
-/// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they have
-/// changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree on it;
-/// when the loads change again before a move has paid, more windows have to agree, and the counts of the start come back.
+/// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they
+/// have changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree
+/// on it; when the loads change again before a move has paid, more windows have to agree, and the counts of the start
+/// come back.
 class Policy {
  public:
   explicit Policy(PolicyOptions options);
@@ -56,7 +58,8 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
 
   Verdict consider(const Window& window, const NodeShape& shape);
-  /// Phases that the next window should span at least: short while there is something to find out, long when all is quiet.
+  /// Phases that the next window should span at least: short while there is something to find out, long when all is
+  /// quiet.
   int phases_wanted() const;
   const std::vector<Scaling>& scaling() const;
 

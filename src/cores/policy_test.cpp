@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "cores/policy.h"
 
 #include <gmock/gmock.h>
@@ -14,8 +15,8 @@
 namespace steelyard::cores {
 namespace {
 
-/// A node in a closed loop with the policy: each process computes serial + parallel / threads^alpha, a phase lasts as long
-/// as the longest. Deterministic: the noise has a seed.
+/// A node in a closed loop with the policy: each process computes serial + parallel / threads^alpha, a phase lasts as
+/// long as the longest. Deterministic: the noise has a seed.
 struct Node {
   std::vector<int> threads;
   std::vector<int> capacity;

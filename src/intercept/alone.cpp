@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A program without MPI: the Runtime begins with the first parallel region and ends with the process.
 #include <cstdlib>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 
@@ -6,10 +7,10 @@
 #include "runtime/openmp.h"
 #include "runtime/worksharing.h"
 
-// GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a region
-// begins where the program calls GOMP_parallel() or one of its relatives, and the outlined function that each thread of the
-// team runs is called by a function of ours, which notes its begin and its end. LLVM's runtime has the same entry points. There,
-// OMPT reports regions and barriers (ompt.cpp), and the wrappers only forward.
+// GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a
+// region begins where the program calls GOMP_parallel() or one of its relatives, and the outlined function that each
+// thread of the team runs is called by a function of ours, which notes its begin and its end. LLVM's runtime has the
+// same entry points. There, OMPT reports regions and barriers (ompt.cpp), and the wrappers only forward.
 namespace steelyard::intercept::gomp {
 
 using Body = void (*)(void*);
@@ -20,8 +21,8 @@ bool is_gnu();
 /// Makes the Runtime know GNU's OpenMP runtime if the process has it by now.
 void attach();
 
-/// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that begins
-/// it, on a cache line of its own, which is all that its threads read at their begin.
+/// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that
+/// begins it, on a cache line of its own, which is all that its threads read at their begin.
 class alignas(64) Region {
  public:
   /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.

@@ -1,4 +1,6 @@
-// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made of.
+// SPDX-License-Identifier: BSD-3-Clause
+// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made
+// of.
 #include "intercept/gomp.h"
 #include "runtime/openmp.h"
 

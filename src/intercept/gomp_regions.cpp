@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parallel regions of GNU's OpenMP runtime, at the entry points of gcc 4.2 to today.
 #include <dlfcn.h>
 
@@ -85,8 +86,8 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
                              reinterpret_cast<void*>(body), runs_body});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
-  // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has not where
-  // the outer region has the program's own count.
+  // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has
+  // not where the outer region has the program's own count.
   if (runtime::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
   if (terms.virtual_threads > 0) {
     virtual_team_ = &g_virtual_team;
@@ -138,7 +139,8 @@ std::vector<std::unique_ptr<Region>>& open_regions() {
   return regions;
 }
 
-/// As compilers before gcc 4.9 begin a region: the program itself runs the part of the calling thread, then ends the region.
+/// As compilers before gcc 4.9 begin a region: the program itself runs the part of the calling thread, then ends the
+/// region.
 template <class Call>
 void start_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {
   if (!is_gnu()) {

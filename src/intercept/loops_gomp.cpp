@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Loops that gcc and gfortran have compiled, at the entry points that GNU's and LLVM's OpenMP runtimes have in common.
 #include <cstdint>
 #include <optional>
@@ -45,8 +46,8 @@ bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   return false;
 }
 
-/// The runtime does it, and is told what is set: GNU's entry points have no such call. True where there are iterations, which
-/// are asked for as ever.
+/// The runtime does it, and is told what is set: GNU's entry points have no such call. True where there are iterations,
+/// which are asked for as ever.
 template <class Value, class Stride, class Init>
 bool start_as_set(const char* name, Init*& init, const RunSchedule& set, bool up, Value from, Value to, Stride step) {
   static std::int32_t (*thread_number)(void*) = nullptr;
@@ -125,8 +126,8 @@ void run_left(void* argument) {
   loop.body(loop.data);
 }
 
-/// The runtime divides the loop. `real`: the entry point, `rest`: its arguments behind the number of threads. `why` is noted
-/// for the record.
+/// The runtime divides the loop. `real`: the entry point, `rest`: its arguments behind the number of threads. `why` is
+/// noted for the record.
 template <class Real, class... Rest>
 void leave_combined(Real* real, std::optional<runtime::Left> why, Body body, void* data, std::uint64_t site,
                     unsigned int threads, Rest... rest) {
@@ -217,8 +218,8 @@ STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_nonmonotonic_runtime_start, GOMP_
 STEELYARD_LOOP_ULL_RUNTIME_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start,
                                  GOMP_loop_ull_maybe_nonmonotonic_runtime_next)
 
-// Chunks in ascending order in each thread, by the program's own wish or by that of OpenMP before 5.0, and iterations that wait
-// for each other: the runtime's. They are noted, so that the record can say why.
+// Chunks in ascending order in each thread, by the program's own wish or by that of OpenMP before 5.0, and iterations
+// that wait for each other: the runtime's. They are noted, so that the record can say why.
 #define STEELYARD_LOOP_LEFT(name, why)                                                             \
   STEELYARD_EXPORT bool name(long from, long to, long step, long chunk, long* first, long* last) { \
     static bool (*real)(long, long, long, long, long*, long*) = nullptr;                           \

@@ -1,5 +1,6 @@
-// Loops that clang has compiled (and what else calls LLVM's entry points): their chunks come from src/loops where the runtime
-// would take them from its own queue.
+// SPDX-License-Identifier: BSD-3-Clause
+// Loops that clang has compiled (and what else calls LLVM's entry points): their chunks come from src/loops where the
+// runtime would take them from its own queue.
 #include <cstdint>
 #include <optional>
 
@@ -154,8 +155,8 @@ STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)
 STEELYARD_DISPATCH(8, std::int64_t, std::int64_t, std::int64_t)
 STEELYARD_DISPATCH(8u, std::uint64_t, std::int64_t, std::uint64_t)
 
-// Newer compilers say where a loop ends. A loop of ours has ended when it ran out. A runtime without this call has only programs
-// without it.
+// Newer compilers say where a loop ends. A loop of ours has ended when it ran out. A runtime without this call has only
+// programs without it.
 STEELYARD_EXPORT void __kmpc_dispatch_deinit(void* location, std::int32_t thread) {
   static void (*real)(void*, std::int32_t) = nullptr;
   Place* const here = place();

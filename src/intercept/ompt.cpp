@@ -1,5 +1,6 @@
-// Translates OMPT events (OpenMP 5.x tools interface) into calls of the Runtime. Loaded with the preload library: the OpenMP
-// runtime looks for ompt_start_tool by name.
+// SPDX-License-Identifier: BSD-3-Clause
+// Translates OMPT events (OpenMP 5.x tools interface) into calls of the Runtime. Loaded with the preload library: the
+// OpenMP runtime looks for ompt_start_tool by name.
 #include <dlfcn.h>
 #include <omp-tools.h>
 
@@ -53,7 +54,8 @@ void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   runtime::region_gone(region);
 }
 
-// A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin tells.
+// A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin
+// tells.
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned int team,
                       unsigned int thread, int flags) {
   if ((flags & ompt_task_initial) != 0) return;
@@ -87,8 +89,8 @@ std::string name_of(std::string_view version) {
   return std::string(version.starts_with(llvm) ? "LLVM OpenMP" : version);
 }
 
-/// A function of the runtime that `lookup` belongs to. Another OpenMP runtime of the process may have one of the same name
-/// before it.
+/// A function of the runtime that `lookup` belongs to. Another OpenMP runtime of the process may have one of the same
+/// name before it.
 template <class F>
 F* function_of(ompt_function_lookup_t lookup, const char* name) {
   void* const runtime = base::library_of(reinterpret_cast<const void*>(lookup));
@@ -118,8 +120,8 @@ void finalise(ompt_data_t*) {}
 
 using StartTool = ompt_start_tool_result_t*(unsigned int, const char*);
 
-/// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Returns true if there
-/// is such a tool; `its` is what the runtime shall use, and is null if the runtime loads the tool later.
+/// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Returns true if
+/// there is such a tool; `its` is what the runtime shall use, and is null if the runtime loads the tool later.
 bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_start_tool_result_t*& its) {
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
   auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
@@ -136,7 +138,8 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
   if (ompt_start_tool_result_t* its = nullptr; steelyard::intercept::other_tool(omp_version, version, its)) {
     steelyard::intercept::forget_blocktime();
     steelyard::base::warn_once(
-        "the program has an OpenMP tool of its own, and a process has room for one: Steelyard does not see OpenMP regions "
+        "the program has an OpenMP tool of its own, and a process has room for one: Steelyard does not see OpenMP "
+        "regions "
         "and loops. To measure them: start without that tool, and unset OMP_TOOL_LIBRARIES");
     return its;
   }

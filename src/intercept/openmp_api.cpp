@@ -1,5 +1,6 @@
-// The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the OpenMP
-// runtime behind us, after the Runtime has had its say.
+// SPDX-License-Identifier: BSD-3-Clause
+// The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the
+// OpenMP runtime behind us, after the Runtime has had its say.
 #include <dlfcn.h>
 #include <fmt/format.h>
 

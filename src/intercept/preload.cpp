@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What the preload library does on being loaded.
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -26,8 +27,9 @@ std::vector<int> cpus_of(std::string_view mask) {
   return cpus;
 }
 
-/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's mask is the
-/// one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on that CPU.
+/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's
+/// mask is the one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on
+/// that CPU.
 void adopt_launcher_mask(const base::Options& options) {
   std::vector<int> cpus = cpus_of(options.mask);
   const bool bound = !cpus.empty() && node::affinity_mask() != cpus;
@@ -47,8 +49,8 @@ void restore_environment_of_children(const base::Options& options) {
   }
 }
 
-/// False in a process between `steelyard run` and the program: valgrind --trace-children=yes executes its own launcher before
-/// the program, which gets the environment from there. True where it cannot be told.
+/// False in a process between `steelyard run` and the program: valgrind --trace-children=yes executes its own launcher
+/// before the program, which gets the environment from there. True where it cannot be told.
 bool is_the_program(const std::string& program) {
   struct stat wanted{}, here{};
   if (program.empty() || stat(program.c_str(), &wanted) != 0 || stat("/proc/self/exe", &here) != 0) return true;

@@ -1,7 +1,8 @@
-// LLVM's OpenMP runtime (16 and later, and Intel's) registers itself under a name in /dev/shm, so that a second copy of it in
-// the same process finds the first. It removes the name at a normal exit only: a killed rank leaves
-// /dev/shm/__KMP_REGISTERED_LIB_<pid>_<uid> behind. No setting of the runtime avoids that, so the registration gets a file
-// without a name here. Only copies in one process look for it, and its name holds the process id.
+// SPDX-License-Identifier: BSD-3-Clause
+// LLVM's OpenMP runtime (16 and later, and Intel's) registers itself under a name in /dev/shm, so that a second copy of
+// it in the same process finds the first. It removes the name at a normal exit only: a killed rank leaves
+// /dev/shm/__KMP_REGISTERED_LIB_<pid>_<uid> behind. No setting of the runtime avoids that, so the registration gets a
+// file without a name here. Only copies in one process look for it, and its name holds the process id.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/run_schedule.h"
 
 #include <array>
@@ -30,9 +31,10 @@ void real_set(std::uint32_t kind, std::int32_t chunk) {
   behind("omp_set_schedule", real)(kind, chunk);
 }
 
-// Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The default of LLVM's runtime,
-// which no program has asked for, looks the same: so what was asked for gets a mark that changes nothing for the runtime. It is
-// where the schedule itself is, which each task has of its own. The default of GNU's runtime is dynamic.
+// Where a program asks for static parts, OpenMP promises it the same ones in each loop of a region. The default of
+// LLVM's runtime, which no program has asked for, looks the same: so what was asked for gets a mark that changes
+// nothing for the runtime. It is where the schedule itself is, which each task has of its own. The default of GNU's
+// runtime is dynamic.
 void set_schedule(std::uint32_t kind, std::int32_t chunk) {
   if (gomp::is_gnu()) return real_set(kind, chunk);
   std::uint32_t before = 0;

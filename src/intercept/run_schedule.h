@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,15 +11,16 @@ namespace steelyard::intercept {
 struct RunSchedule {
   std::optional<runtime::Left> left;  ///< why such a loop is the runtime's; nothing where it is ours
   std::uint64_t grain = 1;            ///< iterations that stay together
-  /// Where it is the runtime's and may have been set inside of the region, of which LLVM's takes no notice: what to tell it in
-  /// the place of "runtime", with the grain as the chunk. 0: nothing.
+  /// Where it is the runtime's and may have been set inside of the region, of which LLVM's takes no notice: what to
+  /// tell it in the place of "runtime", with the grain as the chunk. 0: nothing.
   std::int32_t call = 0;
   runtime::Schedule schedule = runtime::Schedule::dynamic;  ///< of a loop of ours
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();
-/// The same for the schedule(runtime) loop that this thread begins next in its region; once for each. All its threads get one
-/// answer, that of the first to come to this loop: what a mark says of one task's schedule it need not say of the others'.
+/// The same for the schedule(runtime) loop that this thread begins next in its region; once for each. All its threads
+/// get one answer, that of the first to come to this loop: what a mark says of one task's schedule it need not say of
+/// the others'.
 RunSchedule run_schedule_of_region();
 
 }  // namespace steelyard::intercept

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Libraries that a program unloads: what was found out about their code holds no more.
 #include <dlfcn.h>
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The atomics of the engine. A test that explores all interleavings compiles the engine with STEELYARD_EXPLORE and puts atomics
-// of its own in their place, each operation of which is a step: loops/explorer.h.
+// The atomics of the engine. A test that explores all interleavings compiles the engine with STEELYARD_EXPLORE and puts
+// atomics of its own in their place, each operation of which is a step: loops/explorer.h.
 #ifdef STEELYARD_EXPLORE
 #include "loops/explorer.h"
 namespace steelyard::loops {

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <benchmark/benchmark.h>
 #include <omp.h>
 #include <time.h>
 
 #include "loops/team.h"
 
-// What it costs to take a chunk of one iteration, in ns of CPU time: ours, and that of the OpenMP runtime in whose process
-// this runs. This program loads GNU's; with LD_PRELOAD=libomp.so.5 it is LLVM's.
+// What it costs to take a chunk of one iteration, in ns of CPU time: ours, and that of the OpenMP runtime in whose
+// process this runs. This program loads GNU's; with LD_PRELOAD=libomp.so.5 it is LLVM's.
 namespace {
 
 using namespace steelyard::loops;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What loops of a compiler want of the engine beyond what our own calls do.
 #include <gtest/gtest.h>
 

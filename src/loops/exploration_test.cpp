@@ -1,5 +1,7 @@
-// All interleavings of the engine's atomic operations, for a few threads: loops/team.cpp is compiled with this test, with the
-// atomics of loops/explorer.h. What the engine needs of a Loop is replaced here, so that nothing depends on time.
+// SPDX-License-Identifier: BSD-3-Clause
+// All interleavings of the engine's atomic operations, for a few threads: loops/team.cpp is compiled with this test,
+// with the atomics of loops/explorer.h. What the engine needs of a Loop is replaced here, so that nothing depends on
+// time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

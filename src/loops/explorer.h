@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <ucontext.h>
 
@@ -13,16 +14,19 @@
 #include <utility>
 #include <vector>
 
-// A model checker for tests: runs the real code of a few threads in all interleavings of its atomic operations. Threads are
-// fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on.
+// A model checker for tests: runs the real code of a few threads in all interleavings of its atomic operations. Threads
+// are fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on.
 //
-// Two operations of different threads are independent if they are on different Atomics, or if neither may write. Interleavings
-// that differ only in the order of independent operations end alike, so the explorer runs one of each such class: dynamic
-// partial-order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson and Sagonas, POPL 2014). The older choice
-// of what to explore (Flanagan and Godefroid, POPL 2005) loses classes where sleep sets are used. This is exhaustive if
-//   - threads share other data only in an order that operations on Atomics enforce (ThreadSanitizer looks for exceptions), and
-//   - a loop that calls pause() looks at one Atomic and changes nothing until it ends. A thread that has looked in vain goes on
-//     in no run: there is another run, in which it looks later. Threads that look in vain at the last value are a hang.
+// Two operations of different threads are independent if they are on different Atomics, or if neither may write.
+// Interleavings that differ only in the order of independent operations end alike, so the explorer runs one of each
+// such class: dynamic partial-order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson and Sagonas,
+// POPL 2014). The older choice of what to explore (Flanagan and Godefroid, POPL 2005) loses classes where sleep sets
+// are used. This is exhaustive if
+//   - threads share other data only in an order that operations on Atomics enforce (ThreadSanitizer looks for
+//     exceptions), and
+//   - a loop that calls pause() looks at one Atomic and changes nothing until it ends. A thread that has looked in vain
+//     goes on in no run: there is another run, in which it looks later. Threads that look in vain at the last value are
+//     a hang.
 // Memory order is not modelled: each operation is sequentially consistent. Not thread-safe; one exploration at a time.
 namespace steelyard::loops::explorer {
 
@@ -40,8 +44,8 @@ struct Outcome {
   bool complete = false;    ///< nothing was left out, and nothing was wrong
 };
 
-/// `all`: each thread that is ready is explored in each state, and sleep sets alone keep orders from being repeated. Slow, and
-/// simple enough to test the other one against.
+/// `all`: each thread that is ready is explored in each state, and sleep sets alone keep orders from being repeated.
+/// Slow, and simple enough to test the other one against.
 enum class Branches { races, all };
 
 class Explorer {
@@ -169,7 +173,8 @@ class Explorer {
     }
   }
 
-  /// Follows the path, and goes on from its end until no thread can, or until what follows has been seen in another order.
+  /// Follows the path, and goes on from its end until no thread can, or until what follows has been seen in another
+  /// order.
   std::string run(const std::function<Scenario()>& make, Outcome& outcome) {
     accesses_.clear();
     const Scenario scenario = make();
@@ -232,7 +237,8 @@ class Explorer {
     return asleep;
   }
 
-  /// Where the next operation of this thread races with a step, what follows without that step is to be explored in front of it.
+  /// Where the next operation of this thread races with a step, what follows without that step is to be explored in
+  /// front of it.
   void want_earlier(int thread) {
     const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
     const Accesses& accesses = accesses_[static_cast<std::size_t>(fiber.atomic)];
@@ -246,8 +252,9 @@ class Explorer {
     }
   }
 
-  /// The steps since `at` that do not happen after it, and then the next operation of `thread`, are to be explored before it.
-  /// Any thread will do whose first step of those has nothing of them before it: all of these were ready at that time.
+  /// The steps since `at` that do not happen after it, and then the next operation of `thread`, are to be explored
+  /// before it. Any thread will do whose first step of those has nothing of them before it: all of these were ready at
+  /// that time.
   void want_before(std::size_t at, std::size_t thread) {
     std::array<int, kThreads> first;
     first.fill(-1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/gathering.h"
 
 #include <fmt/format.h>
@@ -7,8 +8,8 @@
 
 namespace steelyard::loops {
 
-/// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new region
-/// then begins, as far as one can see; otherwise two teams are mixed.
+/// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new
+/// region then begins, as far as one can see; otherwise two teams are mixed.
 struct alignas(128) Gathering::Seat {
   std::atomic<std::uint64_t> owner = 0;     ///< the thread that has it
   std::atomic<std::uint64_t> progress = 0;  ///< loops begun and ended
@@ -81,8 +82,8 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   Round& its = round(here);
   Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
   std::uint64_t owner = mine.owner.load(std::memory_order_relaxed);
-  // Where this thread has left its last execution without an end, the others would wait for it for ever: that one and this one
-  // are given up, in which it goes through as many loops as they do.
+  // Where this thread has left its last execution without an end, the others would wait for it for ever: that one and
+  // this one are given up, in which it goes through as many loops as they do.
   const bool abandoned = owner == me && end(mine);
   std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
   bool mixed = progress % 2 != 0;
@@ -93,12 +94,11 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
   }
   mixed |= exclusive_ && busy_elsewhere(its);
   if (mixed || !mine.progress.compare_exchange_strong(progress, progress + 1, std::memory_order_relaxed)) {
-    return base::Status::failure(
-        base::Code::invalid_state,
-        fmt::format(
-            "loop {} is executed by two teams at the same time, and this is thread {} of the second: give each team a loop "
-            "of its own (steelyard_loop_create)",
-            loop_.key(), here.thread));
+    return base::Status::failure(base::Code::invalid_state,
+                                 fmt::format("loop {} is executed by two teams at the same time, and this is thread {} "
+                                             "of the second: give each team a loop "
+                                             "of its own (steelyard_loop_create)",
+                                             loop_.key(), here.thread));
   }
   // Who leaves a region early, or is in a nested one, may begin other loops than others, and be right.
   const bool comparable = here.path == 0 && !openmp::may_cancel();
@@ -110,7 +110,8 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     return base::Status::failure(
         base::Code::mismatch,
         fmt::format(
-            "thread {} begins loop {}, but others of its team of {} have begun loop {} in its place: all threads of a team go "
+            "thread {} begins loop {}, but others of its team of {} have begun loop {} in its place: all threads of a "
+            "team go "
             "through the same loops in the same order; where several calls are one loop, pass a handle to all of them "
             "(steelyard_loop_create)",
             here.thread, loop_.key(), here.threads, others));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,8 +22,8 @@ class Gathering {
   Loop& loop() const { return loop_; }
 
   /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
-  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop; or this thread has not
-  /// ended its last execution, which is given up then, as this one is.
+  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop; or this
+  /// thread has not ended its last execution, which is given up then, as this one is.
   struct Seat;
   base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);

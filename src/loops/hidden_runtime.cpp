@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/hidden_runtime.h"
 
 #include <link.h>
@@ -16,7 +17,8 @@
 namespace steelyard::loops::hidden_runtime {
 namespace {
 
-/// Variables that all runtimes read, and hardly a program does: OMP_..., which does not stand here, so as not to be found here.
+/// Variables that all runtimes read, and hardly a program does: OMP_..., which does not stand here, so as not to be
+/// found here.
 constexpr std::array<const char*, 3> kRead = {"MAX_ACTIVE_LEVELS", "WAIT_POLICY", "THREAD_LIMIT"};
 
 struct Search {

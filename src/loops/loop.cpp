@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/loop.h"
 
 #include <fmt/format.h>
@@ -179,10 +180,11 @@ void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
   // A replay says nothing about what the plan would have done.
   ticket.measure = due && ticket.replayed == nullptr;
   if (!replayed_.empty() && ticket.replayed == nullptr && !std::exchange(said_missing_, true)) {
-    base::warn_once(fmt::format(
-        "loop {} has {} iterations and {} threads now, for which nothing was recorded: this execution is not repeated, nor "
-        "others of which that is so; run it as it was recorded",
-        key_, shape.count, shape.threads));
+    base::warn_once(
+        fmt::format("loop {} has {} iterations and {} threads now, for which nothing was recorded: this execution is "
+                    "not repeated, nor "
+                    "others of which that is so; run it as it was recorded",
+                    key_, shape.count, shape.threads));
   }
   if (regime.plan.shape != shape) replan(regime, shape);
   if (stranger || ticket.version != regime.version) {

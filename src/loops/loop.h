@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace steelyard::loops {
 /// Loops over the same data: their homes lie alike, so that what one brings into a cache the next one finds there.
 class Tie;
 
-/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread; executions of one loop
-/// may overlap (nowait), also in several teams.
+/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread; executions of one
+/// loop may overlap (nowait), also in several teams.
 class Loop {
  public:
   /// `key` is the same in each run of the program: "app+0x1a2b", "solver.cpp:42", or a name that the program gave.
@@ -36,8 +37,8 @@ class Loop {
   void tie(Loop& other);
   /// What this process waited in the collective that followed the last execution: the slack of the next one.
   void set_slack(std::int64_t ns);
-  /// Keeps an assignment of each number of iterations and threads, so that it can be saved: that of the last execution that was
-  /// measured, or of the first where none was.
+  /// Keeps an assignment of each number of iterations and threads, so that it can be saved: that of the last execution
+  /// that was measured, or of the first where none was.
   void record_assignments(bool on);
   /// Each execution with this count and these threads repeats it. Failure where it is not complete.
   base::Status replay(Assignment assignment);
@@ -87,7 +88,8 @@ class Loop {
   /// The same of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
-  /// What an earlier run knew, where this one does not know better. What that one had chosen is kept until this one has chosen.
+  /// What an earlier run knew, where this one does not know better. What that one had chosen is kept until this one has
+  /// chosen.
   void restore(Regime regime);
   void remember(const Assignment& assignment);
   std::vector<Assignment> assignments() const;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
 #include <array>
@@ -158,7 +159,8 @@ TEST_P(Automatic, ShortLoopsThatAreLevelAreStaticWhateverTheNoise) {
   }
 }
 
-/// What may befall a loop at its start: cold memory, and a thread whose core is taken away in one of the first two executions.
+/// What may befall a loop at its start: cold memory, and a thread whose core is taken away in one of the first two
+/// executions.
 struct Early {
   const char* what;
   double cold = 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/openmp.h"
 
 #include <dlfcn.h>
@@ -17,8 +18,8 @@ struct Api {
   bool cancels = false;
 };
 
-/// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's, who would
-/// then keep its thread count.
+/// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's,
+/// who would then keep its thread count.
 void* library() {
   constexpr const char* kNeverNoted = "omp_get_level";
   void* function = dlsym(RTLD_DEFAULT, kNeverNoted);

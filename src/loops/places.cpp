@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/places.h"
 
 #include <unistd.h>
@@ -19,8 +20,8 @@ struct Machine {
 // Never destroyed: threads may look at it while the process exits.
 std::atomic<const Machine*> g_machine = nullptr;
 
-/// For a thread that is bound to so many CPUs. Whoever may go anywhere does not ask; nor do others wait for who asks, as that
-/// takes some ms.
+/// For a thread that is bound to so many CPUs. Whoever may go anywhere does not ask; nor do others wait for who asks,
+/// as that takes some ms.
 const Machine* machine_for(std::size_t cpus, bool& anywhere) {
   const Machine* known = g_machine.load(std::memory_order_acquire);
   static const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/plan.h"
 
 #include <fmt/format.h>

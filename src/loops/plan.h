@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -85,9 +86,9 @@ struct Measured {
   std::vector<FractionTrial> fractions;
 };
 
-/// How one execution is divided. Iterations [home[t], home[t+1]) belong to thread t: the first part is its own, and static;
-/// the rest is dynamic. With a pool the dynamic parts of all lie together at the end of the loop, and homes divide what is
-/// before them.
+/// How one execution is divided. Iterations [home[t], home[t+1]) belong to thread t: the first part is its own, and
+/// static; the rest is dynamic. With a pool the dynamic parts of all lie together at the end of the loop, and homes
+/// divide what is before them.
 struct Plan {
   Shape shape;
   Strategy strategy = Strategy::even;

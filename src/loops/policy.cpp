@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/policy.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ constexpr double kTie = 0.005;      // closer than this is as good
 constexpr double kBroken = 0.10;    // this far from what was promised, three times in a row: the loop has changed
 constexpr double kDrift = 0.03;     // this far on average: it has drifted
 constexpr int kPatience = 16;       // executions after a choice during which a drift is not yet one
-// Even parts of a short loop are compared only where they are forecast to take so much longer, for the forecast is as rough as
-// the loop is short: threads do not all begin at once.
+// Even parts of a short loop are compared only where they are forecast to take so much longer, for the forecast is as
+// rough as the loop is short: threads do not all begin at once.
 constexpr double kUneven = 1.25;
 constexpr double kUnevenNs = 1000;
 
@@ -145,8 +146,8 @@ void Policy::drop_hopeless() {
   }
 }
 
-// The candidate with the fewest executions is next; when all have had theirs, the fastest stays, and among equally fast ones
-// the one that moves least: the arms are in this order.
+// The candidate with the fewest executions is next; when all have had theirs, the fastest stays, and among equally fast
+// ones the one that moves least: the arms are in this order.
 void Policy::go_on() {
   if (looks_ < kLooks) return;
   std::size_t next = kArms, best = kArms, left = 0, tried = 0;
@@ -210,8 +211,8 @@ bool Policy::watch(const Observation& observation) {
   Arm& arm = arm_[current_];
   if (promised_ == 0) {
     arm.add(value);
-    // Even parts that nobody has compared, and threads that wait for each other: the loop was too short once. So soon after
-    // the last change it is looked at when the patience has run out.
+    // Even parts that nobody has compared, and threads that wait for each other: the loop was too short once. So soon
+    // after the last change it is looked at when the patience has run out.
     if (current_ == kEven && observation.idle > kIdle) {
       if (arm.runs >= kRuns && (resets_ == 0 || since_ >= patience)) return begin_anew();
       if (resets_ > 0) return false;

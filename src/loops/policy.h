@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,16 +19,18 @@ struct Observation {
   double idle = 0;        ///< share of the threads' time
 };
 
-/// `auto`: chooses a strategy for a loop that is executed again and again. Fed with each measured execution; pure, no clock.
+/// `auto`: chooses a strategy for a loop that is executed again and again. Fed with each measured execution; pure, no
+/// clock.
 ///
 /// There is no blind exploration. It begins with ranges and stealing, which is near the best for most loops, and tries
-/// another only where what was measured says that it could be faster: even parts that stay where the forecast for them is
-/// close, or the loop is so short that forecasts are rough; adaptive ranges where much moves; guided where threads are idle
-/// in spite of stealing. A short loop has even parts without a comparison unless these are forecast to take a quarter
-/// longer: nothing else pays. Two warm executions come before that, and of each figure the better one counts: in one of them a
-/// thread may have been preempted. At most four are tried, in turns, so that a slow change of the machine hits all
-/// alike; one that is far behind is dropped after its first execution. The fastest stays. Where two are as good as each
-/// other the one that moves less stays. When the loop changes, all begins anew, a little later each time.
+/// another only where what was measured says that it could be faster: even parts that stay where the forecast for them
+/// is close, or the loop is so short that forecasts are rough; adaptive ranges where much moves; guided where threads
+/// are idle in spite of stealing. A short loop has even parts without a comparison unless these are forecast to take a
+/// quarter longer: nothing else pays. Two warm executions come before that, and of each figure the better one counts:
+/// in one of them a thread may have been preempted. At most four are tried, in turns, so that a slow change of the
+/// machine hits all alike; one that is far behind is dropped after its first execution. The fastest stays. Where two
+/// are as good as each other the one that moves less stays. When the loop changes, all begins anew, a little later each
+/// time.
 class Policy {
  public:
   static constexpr int kArms = 4;
@@ -37,7 +40,8 @@ class Policy {
   static constexpr double kShort = 20'000;
 
   Policy() { restart(); }
-  /// Starts with what an earlier run has found best, which is then compared as all others are: that run may have been noisy.
+  /// Starts with what an earlier run has found best, which is then compared as all others are: that run may have been
+  /// noisy.
   explicit Policy(Strategy known) { start_with(known); }
 
   Strategy next() const { return arms[current_]; }
@@ -51,7 +55,8 @@ class Policy {
   /// Why next() is what it is, for the record.
   std::string_view reason() const { return reason_; }
   int resets() const { return resets_; }
-  /// What its trials have measured of the choice, beside even parts that stay, or else beside the strategy it began with.
+  /// What its trials have measured of the choice, beside even parts that stay, or else beside the strategy it began
+  /// with.
   struct Gain {
     Strategy against;
     double value;  ///< fraction of the time that it takes less

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <vector>
 
 namespace steelyard::loops {
 
-/// What the iterations of a loop cost, by their place in it: piecewise constant. Places are fractions of the loop, so that it
-/// holds for any count, and for all loops over the same data.
+/// What the iterations of a loop cost, by their place in it: piecewise constant. Places are fractions of the loop, so
+/// that it holds for any count, and for all loops over the same data.
 struct Profile {
   std::vector<double> place;  ///< boundaries of the pieces, from 0 to 1; empty: nothing is known
   std::vector<double> cost;   ///< ns in each piece

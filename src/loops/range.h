@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,9 +16,9 @@ struct Range {
   constexpr bool empty() const { return begin == end; }
 };
 
-/// A range in one word, so that one compare-and-swap takes from either end. An empty range has no place: its two halves hold
-/// the round in which it became empty. So a word that is empty since an earlier round is one that nobody has touched in this
-/// one, and stands for what the plan puts there. Nobody has to prepare the words of a round.
+/// A range in one word, so that one compare-and-swap takes from either end. An empty range has no place: its two halves
+/// hold the round in which it became empty. So a word that is empty since an earlier round is one that nobody has
+/// touched in this one, and stands for what the plan puts there. Nobody has to prepare the words of a round.
 inline constexpr std::uint64_t pack(Range range, std::uint32_t round) {
   if (range.empty()) range = {round, round};
   return static_cast<std::uint64_t>(range.end) << 32 | range.begin;

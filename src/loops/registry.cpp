@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/registry.h"
 
 #include <dlfcn.h>
@@ -31,7 +32,8 @@ struct Registry::State {
   void tell_of_unheard_waits() const {
     if (!slack.load() || !waits_unheard.load()) return;
     base::warn_once(
-        "loops of strategy slack or combined are divided as if this process never waited: its waits are known in programs "
+        "loops of strategy slack or combined are divided as if this process never waited: its waits are known in "
+        "programs "
         "with MPI under `steelyard run` only; start it so, or ask for tuned or staggered");
   }
 

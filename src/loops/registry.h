@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,7 +11,8 @@
 
 namespace steelyard::loops {
 
-/// "solver+0x1a2b": the module that an address lies in, and where: the same in each run. "0x..." where no module holds it.
+/// "solver+0x1a2b": the module that an address lies in, and where: the same in each run. "0x..." where no module holds
+/// it.
 std::string site_name(std::uint64_t address);
 
 /// The loops of this process, by call site or by name. Any thread. Loops live as long as the process.
@@ -25,9 +27,9 @@ class Registry {
   Loop& named(std::string_view key);
   std::vector<Loop*> all() const;
 
-  /// What was learnt is kept in a file (JSON), and is the start for loops of the same key in a later run. Loops that are
-  /// met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all, and keeps
-  /// what it says of loops that this process has not met.
+  /// What was learnt is kept in a file (JSON), and is the start for loops of the same key in a later run. Loops that
+  /// are met later find it, too. Failure: a sentence with the path. Saving replaces the file as a whole or not at all,
+  /// and keeps what it says of loops that this process has not met.
   /// Processes that run at the same time need a file each.
   base::Status load(const std::string& path);
   base::Status save(const std::string& path) const;
@@ -37,8 +39,8 @@ class Registry {
   std::string left_out_of_replay() const;
   void record_assignments(bool on);
 
-  /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the loop
-  /// that it executed last, where this is the first collective since.
+  /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the
+  /// loop that it executed last, where this is the first collective since.
   void executed(Loop& loop);
   void waited(std::int64_t ns);
   /// There are loops that want to know it. Where nobody would tell, a warning says so once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/replay.h"
 
 #include <fmt/format.h>
@@ -40,8 +41,10 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
   }
   if (unknown.size() == executed.size()) {
     return fmt::format(
-        "--loops-replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while this run "
-        "had {} ({}): loops go by their name or by their place in the executable, so record again with --loops-learn after "
+        "--loops-replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while this "
+        "run "
+        "had {} ({}): loops go by their name or by their place in the executable, so record again with --loops-learn "
+        "after "
         "each build",
         counted(recorded.size()), listed(recorded), counted(executed.size()), listed(unknown));
   }
@@ -50,7 +53,8 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
       otherwise.empty() ? "" : fmt::format("with these iterations and threads ({})", listed(otherwise));
   const std::string without = unknown.empty() ? "" : fmt::format("at all ({})", listed(unknown));
   return fmt::format(
-      "--loops-replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: record "
+      "--loops-replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: "
+      "record "
       "again with --loops-learn, in a run with the same input and threads",
       unknown.size() + otherwise.size(), counted(executed.size()), without,
       without.empty() || with.empty() ? "" : ", or not ", with);

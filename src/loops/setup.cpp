@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/setup.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,8 @@ std::string& file_of_learn() {
   return path;
 }
 
-/// A child that the program has forked: its file is the parent's, and its locks may be held by threads that it has not got.
+/// A child that the program has forked: its file is the parent's, and its locks may be held by threads that it has not
+/// got.
 bool is_a_child() { return getpid() != g_process; }
 
 void save_at_end() try {

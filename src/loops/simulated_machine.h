@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +12,8 @@
 #include "loops/plan.h"
 #include "loops/range.h"
 
-// For tests: a machine on which loops are executed event by event, by the engine's own arithmetic. Pure: the same seed gives
-// the same times.
+// For tests: a machine on which loops are executed event by event, by the engine's own arithmetic. Pure: the same seed
+// gives the same times.
 namespace steelyard::loops::simulated {
 
 /// What the iterations cost, in ns.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -5,8 +6,8 @@
 
 namespace steelyard::loops {
 
-/// The iterations of a loop, numbered from 0, and the value of the loop variable in each. Values are kept modulo 2^64, so
-/// that one type serves signed and unsigned variables of all widths, up to their limits.
+/// The iterations of a loop, numbered from 0, and the value of the loop variable in each. Values are kept modulo 2^64,
+/// so that one type serves signed and unsigned variables of all widths, up to their limits.
 struct Space {
   std::uint64_t first = 0;
   std::uint64_t stride = 1;  ///< two's complement where negative
@@ -29,8 +30,8 @@ constexpr std::optional<Space> half_open(Value first, Value last, std::int64_t s
   return space;
 }
 
-/// `do i = first, last, stride`: `last` belongs to it, as the runtimes of compilers have it. Nothing where the stride is 0, or
-/// where there are 2^64 iterations, which no 64-bit number counts.
+/// `do i = first, last, stride`: `last` belongs to it, as the runtimes of compilers have it. Nothing where the stride
+/// is 0, or where there are 2^64 iterations, which no 64-bit number counts.
 template <class Value>
 constexpr std::optional<Space> inclusive(Value first, Value last, std::int64_t stride) {
   static_assert(std::is_integral_v<Value> && sizeof(Value) == 8);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/static_parts.h"
 
 #include <algorithm>
@@ -48,7 +49,8 @@ void StaticParts::look_ends() {
     --rest_;
     return;
   }
-  // Balanced, the slowest would need what is the mean now. Of loops that wait for nothing in between, the rest is not ours.
+  // Balanced, the slowest would need what is the mean now. Of loops that wait for nothing in between, the rest is not
+  // ours.
   const double total = profile.total();
   const double dearest = *std::ranges::max_element(profile.cost);
   const double saved = dearest - total / static_cast<double>(profile.cost.size());

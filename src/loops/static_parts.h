@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <span>
 #include <vector>
 
 namespace steelyard::loops {
 
-/// How plain static loops, of one region and with one iteration count, are divided among threads: even parts at first, then
-/// parts by what each thread needed for its own. Parts stay as they are for some executions of the region; new ones are
-/// tried, and kept only where the loops became faster. Pure: no clock.
+/// How plain static loops, of one region and with one iteration count, are divided among threads: even parts at first,
+/// then parts by what each thread needed for its own. Parts stay as they are for some executions of the region; new
+/// ones are tried, and kept only where the loops became faster. Pure: no clock.
 class StaticParts {
  public:
   explicit StaticParts(int threads);
@@ -15,10 +16,12 @@ class StaticParts {
   const std::vector<double>& boundaries() const { return now_; }
   bool even() const { return now_ == even_; }
 
-  /// An execution has ended. `ns`: by thread, in all these loops. `slowest_ns`: the sum over the loops of the slowest thread's.
+  /// An execution has ended. `ns`: by thread, in all these loops. `slowest_ns`: the sum over the loops of the slowest
+  /// thread's.
   void executed(std::span<const double> ns, double slowest_ns);
 
-  /// What of the loops' time the parts have saved, by the looks before and after each change that was kept; 0 for even ones.
+  /// What of the loops' time the parts have saved, by the looks before and after each change that was kept; 0 for even
+  /// ones.
   double gain() const { return even() ? 0 : 1 - left_; }
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ struct Stored {
   std::vector<Assignment> assignments;
 };
 
-/// The key as it can stand in the file, which is UTF-8: another text is taken for Latin-1, so that each key stays one of its own.
+/// The key as it can stand in the file, which is UTF-8: another text is taken for Latin-1, so that each key stays one
+/// of its own.
 std::string storable(std::string_view key);
 
 std::string to_json(const std::vector<const Loop*>& loops);

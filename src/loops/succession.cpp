@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/succession.h"
 
 #include <algorithm>
@@ -34,8 +35,8 @@ void* Succession::first_at(std::uint64_t number, void* loop) {
 }
 
 bool Succession::strangers_come() {
-  // A worker of another initial thread may be here before that thread itself, which tells. To wait once is enough: a process
-  // that has one initial thread by then is in the wrong.
+  // A worker of another initial thread may be here before that thread itself, which tells. To wait once is enough: a
+  // process that has one initial thread by then is in the wrong.
   constexpr auto kGrace = std::chrono::seconds(1);
   const auto until = std::chrono::steady_clock::now() + kGrace;
   while (!strangers_.awaited.load(std::memory_order_relaxed) && !strangers_.here.load(std::memory_order_relaxed)) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <atomic>
@@ -8,8 +9,8 @@
 
 #include "loops/openmp.h"
 
-// Threads of one team that are in different loops would each run all of their own, and wait for ever later on. Loops have
-// their teams for themselves (gathering.h): this is where it is noticed.
+// Threads of one team that are in different loops would each run all of their own, and wait for ever later on. Loops
+// have their teams for themselves (gathering.h): this is where it is noticed.
 namespace steelyard::loops {
 
 /// Several teams of the process may look the same. Then nothing can be told.
@@ -17,14 +18,14 @@ struct Strangers {
   std::atomic<bool> here = false, awaited = false;
 };
 
-/// The loops that the threads of a team begin, one after the other, over all of its regions: what is the k-th of whoever comes
-/// there first is the k-th of all.
+/// The loops that the threads of a team begin, one after the other, over all of its regions: what is the k-th of
+/// whoever comes there first is the k-th of all.
 class Succession {
  public:
   Succession(int threads, Strangers& strangers);
 
-  /// Thread `thread` begins `loop` next. What others have begun in its place; null where that is nothing else. About 15 ns.
-  /// `me` tells threads of the process apart: where a second one is the team's n-th, several teams look the same.
+  /// Thread `thread` begins `loop` next. What others have begun in its place; null where that is nothing else. About 15
+  /// ns. `me` tells threads of the process apart: where a second one is the team's n-th, several teams look the same.
   void* begin(int thread, void* loop, std::uint64_t me);
   /// After another loop was found: what others have begun then, up to `loop`, if they have begun that.
   void* left_out(int thread, const void* loop);
@@ -52,8 +53,8 @@ class Succession {
   std::array<Entry, kKept> entries_;
 };
 
-/// One for each number of threads and each place in nested regions. To be asked of teams in outermost regions: of nested ones
-/// nobody can tell whether they are the same.
+/// One for each number of threads and each place in nested regions. To be asked of teams in outermost regions: of
+/// nested ones nobody can tell whether they are the same.
 class Successions {
  public:
   Succession& of(const openmp::Position& here);

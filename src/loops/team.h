@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,7 +10,8 @@
 #include "loops/range.h"
 #include "loops/victims.h"
 
-// The engine: the threads of one team share out the iterations of a loop. Its invariants, for a team of two threads or more:
+// The engine: the threads of one team share out the iterations of a loop. Its invariants, for a team of two threads or
+// more:
 //
 // 1. Membership. A Team serves a fixed set of threads. Only thread t calls member(t). All threads of the team go
 //    through the same loops in the same order. A pass(), and a begin() that invariant 7 refuses, count as a loop. Loop
@@ -57,7 +59,8 @@ enum class Manner {
 class alignas(128) Member {
  public:
   /// @param bounds a number that stands for the first iteration and the stride
-  /// @return failure if this thread has not ended its last loop, or if invariant 7 refuses it: the loop is cancelled then
+  /// @return failure if this thread has not ended its last loop, or if invariant 7 refuses it: the loop is cancelled
+  ///         then
   base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called, std::uint64_t bounds = 0);
   /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
   bool next(Chunk& chunk) {
@@ -119,8 +122,8 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
-  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk. A thread that
-  // has not left its CPU looks after so many loops whether it is bound elsewhere.
+  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk. A thread
+  // that has not left its CPU looks after so many loops whether it is bound elsewhere.
   static constexpr int kLookAgain = 256;
   int cpu_ = -1, loops_until_look_ = 0;
   std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
@@ -130,8 +133,9 @@ class alignas(128) Member {
   std::int64_t kept_until_ = 0;
 };
 
-/// What a team of threads shares. Made once for a team and used for any number of loops. Allocates when it is made, when a
-/// loop meets it for the first time, and when its threads have moved. Teams share nothing but the Loops that they execute.
+/// What a team of threads shares. Made once for a team and used for any number of loops. Allocates when it is made,
+/// when a loop meets it for the first time, and when its threads have moved. Teams share nothing but the Loops that
+/// they execute.
 class Team {
  public:
   static constexpr int kDepth = 4;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "loops/team.h"
 
 #include <gtest/gtest.h>
@@ -378,8 +379,8 @@ TEST(Gathering, ASecondTeamInTheSameLoopIsRefused) {
   EXPECT_EQ(refused_elsewhere({0, 3, 0}), "");
 }
 
-/// `leaves(thread, step)`: takes one chunk and never ends. Which begins were refused, by thread and step; and of each step the
-/// iterations that were run.
+/// `leaves(thread, step)`: takes one chunk and never ends. Which begins were refused, by thread and step; and of each
+/// step the iterations that were run.
 struct Steps {
   std::vector<std::vector<std::string>> refused;
   std::vector<std::uint64_t> iterations;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <span>
@@ -5,9 +6,9 @@
 
 namespace steelyard::loops {
 
-/// Where a thread runs, in one word that others can read at any time: its package, NUMA domain, L3 and core, 16 bits each,
-/// from the widest to the narrowest, numbered from 1 over the whole machine. What it may leave is 0, and so is what is not
-/// known: index -1.
+/// Where a thread runs, in one word that others can read at any time: its package, NUMA domain, L3 and core, 16 bits
+/// each, from the widest to the narrowest, numbered from 1 over the whole machine. What it may leave is 0, and so is
+/// what is not known: index -1.
 using Place = std::uint64_t;
 constexpr Place place_of(int package, int numa, int l3, int core) {
   const auto number = [](int index) { return static_cast<Place>(static_cast<std::uint16_t>(index + 1)); };
@@ -17,8 +18,8 @@ constexpr Place place_of(int package, int numa, int l3, int core) {
 Place common(Place a, Place b);
 
 /// The other threads in the order in which this one looks for work: those first that share most of the machine with it.
-/// Thieves that have as far to the same threads begin with different ones. Empty where nothing tells them apart: this one's
-/// place is not known, or all have the same.
+/// Thieves that have as far to the same threads begin with different ones. Empty where nothing tells them apart: this
+/// one's place is not known, or all have the same.
 std::vector<std::uint16_t> nearest_first(std::size_t thief, std::span<const Place> places);
 
 }  // namespace steelyard::loops

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,17 +10,18 @@
 
 namespace steelyard::loops {
 
-/// A team of more threads than there are: each real thread runs the parts of several virtual ones, one after the other. A static
-/// loop that asks for the number of its thread and for how many there are is thereby divided into as many chunks, and who
-/// gets through its own takes some of another's.
+/// A team of more threads than there are: each real thread runs the parts of several virtual ones, one after the other.
+/// A static loop that asks for the number of its thread and for how many there are is thereby divided into as many
+/// chunks, and who gets through its own takes some of another's.
 ///
-/// Each thread begins with a block of neighbouring ones, the same one each time, so that it finds the data that it had before.
+/// Each thread begins with a block of neighbouring ones, the same one each time, so that it finds the data that it had
+/// before.
 class VirtualTeam {
  public:
   static constexpr int kMostThreads = 64;
   VirtualTeam() = default;
-  /// Before its threads exist. `size` virtual threads, for `threads` real ones, at most kMostThreads. If fewer of these come, they
-  /// run all the same.
+  /// Before its threads exist. `size` virtual threads, for `threads` real ones, at most kMostThreads. If fewer of these
+  /// come, they run all the same.
   void begin(int size, int threads) {
     size_ = size;
     threads_ = std::clamp(threads, 1, kMostThreads);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,8 +12,8 @@
 namespace steelyard::node {
 
 /// Who of this node has arrived at which collective, in shared memory: each member counts its own collectives on a
-/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving is an atomic store
-/// to a cache line of one's own, and a wake-up only where somebody sleeps.
+/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving is an atomic
+/// store to a cache line of one's own, and a wake-up only where somebody sleeps.
 class Arrivals {
  public:
   static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
@@ -37,28 +38,29 @@ class Arrivals {
   /// here.
   /// Once the table was full, what one member follows another may have been refused: groups are no longer `sure`.
   Group* follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank);
-  /// Called by every local member that got a group. `vacated`, if given, is called with the slot by the last one, before
-  /// anybody can have it again.
+  /// Called by every local member that got a group. `vacated`, if given, is called with the slot by the last one,
+  /// before anybody can have it again.
   void forget(Group* group, const std::function<void(int)>& vacated = {});
 
   /// Counts this process in at its next collective of the group. `now` in ns, by a clock that all members share.
   /// `may_end`: a barrier, and this process asks ends_here() before it goes on.
   void arrive(Group& group, std::int64_t now, bool may_end = false);
-  /// Whether the present barrier, at which this process arrived with `may_end`, ends here: all members have arrived, so the
-  /// MPI library need not be called for it. The first member that asks decides for all; before all have arrived, it is no.
+  /// Whether the present barrier, at which this process arrived with `may_end`, ends here: all members have arrived, so
+  /// the MPI library need not be called for it. The first member that asks decides for all; before all have arrived, it
+  /// is no.
   ///
   /// 1. All members that ask get the same answer: the first that is noted stands.
-  /// 2. Yes is noted only by a member that sees every member at this very barrier, arrived with `may_end`. So each of them
-  ///    will ask.
-  /// 3. Two answers are kept. No member is two barriers ahead of another, so the answer to a barrier is not replaced before
-  ///    all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
+  /// 2. Yes is noted only by a member that sees every member at this very barrier, arrived with `may_end`. So each of
+  ///    them will ask.
+  /// 3. Two answers are kept. No member is two barriers ahead of another, so the answer to a barrier is not replaced
+  ///    before all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
   bool ends_here(const Group& group);
   /// Wakes the members that sleep on the group: to be called after each arrive(). False if none sleeps.
   bool wake(const Group& group);
   /// Somebody sleeps on the group, or did so just now.
   bool watched(const Group& group) const;
-  /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it is
-  /// so far ahead that it is forgotten.
+  /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it
+  /// is so far ahead that it is forgotten.
   std::int64_t when(const Group& group, int member) const;
   /// Who came last to it; -1 where that of anybody is not known.
   int last(const Group& group) const;
@@ -67,7 +69,8 @@ class Arrivals {
   /// The first member that has not arrived; -1 where all have.
   int missing(const Group& group) const;
 
-  /// Sleeps until somebody arrives in the group, at most `ns`; not at all where all that is waited for is there: `over()`.
+  /// Sleeps until somebody arrives in the group, at most `ns`; not at all where all that is waited for is there:
+  /// `over()`.
   template <class Over>
   void sleep(const Group& group, std::int64_t ns, const Over& over) {
     const std::uint32_t seen = lie_down(group);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/arrivals.h"
 
 #include <gtest/gtest.h>
@@ -192,8 +193,8 @@ TEST(Arrivals, AMissedCollectiveNeverEndsABarrier) {
   }
 }
 
-// Threads in the place of processes. What does not end here ends in a barrier in the place of the library's: a hang, or a
-// process that goes on before all have arrived, would be a wrong answer.
+// Threads in the place of processes. What does not end here ends in a barrier in the place of the library's: a hang, or
+// a process that goes on before all have arrived, would be a wrong answer.
 TEST(Arrivals, AllGetTheSameAnswerAtEachBarrier) {
   constexpr int processes = 4, rounds = 600;
   Node node(processes);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,11 +9,12 @@ namespace steelyard::node {
 std::vector<int> affinity_mask();
 /// The affinity mask that the launcher gave to this process: the one that was set, else that of the first call.
 const std::vector<int>& mask_at_start();
-/// Before the first call of mask_at_start(). For a process whose OpenMP runtime binds the initial thread as it is loaded.
+/// Before the first call of mask_at_start(). For a process whose OpenMP runtime binds the initial thread as it is
+/// loaded.
 void set_mask_at_start(std::vector<int> os_indices);
 
-/// Where the system's numbers of processes and threads mean the same; 0 where it cannot be told. Ranks in containers of their
-/// own may share memory, and yet be numbered apart.
+/// Where the system's numbers of processes and threads mean the same; 0 where it cannot be told. Ranks in containers of
+/// their own may share memory, and yet be numbered apart.
 std::uint64_t pid_namespace();
 
 /// The CPU (os_index) that the calling thread runs on now; on an emulated node the first that was noted for it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,8 +7,8 @@
 namespace steelyard::node {
 
 /// The few things that must be asked of MPI, once at start and once at the end. One implementation per MPI flavour
-/// (src/intercept), one for a process without MPI. Every call marked collective is called by all ranks in the same order,
-/// from the thread that called MPI_Init.
+/// (src/intercept), one for a process without MPI. Every call marked collective is called by all ranks in the same
+/// order, from the thread that called MPI_Init.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -26,7 +27,8 @@ class Bootstrap {
   virtual std::vector<std::string> gather(const std::string& bytes) = 0;
   /// Collective over the world: true where it is true at every rank.
   virtual bool all_agree(bool mine) = 0;
-  /// Lets the MPI library advance what is under way, while this process sleeps on something else. Cheap, any number of times.
+  /// Lets the MPI library advance what is under way, while this process sleeps on something else. Cheap, any number of
+  /// times.
   virtual void progress() = 0;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/cpu_quota.h"
 
 #include <algorithm>

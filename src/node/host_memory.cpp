@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/host_memory.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,8 @@ namespace {
 constexpr int kRegionBits = 21;
 constexpr std::size_t kSlots = 64;
 
-// No such change of a signal mask is made, but the kernel reads the mask before it says so. To it a null pointer is no mask.
+// No such change of a signal mask is made, but the kernel reads the mask before it says so. To it a null pointer is no
+// mask.
 bool ask_kernel(std::uintptr_t address) {
   constexpr int kNoSuchChange = ~0;
   constexpr std::size_t kMask = 8;

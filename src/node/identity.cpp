@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/identity.h"
 
 #include <sys/stat.h>
@@ -10,8 +11,8 @@
 namespace steelyard::node {
 namespace {
 
-// A kernel makes a new number at each start; names of hosts may be those of containers, and be alike. Containers on one kernel
-// have memory of their own to share, or not.
+// A kernel makes a new number at each start; names of hosts may be those of containers, and be alike. Containers on one
+// kernel have memory of their own to share, or not.
 std::int32_t read_identity() {
   char text[256] = {};
   if (std::FILE* file = std::fopen("/proc/sys/kernel/random/boot_id", "re"); file != nullptr) {

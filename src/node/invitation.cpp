@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/invitation.h"
 
 #include <fcntl.h>

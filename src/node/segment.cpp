@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "node/segment.h"
 
 #include <fcntl.h>
@@ -65,12 +66,14 @@ std::string explained(const Failure& failure, std::size_t bytes, std::size_t add
         limit.rlim_cur / 1024, addresses / 1024);
   }
   if (call == "attach" && failure.error == ENOENT) {
-    return "ranks of this node see different directories /dev/shm (mount namespaces or containers of their own): start all "
+    return "ranks of this node see different directories /dev/shm (mount namespaces or containers of their own): start "
+           "all "
            "ranks of a node in one container, or have the containers share /dev/shm (Docker: --ipc=host)";
   }
   if (failure.error == ENOSPC) {
     return fmt::format(
-        "/dev/shm has no space left for {} KiB: free space there (df /dev/shm, `steelyard clean`), or give the container a "
+        "/dev/shm has no space left for {} KiB: free space there (df /dev/shm, `steelyard clean`), or give the "
+        "container a "
         "larger one (Docker: --shm-size)",
         bytes / 1024);
   }

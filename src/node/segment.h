@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,8 +13,8 @@ namespace steelyard::node {
 /// start, and really there: a full /dev/shm is an error at creation, not a signal later.
 class Segment {
  public:
-  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same sizes.
-  /// `spare` bytes more have addresses, but only what is commit()ted of them is there.
+  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same
+  /// sizes. `spare` bytes more have addresses, but only what is commit()ted of them is there.
   static base::Status create(Bootstrap& bootstrap, std::size_t bytes, std::size_t spare,
                              std::unique_ptr<Segment>& segment);
   /// A segment over zero-filled memory of the caller: one view a process, or a thread that plays one in a test.
@@ -37,8 +38,8 @@ class Segment {
 
   /// The start of the spare bytes.
   char* spare() const { return memory_ + bytes_; }
-  /// Makes sure that these spare bytes are there. False where the node has no memory left for them, or its kernel cannot tell
-  /// (Linux before 5.14).
+  /// Makes sure that these spare bytes are there. False where the node has no memory left for them, or its kernel
+  /// cannot tell (Linux before 5.14).
   static bool commit(char* from, std::size_t bytes);
 
  private:

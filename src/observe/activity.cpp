@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/activity.h"
 
 #include <algorithm>
@@ -119,7 +120,8 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     totals_.omp_imbalance += waited + last - done;
     totals_.omp_scheduling += came - begin + now - last;
   }
-  // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one without.
+  // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
+  // without.
   std::int64_t without_core = 0;
   for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
     const std::int64_t taken = std::min(late.without - without_core, totals_.*part - before.*part);

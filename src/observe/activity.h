@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,9 +23,9 @@ struct LateCores {
   std::int64_t with = 0;     ///< and this is what they had of their own then
 };
 
-/// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions and
-/// MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or joined.
-/// Events of the primary come from the primary alone; thread_* come from the thread itself.
+/// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions
+/// and MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or
+/// joined. Events of the primary come from the primary alone; thread_* come from the thread itself.
 class Activity {
  public:
   Activity();
@@ -34,8 +35,8 @@ class Activity {
 
   void enter_mpi(std::int64_t now);
   void leave_mpi(std::int64_t now);
-  /// Outside of MPI: has nothing to do until other ranks have, or sleeps while they work (`quiesced`). MPI calls may lie
-  /// within. Counts as time in MPI.
+  /// Outside of MPI: has nothing to do until other ranks have, or sleeps while they work (`quiesced`). MPI calls may
+  /// lie within. Counts as time in MPI.
   void begin_wait(std::int64_t now, bool quiesced);
   void end_wait(std::int64_t now);
   void region_begin(std::int64_t now, int most_threads);

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <vector>
 
 namespace steelyard::observe {
 
-/// What became of a rank's broadcasts, or of its scatters. A wait is the time in the call since both the rank and the root had come.
+/// What became of a rank's broadcasts, or of its scatters. A wait is the time in the call since both the rank and the
+/// root had come.
 struct Broadcasts {
   long calls = 0;
   long shared = 0;    ///< given or taken through shared memory alone

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/late_in_trees.h"
 
 #include <fmt/format.h>
@@ -23,8 +24,8 @@ double lateness(const Lateness& late, int rank) {
   return found == late.end() ? 0 : found->second;
 }
 
-/// Ranks that get the data through one that comes more than twice as late as they do. Who stands at a position gets them
-/// from the one without its lowest bit; who is root is late to nobody.
+/// Ranks that get the data through one that comes more than twice as late as they do. Who stands at a position gets
+/// them from the one without its lowest bit; who is root is late to nobody.
 long held_up(const std::vector<int>& order, const Lateness& late) {
   std::vector<double> worst(order.size());
   long found = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/late_in_trees.h"
 
 #include <gmock/gmock.h>
@@ -33,16 +34,12 @@ RunRecord run(int ranks, const std::vector<int>& late) {
 TEST(LateInTrees, SayWhoWasHeldUpAtFirstAndAtLast) {
   RunRecord record = run(16, {8});
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the data through it at first, none at last"));
+  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the "
+                                                 "data through it at first, none at last"));
   record = run(16, {4, 12});
   record.trees = {{{0, 2, 4, 6, 12, 8, 10, 14}, {0, 2, 4, 6, 12, 8, 10, 14}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 8 nodes: ranks 4, 12 came late, rank 4 most, 10.0 ms; 4 far earlier got the data through them at first, 4 at last"));
+  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 8 nodes: ranks 4, 12 came late, rank 4 most, 10.0 ms; 4 far "
+                                                 "earlier got the data through them at first, 4 at last"));
 }
 
 TEST(LateInTrees, WhoIsLateHimselfIsNotHeldUp) {
@@ -57,29 +54,25 @@ TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
   record.ranks[8].broadcasts.behind = 0.6;
   record.ranks[14].broadcasts.behind = 0.3;
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) came late, rank 8 most, 10.0 ms; 2 far earlier got the data through them at first, none at last"));
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) came late, rank 8 most, 10.0 ms; "
+                          "2 far earlier got the data through them at first, none at last"));
 }
 
 TEST(LateInTrees, AnotherLeaderIsNamed) {
   RunRecord record = run(8, {4});
   record.trees = {{{0, 2, 4, 6}, {0, 2, 5, 6}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 4 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at first, none at last; rank 5 leads in the place of rank 4"));
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("tree of 4 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at "
+                          "first, none at last; rank 5 leads in the place of rank 4"));
 }
 
 TEST(LateInTrees, ARootOfItsOwnBroadcastsIsNotLateToThem) {
   RunRecord record = run(8, {0, 6});
   // 6 was root of all, and stood at 0 for each: 0 in its place.
   record.trees = {{{0, 2, 4, 6}, {6, 2, 4, 0}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got the data through it at first, none at last"));
+  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got "
+                                                 "the data through it at first, none at last"));
 }
 
 TEST(LateInTrees, OnceInAWhileIsNotLate) {

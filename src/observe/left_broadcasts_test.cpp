@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/left_broadcasts.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -11,9 +12,9 @@
 #include "observe/record.h"
 #include "observe/totals.h"
 
-// What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose file
-// the leader keeps open: so `steelyard top` of the same user finds it under /proc and maps it, for reading only. It has no
-// name, so a job that dies leaves nothing behind.
+// What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose
+// file the leader keeps open: so `steelyard top` of the same user finds it under /proc and maps it, for reading only.
+// It has no name, so a job that dies leaves nothing behind.
 namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
@@ -29,7 +30,8 @@ struct alignas(64) LiveJob {
     char what[120];
     char why[200];
   };
-  /// The latest decisions, the newest last. Two of these take turns, so that one can be read while the other is written.
+  /// The latest decisions, the newest last. Two of these take turns, so that one can be read while the other is
+  /// written.
   struct Page {
     std::int32_t count;
     Decision decisions[kDecisions];
@@ -52,8 +54,8 @@ struct alignas(64) LiveJob {
   Page pages[2];
 };
 
-/// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by itself;
-/// together they are as of the same few milliseconds.
+/// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by
+/// itself; together they are as of the same few milliseconds.
 struct alignas(64) LiveProcess {
   std::atomic<std::int32_t> rank, pid, threads, cores, borrowed;
   std::atomic<std::int64_t> updated;                           ///< base::now_ns()

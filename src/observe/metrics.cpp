@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/metrics.h"
 
 #include <algorithm>
@@ -33,8 +34,8 @@ Metrics weigh(const std::vector<RankLoad>& ranks, double wall_seconds) {
   double busiest_node = 0;
   for (const auto& [node, share] : nodes) busiest_node = std::max(busiest_node, share.outside_mpi / share.cores);
 
-  // Core time, from what was really used up to what was there: each step up is one efficiency. Raising each to at least the
-  // one below it keeps every ratio in [0, 1] and the product of all of them what it is.
+  // Core time, from what was really used up to what was there: each step up is one efficiency. Raising each to at least
+  // the one below it keeps every ratio in [0, 1] and the product of all of them what it is.
   const double there = wall_seconds > 0 ? all.cores * wall_seconds * 1e9 : 0;
   const auto at_least = [&](double below, double value) { return std::clamp(value, below, there); };
   const double useful = at_least(0, static_cast<double>(sum.useful()));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <vector>
 
@@ -10,11 +11,11 @@ namespace steelyard::observe {
 ///     mpi    = load_balance * communication,     load_balance = load_balance_in * load_balance_out
 ///     openmp = omp_load_balance * omp_scheduling * omp_serialisation
 ///
-/// Terms of the POP Centre of Excellence; the split inside and across nodes and the OpenMP split are those of TALP (DLB),
-/// in its multiplicative form. With c_p the cores that rank p owned at start, C their sum (C_n: on node n), T the wall time
-/// of the run, and sums over all ranks of thread time in useful work (U), lost by idle cores of a process that computes
-/// alone (S), by waiting at OpenMP barriers (I) and by fork and join (F), O = U + S + I + F is all thread time outside MPI
-/// (O_n: on node n), b_p the wall time of rank p outside MPI:
+/// Terms of the POP Centre of Excellence; the split inside and across nodes and the OpenMP split are those of TALP
+/// (DLB), in its multiplicative form. With c_p the cores that rank p owned at start, C their sum (C_n: on node n), T
+/// the wall time of the run, and sums over all ranks of thread time in useful work (U), lost by idle cores of a process
+/// that computes alone (S), by waiting at OpenMP barriers (I) and by fork and join (F), O = U + S + I + F is all thread
+/// time outside MPI (O_n: on node n), b_p the wall time of rank p outside MPI:
 ///   parallel          = U / (C T)
 ///   communication     = max_p b_p / T                         1 where some rank never waits
 ///   load_balance_in   = max_n (O_n / C_n) / max_p b_p         1 where the ranks of the busiest node are equally busy
@@ -22,8 +23,8 @@ namespace steelyard::observe {
 ///   omp_scheduling    = (O - F) / O
 ///   omp_load_balance  = (O - F - I) / (O - F)
 ///   omp_serialisation = U / (U + S)
-/// Cores that a rank was given or borrowed later make O_p larger than c_p b_p. `parallel` is kept exact then, and each of
-/// the others is cut to 1 at the cost of the next finer one.
+/// Cores that a rank was given or borrowed later make O_p larger than c_p b_p. `parallel` is kept exact then, and each
+/// of the others is cut to 1 at the cost of the next finer one.
 struct Metrics {
   double parallel = 1;
   double mpi = 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
 #include <vector>
@@ -18,9 +19,9 @@ struct Sample {
   double quiesced = 0;  ///< s of mpi_wait in which it slept until others ended a phase
 };
 
-/// The samples of a rank as they stand in the run record: one column a member, a number a sample, little-endian in base64.
-/// 24 bytes a sample, and up to 35 where cores were lent or processes slept: a fifth of what a list takes. A sample begins
-/// where the one before it ends.
+/// The samples of a rank as they stand in the run record: one column a member, a number a sample, little-endian in
+/// base64. 24 bytes a sample, and up to 35 where cores were lent or processes slept: a fifth of what a list takes. A
+/// sample begins where the one before it ends.
 struct PackedTimeline {
   long samples = 0;
   double start = 0;                                ///< of the first one, s

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/phases.h"
 
 #include <algorithm>
@@ -54,8 +55,8 @@ void PeriodFinder::judge() {
 }
 
 void PeriodFinder::drop() {
-  // What held for long was a step, and the program went on to something else. What fell at once was chance, or a run inside
-  // a longer step: it takes more to be taken in by it again.
+  // What held for long was a step, and the program went on to something else. What fell at once was chance, or a run
+  // inside a longer step: it takes more to be taken in by it again.
   std::size_t& evidence = evidence_[period_];
   const bool was_a_step = held_ > kRepeatsOfAStep * period_;
   const std::size_t that_fits = std::clamp(4 * longest_ / period_ - 1, kEvidence, kMostEvidence);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -5,8 +6,9 @@
 
 namespace steelyard::observe {
 
-/// Finds the step of a program from the sequence of what it does: fed with the identity of each tick (the call site of a
-/// collective, or of a region), it tells how many ticks make one step. Pure but for its own state; O(1) amortised a tick.
+/// Finds the step of a program from the sequence of what it does: fed with the identity of each tick (the call site of
+/// a collective, or of a region), it tells how many ticks make one step. Pure but for its own state; O(1) amortised a
+/// tick.
 class PeriodFinder {
  public:
   /// `site` identifies the caller. Programs with up to `longest` ticks a step are recognised.

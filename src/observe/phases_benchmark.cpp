@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a tick costs on the way out of a collective or a region.
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/record.h"
 
 #include <fmt/format.h>
@@ -85,7 +86,8 @@ std::string about_kept_regions(const RunRecord& record) {
   const std::size_t more = names.size() - std::min(names.size(), kMostNames);
   names.resize(names.size() - more);
   return fmt::format(
-      "regions that query thread IDs kept their thread count ({}, {} of the time in regions): {}{}; `steelyard doctor {}` "
+      "regions that query thread IDs kept their thread count ({}, {} of the time in regions): {}{}; `steelyard doctor "
+      "{}` "
       "names the source lines",
       plural(static_cast<long>(record.kept_regions.size()), "region"), percent(std::min(kept / in_regions, 1.0)),
       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <map>
@@ -104,13 +105,15 @@ struct LoopRecord {
   double time = 0;    ///< s in all executions, of the rank where that is most; estimated from those that were measured
   double idle = 0;    ///< fraction of its threads' time, lately
   double stolen = 0;  ///< fraction of its iterations that others than their owners ran, lately
-  /// What it gained over `against`, "even" or another strategy, by the trials of `auto`; empty where nothing was compared.
+  /// What it gained over `against`, "even" or another strategy, by the trials of `auto`; empty where nothing was
+  /// compared.
   std::string against;
   double gain = 0;        ///< fraction of its time that it takes less
   double gain_noise = 0;  ///< half width of its noise band
 };
 
-/// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of it.
+/// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of
+/// it.
 struct KeptRegion {
   std::string site;      ///< "app+0x1a2b": its code, or where it is called
   std::string function;  ///< that it is in; empty if the program has no symbols
@@ -160,14 +163,14 @@ std::string pack(const Contribution& contribution);
 /// Failure, and the contribution as it was, on anything that pack() did not write.
 base::Status unpack(const std::string& bytes, Contribution& contribution);
 
-/// Adds contributions in the order of ranks, nodes and time, and derives `wall` and `metrics`. What several ranks say is
-/// listed once; a remark that does not come from all ranks gets their numbers in front.
+/// Adds contributions in the order of ranks, nodes and time, and derives `wall` and `metrics`. What several ranks say
+/// is listed once; a remark that does not come from all ranks gets their numbers in front.
 void merge(RunRecord& record, std::vector<Contribution> contributions);
 
 /// Always the same bytes for the same record: fixed order of members, numbers to the nanosecond.
 std::string to_json(const RunRecord& record);
-/// Reads every schema version up to this one. Failure: the field at fault, what was expected, what is there; `record` is
-/// left as it was.
+/// Reads every schema version up to this one. Failure: the field at fault, what was expected, what is there; `record`
+/// is left as it was.
 base::Status from_json(const std::string& text, RunRecord& record);
 
 }  // namespace steelyard::observe

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The run record as JSON and, between ranks, as CBOR. Each struct lists its members once, in fields(); writing, reading
 // and the sentences about what is wrong follow from that list. schema/run-record.schema.json says the same to others.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/summary.h"
 
 #include <fmt/format.h>
@@ -304,7 +305,8 @@ struct Moves {
     }
     return largest;
   }
-  /// " (forecast: 9.1 % less time)", "" where none is known. Each was made for the loads of its time: they do not add up.
+  /// " (forecast: 9.1 % less time)", "" where none is known. Each was made for the loads of its time: they do not add
+  /// up.
   std::string forecasts() const {
     const auto stayed = std::ranges::count_if(list, [](auto* move) { return move->outcome != Outcome::undone; });
     if (!(forecast() > 0)) return "";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "observe/ticks.h"
 
 namespace steelyard::observe {

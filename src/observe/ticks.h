@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Tick {
 };
 
 /// The last ticks of every process of the node and every source, in shared memory. A process writes its own, without
-/// waiting for anybody; whoever plans reads tick n of all, since tick n means the same moment of the program everywhere.
+/// waiting for anybody; whoever plans reads tick n of all, since tick n means the same moment of the program
+/// everywhere.
 class TickBoard {
  public:
   static constexpr std::int64_t kKept = 512;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -17,15 +18,16 @@ struct Callee {
 };
 
 constexpr int kMostArguments = 6;
-/// Of the arguments in general registers, how many an imported function of the OpenMP runtime, the C or the C++ library takes. 6,
-/// which is the most, for functions that are not known.
+/// Of the arguments in general registers, how many an imported function of the OpenMP runtime, the C or the C++ library
+/// takes. 6, which is the most, for functions that are not known.
 int arguments_of(std::string_view name);
 inline bool is_known(std::string_view name) { return arguments_of(name) < kMostArguments; }
 /// True for functions that throw an exception, or go on to throw one.
 bool throws(std::string_view name);
 /// False for functions of these libraries that never come back.
 bool returns(std::string_view name);
-/// True for functions that never come back in the C library, but whose names a program may give to functions of its own.
+/// True for functions that never come back in the C library, but whose names a program may give to functions of its
+/// own.
 bool may_return(std::string_view name);
 /// True where the third argument is a length in bytes, as of memset().
 bool takes_length(std::string_view name);

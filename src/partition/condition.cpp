@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/condition.h"
 
 namespace steelyard::partition {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/file_image.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <elf.h>
 
@@ -20,8 +21,8 @@ struct Function {
   bool is_known = false;  ///< false: there is no function, or its table cannot be read
 };
 
-/// A program or a shared library as it lies in memory: loaded, or its file as it would be loaded, of which only the mapped
-/// bytes are read. What its tables say is never trusted to lie inside of it.
+/// A program or a shared library as it lies in memory: loaded, or its file as it would be loaded, of which only the
+/// mapped bytes are read. What its tables say is never trusted to lie inside of it.
 class Image {
  public:
   /// A part of it that lies at `address` of the process, and at `address - shift` of its own addresses.

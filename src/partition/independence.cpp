@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/independence.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,8 @@ namespace {
 constexpr int kMostInstructions = 10'000;
 constexpr std::int64_t kStackProtector = 0x28;  // the word of thread-local data that gcc's own checks of the stack read
 
-/// True for an instruction that tells one thread from another, or has an effect on all that its thread computes from then on.
+/// True for an instruction that tells one thread from another, or has an effect on all that its thread computes from
+/// then on.
 bool is_of_the_thread(x86_insn kind) {
   static constexpr x86_insn kinds[] = {
       X86_INS_SYSCALL,  X86_INS_SYSENTER, X86_INS_INT,      X86_INS_RDFSBASE, X86_INS_RDGSBASE,  X86_INS_WRFSBASE,

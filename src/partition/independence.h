@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +10,8 @@ namespace steelyard::partition {
 /// Why the threads of a team may not run a region's body one after the other in one thread, as the virtual threads of
 /// loops/virtual_team.h do: what an instruction does, e.g. "calls GOMP_barrier()". Empty where they may.
 ///
-/// They may if none of them can wait for another, and none can tell in which thread it runs: neither the body nor what it calls
+/// They may if none of them can wait for another, and none can tell in which thread it runs: neither the body nor what
+/// it calls
 /// 1. calls anything but functions of its own image, and functions of other objects that are known to wait for nobody;
 /// 2. calls or jumps through a pointer;
 /// 3. touches thread-local data, asks the system which thread it is, or changes how its thread rounds;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/instruction.h"
 
 #include <algorithm>
@@ -154,8 +155,8 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
 
 }  // namespace steelyard::partition
 
-// Capstone's decoders of other machines are left out: 5 MB, and 77,000 addresses that the loader would set at each program's
-// start (0.9 ms).
+// Capstone's decoders of other machines are left out: 5 MB, and 77,000 addresses that the loader would set at each
+// program's start (0.9 ms).
 #define STEELYARD_LEAVE_OUT(machine)                                     \
   extern "C" cs_err machine##_global_init(void*) { return CS_ERR_ARCH; } \
   extern "C" cs_err machine##_option(csh, cs_opt_type, size_t) { return CS_ERR_ARCH; }

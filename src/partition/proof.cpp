@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/proof.h"
 
 #include <algorithm>
@@ -96,8 +97,8 @@ class Course {
     return true;
   }
 
-  /// Where the ways of each jump meet, however they go on: its immediate postdominator (Cooper, Harvey and Kennedy, "A Simple,
-  /// Fast Dominance Algorithm"). Ways that end the program do not count.
+  /// Where the ways of each jump meet, however they go on: its immediate postdominator (Cooper, Harvey and Kennedy, "A
+  /// Simple, Fast Dominance Algorithm"). Ways that end the program do not count.
   std::map<std::uint64_t, std::uint64_t> find_meetings() const {
     std::map<std::uint64_t, std::vector<std::uint64_t>> from;
     std::vector<std::uint64_t> order;  // from the entry to the exits
@@ -242,8 +243,8 @@ class Interpretation {
     open_.insert(address);
   }
 
-  /// A way that runs back to before the jump that it comes from: how often the code between is executed depends on the thread, and
-  /// what it makes anew is not what other threads have made there.
+  /// A way that runs back to before the jump that it comes from: how often the code between is executed depends on the
+  /// thread, and what it makes anew is not what other threads have made there.
   void note_controls(const State& a, const State& b) {
     for (const auto& [one, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
       for (const auto& [jump, control] : one->controls) {

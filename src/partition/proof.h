@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,21 +22,22 @@ struct Proof {
   std::uint64_t instruction = 0;  ///< where it does so
 };
 
-/// Finds out whether what a function does with its thread's number and with the number of threads is right in a team of any
-/// size: it divides a static loop without a chunk size as gcc does it (see value.h), or it asks whether it is thread 0.
+/// Finds out whether what a function does with its thread's number and with the number of threads is right in a team of
+/// any size: it divides a static loop without a chunk size as gcc does it (see value.h), or it asks whether it is
+/// thread 0.
 ///
-/// Follows all ways through the function, with what registers and words of the stack hold as far as that depends on the team,
-/// until nothing new is learnt (abstract interpretation). A query is proved only if on no way
-/// 1. such a value reaches an address, memory outside of the function's own stack, an argument, a return, a branch, or an
-///    instruction that is not known, but as the index of an iteration that is computed by that division;
+/// Follows all ways through the function, with what registers and words of the stack hold as far as that depends on the
+/// team, until nothing new is learnt (abstract interpretation). A query is proved only if on no way
+/// 1. such a value reaches an address, memory outside of the function's own stack, an argument, a return, a branch, or
+///    an instruction that is not known, but as the index of an iteration that is computed by that division;
 /// 2. the share does anything but decide how often a loop runs, or be a length in memset() and the like;
-/// 3. a branch between threads (is this thread 0, has it one iteration more) leaves another value in a register or in the stack, lets
-///    any thread but thread 0 store or call something before its ways have met, or repeats code;
+/// 3. a branch between threads (is this thread 0, has it one iteration more) leaves another value in a register or in
+///    the stack, lets any thread but thread 0 store or call something before its ways have met, or repeats code;
 /// 4. a word of the stack holds such a value while an address of the stack is known outside of the function.
-/// A division that the program writes by hand to the letter of gcc's cannot be told from it, nor `if (omp_get_thread_num() == 0)`
-/// from `master`.
-/// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without unwind
-/// tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
+/// A division that the program writes by hand to the letter of gcc's cannot be told from it, nor
+/// `if (omp_get_thread_num() == 0)` from `master`.
+/// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without
+/// unwind tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
 ///
 /// @param address any in the function
 /// @param body a function that is known to be a region's body, which returns nothing; 0: none

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/readable_name.h"
 
 #include <cxxabi.h>
@@ -27,7 +28,8 @@ std::size_t behind_brackets(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// Without template arguments, parameters and the type in front that a template's name has. As it is if nothing would be left.
+/// Without template arguments, parameters and the type in front that a template's name has. As it is if nothing would
+/// be left.
 std::string shortened(std::string_view name) {
   constexpr std::string_view kOperator = "operator", kAnonymous = "(anonymous namespace)";
   std::string result;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/readable_name.h"
 
 #include <gtest/gtest.h>

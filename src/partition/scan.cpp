@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/scan.h"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ Places slots_of(const Image& image) {
   return slots;
 }
 
-/// Calls `found(address of the instruction, whom it calls or jumps to, is it a jump)` for `call [slot]` and `jmp [slot]`.
+/// Calls `found(address of the instruction, whom it calls or jumps to, is it a jump)` for `call [slot]` and
+/// `jmp [slot]`.
 template <typename Found>
 void for_indirect(const Image::Bytes& code, std::uint64_t begin, const Places& slots, const Found& found) {
   for (std::uint64_t at = 0; at + 6 <= code.size; ++at) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/state.h"
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace {
 constexpr std::uint64_t kAllVectors = (std::uint64_t{1} << kVectorRegisters) - 1;
 constexpr int kMostNames = 128;  // for which an identity has room
 
-// Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of them it is.
+// Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of
+// them it is.
 Value join_values(const Value& a, const State& a_state, const Value& b, const State& b_state, std::uint64_t by) {
   const std::uint64_t iterations = a.iterations != 0 ? a.iterations : b.iterations;
   const bool a_has = a_state.one_more.contains(iterations), b_has = b_state.one_more.contains(iterations);
@@ -136,8 +138,8 @@ void State::after_call(const Callee& callee) {
   for (const int r : kCallerSaved) {
     Value& value = registers[r];
     const bool is_tainted = !as_read(value).is_free();
-    // gcc knows which registers a function of the same file leaves alone (-fipa-ra). Behind a pointer may be one that keeps all
-    // of them (of a TLS descriptor).
+    // gcc knows which registers a function of the same file leaves alone (-fipa-ra). Behind a pointer may be one that
+    // keeps all of them (of a TLS descriptor).
     const bool is_lost =
         callee.is_imported ? !callee.is_pointer || !is_tainted : (callee.registers.keeps >> r & 1) == 0;
     if (is_lost)

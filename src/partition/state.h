@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace steelyard::partition {
 
-/// A conditional jump whose condition depends on which thread of the team asks. What lies between it and the place where its two
-/// ways meet is done by some threads only.
+/// A conditional jump whose condition depends on which thread of the team asks. What lies between it and the place
+/// where its two ways meet is done by some threads only.
 struct Control {
   enum class Way : std::uint8_t { thread_0, others, more, not_more, both };
   std::uint64_t meeting = 0;  ///< where its ways meet; 0: nowhere

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "partition/image.h"
 
 namespace steelyard::partition {
 
-/// Functions and their landing pads as .eh_frame_hdr, .eh_frame and .gcc_except_table say (Linux Standard Base 5, "Exception
-/// Frames"; Itanium C++ ABI, "Exception Handling Tables").
+/// Functions and their landing pads as .eh_frame_hdr, .eh_frame and .gcc_except_table say (Linux Standard Base 5,
+/// "Exception Frames"; Itanium C++ ABI, "Exception Handling Tables").
 class Unwind {
  public:
   /// @param header address of .eh_frame_hdr in the image; 0: there is none

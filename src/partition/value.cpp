@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/value.h"
 
 #include <algorithm>
@@ -228,8 +229,8 @@ Value either_share(const Value& more, const Value& not_more) {
 
 Value joined(const Value& a, const Value& b) {
   if (a.kind == Kind::lost || b.kind == Kind::lost) {
-    // The code that follows is the same for both, so it does not read what one of them has lost; unless that way does not exist,
-    // since the function that was called never returns.
+    // The code that follows is the same for both, so it does not read what one of them has lost; unless that way does
+    // not exist, since the function that was called never returns.
     return Value::of_kind(Kind::lost, (a.kind == Kind::lost ? a.sources : 0) | (b.kind == Kind::lost ? b.sources : 0));
   }
   const std::uint64_t sources = a.sources | b.sources;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <cstdint>
@@ -30,8 +31,8 @@ constexpr bool is_of(std::uint64_t name, std::uint64_t made) {
 ///     if (id < remainder) { share = quotient + 1, before = 0 } else { share = quotient, before = remainder }
 ///     first = share * id + before, end = first + share
 ///
-/// Threads of a team of any size execute all iterations in this way, each iteration in one thread. An iteration's index may be used
-/// for anything. The share decides only how often a loop runs.
+/// Threads of a team of any size execute all iterations in this way, each iteration in one thread. An iteration's index
+/// may be used for anything. The share decides only how often a loop runs.
 struct Value {
   enum class Kind : std::uint8_t {
     sum,  ///< of terms with factors, of a constant, and if `other` is set of something that does not depend on the team
@@ -88,7 +89,8 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// As code finds it that reads it: what is lost is read by nothing but a function that knows what its callee has left alone.
+/// As code finds it that reads it: what is lost is read by nothing but a function that knows what its callee has left
+/// alone.
 Value as_read(const Value& value);
 Value operator+(const Value& a, const Value& b);
 Value operator-(const Value& a, const Value& b);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "partition/waiting_loop.h"
 
 #include <algorithm>
@@ -100,8 +101,8 @@ class Ways {
   }
   const Numbers& to(std::size_t n) const { return to_[n]; }
 
-  /// The loops among these instructions, of which each is part of no other: from each of its instructions a way leads to each
-  /// other one (strongly connected components; Tarjan, "Depth-First Search and Linear Graph Algorithms").
+  /// The loops among these instructions, of which each is part of no other: from each of its instructions a way leads
+  /// to each other one (strongly connected components; Tarjan, "Depth-First Search and Linear Graph Algorithms").
   std::vector<Numbers> loops(const Numbers& among) const {
     std::vector<Numbers> found;
     std::vector<std::size_t> order(to_.size()), lowest(to_.size());  // 0: not seen so far

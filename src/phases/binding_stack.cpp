@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/binding_stack.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ base::Status BindingStack::push(const void* owner, const CpuSet& set, int thread
   return {};
 }
 
-// Each binds itself: that reaches exactly the threads that will work in the next regions, and no helper of the MPI library.
+// Each binds itself: that reaches exactly the threads that will work in the next regions, and no helper of the MPI
+// library.
 bool BindingStack::bind_workers(Entry& entry, const CpuSet& set) {
   const int team = openmp::max_threads();
   if (team < 2 || openmp::in_parallel()) return false;
@@ -80,9 +82,9 @@ void BindingStack::unbind_workers(const Entry& entry) {
 
 base::Status BindingStack::pop(const void* owner) {
   if (depth(owner) == 0) {
-    return base::Status::failure(
-        base::Code::invalid_state,
-        "a pop without a push: this context has no pushed binding in force; call steelyard_binding_push_cpuset() first");
+    return base::Status::failure(base::Code::invalid_state,
+                                 "a pop without a push: this context has no pushed binding in force; call "
+                                 "steelyard_binding_push_cpuset() first");
   }
   const Entry entry = entries_.back();
   if (entry.owner != owner) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,7 +7,8 @@
 
 namespace steelyard::phases {
 
-/// How a phase may run: at most `max_per_resource` processes for each resource of that type, each with `threads` threads.
+/// How a phase may run: at most `max_per_resource` processes for each resource of that type, each with `threads`
+/// threads.
 struct Configuration {
   Resource resource = Resource::machine;
   int max_per_resource = 1;
@@ -15,10 +17,11 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 };
 
-/// Finds the configuration at which a phase that is run again and again is fastest, by measurement, and stays with it. Pure: fed
-/// the same durations, it makes the same choices in every process. The configurations take turns, so that a slow drift of the machine
-/// hits all alike. A configuration whose first run takes half as long again as the best is dropped at once, a closer one when its
-/// fastest run is more than 10 % behind, and those that are left get kRuns runs each; the smallest median wins.
+/// Finds the configuration at which a phase that is run again and again is fastest, by measurement, and stays with it.
+/// Pure: fed the same durations, it makes the same choices in every process. The configurations take turns, so that a
+/// slow drift of the machine hits all alike. A configuration whose first run takes half as long again as the best is
+/// dropped at once, a closer one when its fastest run is more than 10 % behind, and those that are left get kRuns runs
+/// each; the smallest median wins.
 class Choice {
  public:
   static constexpr int kRuns = 3;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/context.h"
 
 #include <fmt/format.h>
@@ -128,12 +129,11 @@ Distribution Context::distribute(Resource resource, int max_processes) const {
 
 base::Status Context::outside(const char* call) const {
   if (!in_phase) return {};
-  return base::Status::failure(
-      base::Code::invalid_state,
-      fmt::format(
-          "{} while a phase of this context is entered and not left: call steelyard_phase_leave() first, in every process, "
-          "chosen or not",
-          call));
+  return base::Status::failure(base::Code::invalid_state,
+                               fmt::format("{} while a phase of this context is entered and not left: call "
+                                           "steelyard_phase_leave() first, in every process, "
+                                           "chosen or not",
+                                           call));
 }
 
 base::Status Context::barrier(Rendezvous::Wait wait) {
@@ -144,10 +144,10 @@ base::Status Context::barrier(Rendezvous::Wait wait) {
 base::Status Context::pop() {
   BindingStack& stack = BindingStack::of_this_process();
   if (in_phase && stack.depth(this) > 0 && stack.depth(this) <= phase_depth) {
-    return base::Status::failure(
-        base::Code::invalid_state,
-        "a pop in a phase of a binding that was pushed before the phase, or by it: call steelyard_phase_leave() first; pushes "
-        "and pops must nest");
+    return base::Status::failure(base::Code::invalid_state,
+                                 "a pop in a phase of a binding that was pushed before the phase, or by it: call "
+                                 "steelyard_phase_leave() first; pushes "
+                                 "and pops must nest");
   }
   return stack.pop(this);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <memory>
 #include <optional>
@@ -24,8 +25,9 @@ struct ProcessInfo {
   bool bound = false;  ///< home leaves out a CPU of the machine
 };
 
-/// The processes of one node that share a communicator: what they run on, how they wait for each other and exchange data.
-/// Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time, without MPI.
+/// The processes of one node that share a communicator: what they run on, how they wait for each other and exchange
+/// data. Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time,
+/// without MPI.
 class Context : public std::enable_shared_from_this<Context> {
  public:
   /// Collective over the processes of the transport; a small broadcast and a reduction inside the node.
@@ -50,7 +52,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Distribution distribute(Resource resource, int max_processes) const;
   base::Status push(const CpuSet& set, int threads);
   base::Status push(Resource resource, int index, int threads);
-  /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind above.
+  /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind
+  /// above.
   base::Status push_enclosing(Resource resource, int threads);
   /// Refused in a phase for what was pushed before the phase, or by it.
   base::Status pop();

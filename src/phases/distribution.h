@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <vector>
 
@@ -18,15 +19,16 @@ struct Distribution {
   bool operator==(const Distribution&) const = default;
 };
 
-/// Chooses at most `max_processes` processes for each resource of that type (a type that the machine has). Processes bound
-/// within one resource are chosen first for it; processes that are not bound within one fill the remaining places evenly. The
-/// chosen processes are evenly spaced in the order of their CPUs, so that each works for its neighbours; the sizes of groups
-/// differ by at most one.
-/// Pure and deterministic: all processes compute the same from the same masks, without a message (Gutierrez et al., IPDPS
-/// 2017, section III.C).
+/// Chooses at most `max_processes` processes for each resource of that type (a type that the machine has). Processes
+/// bound within one resource are chosen first for it; processes that are not bound within one fill the remaining places
+/// evenly. The chosen processes are evenly spaced in the order of their CPUs, so that each works for its neighbours;
+/// the sizes of groups differ by at most one.
+/// Pure and deterministic: all processes compute the same from the same masks, without a message (Gutierrez et al.,
+/// IPDPS 2017, section III.C).
 Distribution distribute(const Machine& machine, const std::vector<CpuSet>& masks, Resource resource, int max_processes);
 
-/// Threads for each of `sharing` processes that share `cores`, the `place`-th of them: at least 1, the remainder to the first.
+/// Threads for each of `sharing` processes that share `cores`, the `place`-th of them: at least 1, the remainder to the
+/// first.
 int threads_of(int cores, int sharing, int place);
 
 }  // namespace steelyard::phases

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <span>
 #include <vector>
@@ -26,8 +27,8 @@ class Exchange {
   /// `what`: of the call, the same at all processes.
   base::Status gather(const Distribution& distribution, std::uint32_t what, const void* mine, std::size_t bytes,
                       View& all);
-  /// From each leader: `bytes[i]` to its i-th member, out of `from`. At each member: its part, valid until the next scatter,
-  /// or until the next gather where the leader gave what it had gathered.
+  /// From each leader: `bytes[i]` to its i-th member, out of `from`. At each member: its part, valid until the next
+  /// scatter, or until the next gather where the leader gave what it had gathered.
   base::Status scatter(const Distribution& distribution, std::uint32_t what, const void* from,
                        std::span<const std::size_t> bytes, View& mine);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/openmp_team.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/phase.h"
 
 #include <fmt/format.h>
@@ -45,8 +46,8 @@ std::vector<Configuration> configurations_between(const Context& context, const 
       }
       if (bounds.max_threads > 0) configuration.threads = std::min(configuration.threads, bounds.max_threads);
       if (configuration.processes < bounds.min_processes || configuration.processes > limit) continue;
-      // Of those that come to as many processes, the one that uses more cores; else the nearer to the cores, which keeps
-      // more of the locality.
+      // Of those that come to as many processes, the one that uses more cores; else the nearer to the cores, which
+      // keeps more of the locality.
       const auto same = std::ranges::find(configurations, configuration.processes, &Configuration::processes);
       if (same == configurations.end()) {
         configurations.push_back(configuration);
@@ -92,10 +93,11 @@ void Phase::leave_all(const char* when) {
 }
 
 void Phase::leave_late(const char* when) {
-  base::warn(fmt::format(
-      "a phase was entered and not left when {}: it is left now; call steelyard_phase_leave() in every process, chosen or "
-      "not",
-      when));
+  base::warn(
+      fmt::format("a phase was entered and not left when {}: it is left now; call steelyard_phase_leave() in every "
+                  "process, chosen or "
+                  "not",
+                  when));
   if (const base::Status left = leave(); !left) base::warn(left.sentence());
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,8 +15,8 @@ struct Bounds {
   int max_processes = 0;  ///< 0: all
   int max_threads = 0;    ///< 0: no limit but the cores
 };
-/// The configurations within `bounds`, one for each possible number of processes: from one process for the whole machine to one
-/// for each core.
+/// The configurations within `bounds`, one for each possible number of processes: from one process for the whole
+/// machine to one for each core.
 std::vector<Configuration> configurations_between(const Context& context, const Bounds& bounds);
 
 /// A part of the program in which some processes of the node work with more cores while the others sleep.

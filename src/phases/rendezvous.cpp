@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/rendezvous.h"
 
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ constexpr std::int64_t kLookAround = 300'000'000;  // ns between two looks for t
 
 constexpr std::int64_t kPlace = 1'000'000;  // ns between two looks whether the turn before the last is complete
 
-// A note of a call: its turn in the lowest 24 bits (a gate's turns differ by 4: those before it are no other's), the member in 12,
-// the kind in 4, what else in 24.
+// A note of a call: its turn in the lowest 24 bits (a gate's turns differ by 4: those before it are no other's), the
+// member in 12, the kind in 4, what else in 24.
 constexpr std::uint64_t kTurnMask = (std::uint64_t{1} << 24) - 1;
 std::uint64_t pack(std::uint64_t turn, Call call, int member) {
   return (turn & kTurnMask) | (static_cast<std::uint64_t>(member) & 0xfff) << 24 |
@@ -70,12 +71,11 @@ std::string_view name_of(Call::Kind kind) {
 }
 
 base::Status peer_finalized(int rank) {
-  return base::Status::failure(
-      base::Code::peer,
-      fmt::format(
-          "rank {} has called MPI_Finalize and makes no further collective call of this context: call MPI_Finalize after the last "
-          "of them, in all processes",
-          rank));
+  return base::Status::failure(base::Code::peer,
+                               fmt::format("rank {} has called MPI_Finalize and makes no further collective call of "
+                                           "this context: call MPI_Finalize after the last "
+                                           "of them, in all processes",
+                                           rank));
 }
 
 struct Life {
@@ -193,11 +193,11 @@ base::Status Rendezvous::reason(std::uint64_t turn) const {
   if (call.kind == Call::Kind::finalize) return peer_finalized(rank(noted));
   return base::Status::failure(
       base::Code::mismatch,
-      fmt::format(
-          "rank {} calls {}(){} where rank {} calls {}(): the call is refused at all processes of the node, which must make the "
-          "same collective calls in the same order",
-          rank(noted), name_of(call.kind), call.kind == other.kind ? " of another phase" : "", rank(first),
-          name_of(other.kind)));
+      fmt::format("rank {} calls {}(){} where rank {} calls {}(): the call is refused at all processes of the node, "
+                  "which must make the "
+                  "same collective calls in the same order",
+                  rank(noted), name_of(call.kind), call.kind == other.kind ? " of another phase" : "", rank(first),
+                  name_of(other.kind)));
 }
 
 base::Status Rendezvous::someone_finalized() const {
@@ -248,8 +248,8 @@ void Rendezvous::wait_in(const Waiting& waiting, Arrival arrival, Wait wait) {
   }
   const std::int64_t start = base::now_ns();
   if (!crowded_ && spin(gate, seen, start)) return;
-  // A yield lets the others arrive without a wake-up each. Where another program has the core, it gives that the whole of its
-  // time slice, while a sleeper is woken in front of it.
+  // A yield lets the others arrive without a wake-up each. Where another program has the core, it gives that the whole
+  // of its time slice, while a sleeper is woken in front of it.
   if (asleep_next_ > 0) {
     --asleep_next_;
   } else if (yield(gate, seen, start)) {
@@ -277,8 +277,8 @@ bool Rendezvous::yield(const Gate& gate, std::uint32_t seen, std::int64_t start)
   return false;
 }
 
-// A sleep with a time limit costs a timer, and one or two that look around are enough: they wake the others when it is time
-// to report the wait.
+// A sleep with a time limit costs a timer, and one or two that look around are enough: they wake the others when it is
+// time to report the wait.
 void Rendezvous::sleep(const Waiting& waiting, Arrival arrival) {
   Gate& gate = this->gate(waiting.turn);
   const std::uint32_t seen = word_before(waiting.turn);
@@ -317,8 +317,8 @@ bool Rendezvous::complain(const Waiting& waiting, std::int64_t waited) {
   return true;
 }
 
-// Where all CPUs are busy (workers of the one that computed still spin), the system wakes us in front of him who has opened,
-// and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
+// Where all CPUs are busy (workers of the one that computed still spin), the system wakes us in front of him who has
+// opened, and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
 void Rendezvous::leave_cpu(int cpu) {
   if (sched_getcpu() != cpu) return;
   const CpuSet mask = kernel_mask();

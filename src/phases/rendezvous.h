@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <functional>
 #include <span>
@@ -9,8 +10,8 @@
 
 namespace steelyard::phases {
 
-/// How the processes of a node wait for each other: in shared memory, asleep, never for a process that has ended, and never
-/// in silence for one that does not come. The protocol stands at Gate in shared.h.
+/// How the processes of a node wait for each other: in shared memory, asleep, never for a process that has ended, and
+/// never in silence for one that does not come. The protocol stands at Gate in shared.h.
 class Rendezvous {
  public:
   /// `lost` is called with a sentence if a process that is waited for has ended; it does not return.
@@ -26,8 +27,8 @@ class Rendezvous {
   base::Status arrive(Call call);
   /// Comes to the next turn and waits until all have. A failure, at all of them, if their calls differ.
   base::Status meet(Call call, Wait wait);
-  /// The second turn of a phase, after arrive() or meet(): the same for a phase that was entered at turn `begin`. A failure, if
-  /// that turn was refused meanwhile.
+  /// The second turn of a phase, after arrive() or meet(): the same for a phase that was entered at turn `begin`. A
+  /// failure, if that turn was refused meanwhile.
   base::Status leave(Call call, Wait wait, std::uint64_t begin);
 
   /// The turn that this process comes to next.

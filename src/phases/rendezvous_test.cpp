@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/rendezvous.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ using testing_support::in_processes;
 
 constexpr Call kBarrier{Call::Kind::barrier, 0}, kScatter{Call::Kind::scatter, 0}, kEnter{Call::Kind::enter, 0};
 
-/// What one process sees: the shared head, and a rendezvous over it that ends the process with 42 when somebody is lost.
+/// What one process sees: the shared head, and a rendezvous over it that ends the process with 42 when somebody is
+/// lost.
 struct Seen {
   explicit Seen(Transport& transport) {
     const auto size = static_cast<std::size_t>(transport.size());

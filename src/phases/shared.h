@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,14 +16,14 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-/// Where all processes of the node meet for one collective call, their turn. Turns are counted from kFirst; turn t uses gate
-/// t % kGates of the context.
+/// Where all processes of the node meet for one collective call, their turn. Turns are counted from kFirst; turn t uses
+/// gate t % kGates of the context.
 ///
 ///   1. Each process comes to each turn exactly once, in order, also to a turn that is refused.
-///   2. A process comes to turn t only if turn t - 2 is complete: all have come to it. So a gate is used by one turn at a time,
-///      and what was noted of a turn can be read until turn t + 2 is complete.
-///   3. The first process that comes to a turn notes its call. A process that comes with another call refuses the turn, before
-///      it counts itself as arrived: so a turn that is complete and not refused has one call in all processes.
+///   2. A process comes to turn t only if turn t - 2 is complete: all have come to it. So a gate is used by one turn at
+///      a time, and what was noted of a turn can be read until turn t + 2 is complete.
+///   3. The first process that comes to a turn notes its call. A process that comes with another call refuses the turn,
+///      before it counts itself as arrived: so a turn that is complete and not refused has one call in all processes.
 ///   4. A process that refuses turn t also refuses turn t + 1: some processes have returned from `enter` already, and
 ///      wait in `leave` for turn t + 1. A process that was refused turn t comes to turn t + 1 without waiting. So all
 ///      processes continue with turn t + 2.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "phases/shared_file.h"
 
 #include <fcntl.h>
@@ -31,10 +32,10 @@ struct Letter {
 base::Status no_memory(std::size_t bytes, int error) {
   return base::Status::failure(
       base::code_of_errno(error),
-      fmt::format(
-          "shared memory of {} KiB could not be allocated in /dev/shm ({}): free space there (df /dev/shm) or give the container a "
-          "larger one",
-          bytes / 1024, error != 0 ? std::strerror(error) : "failed in another process"));
+      fmt::format("shared memory of {} KiB could not be allocated in /dev/shm ({}): free space there (df /dev/shm) or "
+                  "give the container a "
+                  "larger one",
+                  bytes / 1024, error != 0 ? std::strerror(error) : "failed in another process"));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +15,9 @@ namespace steelyard::phases {
 /// gone before create() returns: a crash leaves nothing behind.
 class SharedFile {
  public:
-  /// Collective over the processes of the transport. `head`: bytes, as rank 0 passes them. `fill` writes each process's own data:
-  /// on rank 0 before the others map the file, on the others before any process returns. If one process cannot map the file, all
-  /// get the failure.
+  /// Collective over the processes of the transport. `head`: bytes, as rank 0 passes them. `fill` writes each process's
+  /// own data: on rank 0 before the others map the file, on the others before any process returns. If one process
+  /// cannot map the file, all get the failure.
   using Fill = std::function<void(void* head)>;
   static base::Status create(Transport& transport, std::size_t head, const Fill& fill,
                              std::unique_ptr<SharedFile>& file);
@@ -28,8 +29,8 @@ class SharedFile {
 
   /// Makes room for `bytes` in an area; by one process of the node. The others map() it afterwards.
   base::Status grow(int area, std::size_t bytes);
-  /// The first `bytes` of an area, as this process sees them; nullptr where they cannot be mapped. What it gave before for
-  /// fewer bytes is void then.
+  /// The first `bytes` of an area, as this process sees them; nullptr where they cannot be mapped. What it gave before
+  /// for fewer bytes is void then.
   char* map(int area, std::size_t bytes);
   /// Where `address` lies in an area that is mapped; -1 where it does not.
   std::int64_t offset_in(int area, const void* address) const;

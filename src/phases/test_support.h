@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <pthread.h>
 #include <sys/mman.h>
@@ -53,8 +54,8 @@ class ForkedTransport final : public Transport {
   int rank_, size_;
 };
 
-/// Runs `body` in that many processes, and gives their exit statuses: 0 where it returned true, 1 where false, 128 + n for
-/// a signal.
+/// Runs `body` in that many processes, and gives their exit statuses: 0 where it returned true, 1 where false, 128 + n
+/// for a signal.
 inline std::vector<int> in_processes(int count, const std::function<bool(Transport&)>& body) {
   void* memory =
       mmap(nullptr, sizeof(ForkedTransport::Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

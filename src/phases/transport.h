@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 
 namespace steelyard::phases {
 
-/// What the creation of a context needs from MPI, among the processes of one node: the program's own MPI, so that nothing here
-/// depends on which MPI it is.
+/// What the creation of a context needs from MPI, among the processes of one node: the program's own MPI, so that
+/// nothing here depends on which MPI it is.
 class Transport {
  public:
   virtual ~Transport() = default;

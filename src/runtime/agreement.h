@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <atomic>
@@ -6,16 +7,16 @@
 
 namespace steelyard::runtime {
 
-/// What the threads of a region agree upon for each of its loops: the answer of whoever comes to the n-th first is that of all.
-/// A thread that is alone in its opinion must not take a loop elsewhere than the others. Nobody waits.
+/// What the threads of a region agree upon for each of its loops: the answer of whoever comes to the n-th first is that
+/// of all. A thread that is alone in its opinion must not take a loop elsewhere than the others. Nobody waits.
 class Agreement {
  public:
   /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.
   static constexpr std::uint32_t kKept = 32;
   static constexpr int kBits = 34;  ///< of an answer
 
-  /// The answer for the loop with this number, from 0. `ask` is called where nobody else has said anything yet, and by whoever
-  /// is so far behind that what was said is gone.
+  /// The answer for the loop with this number, from 0. `ask` is called where nobody else has said anything yet, and by
+  /// whoever is so far behind that what was said is gone.
   template <class Ask>
   std::uint64_t at(std::uint32_t number, const Ask& ask) {
     const std::uint32_t tag = (number + 1) & kTags;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What broadcasts need to know of the node and of the options.
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <mutex>
 
 namespace steelyard::runtime {
 
-/// The element of a list that only grows, made where it is not there yet. Looking takes no lock. `make` is given the first
-/// of the others, which becomes its `next`.
+/// The element of a list that only grows, made where it is not there yet. Looking takes no lock. `make` is given the
+/// first of the others, which becomes its `next`.
 template <class Element, class Same, class Make>
 Element& found_or_made(std::atomic<Element*>& list, std::mutex& mutex, const Same& same, const Make& make) {
   const auto find = [&]() -> Element* {

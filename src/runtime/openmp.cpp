@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/openmp.h"
 
 #include <dlfcn.h>
@@ -94,7 +95,8 @@ bool matters(const State& state, const observe::Site& site) {
   return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
 }
 
-// One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to return to.
+// One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to
+// return to.
 std::uint64_t key_of(const RegionRequest& request) {
   return (request.site ^ reinterpret_cast<std::uint64_t>(request.body) * 0x9e3779b97f4a7c15ULL) | 1;
 }
@@ -280,8 +282,8 @@ void thread_begin(const ThreadCells& cells, int thread, int team) {
 
 namespace {
 
-// The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come when
-// the next one wakes it.
+// The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come
+// when the next one wakes it.
 observe::ThreadCell* present_cell() {
   const State* state = g_state;
   return state != nullptr && t_cell != nullptr && t_region == state->activity.region() ? t_cell : nullptr;

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string>
 
 #include "observe/activity.h"
 
-// The OpenMP side of the Runtime. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the program;
-// those marked (any thread) come from any, the others from the thread that the event belongs to.
+// The OpenMP side of the Runtime. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the
+// program; those marked (any thread) come from any, the others from the thread that the event belongs to.
 namespace steelyard::runtime {
 
 /// An OpenMP runtime that reports its regions by OMPT. Its real entry points, behind our own.
@@ -34,8 +35,8 @@ struct RegionRequest {
   const void* body = nullptr;   ///< the function that its threads run; null where that is not known
   bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
 };
-/// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread loads of
-/// memory that the primary thread writes in every region.
+/// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread
+/// loads of memory that the primary thread writes in every region.
 struct ThreadCells {
   observe::ThreadCell* first = nullptr;  ///< null where the region is not measured
   int count = 0;
@@ -47,8 +48,8 @@ struct RegionTerms {
   /// by_argument: as many virtual threads run the body, some of them by the same thread one after the other; 0: none
   int virtual_threads = 0;
 };
-/// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and sets the
-/// thread count of a region that does not rely on its own.
+/// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and
+/// sets the thread count of a region that does not rely on its own.
 RegionTerms region_begin(const RegionRequest& request);
 /// By the same thread, after the team has joined. Only for a region that is measured.
 void region_end();
@@ -60,8 +61,8 @@ struct VirtualThread {
   int number = 0, size = 0, depth = 0;
 };
 extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("initial-exec")));
-/// The same for a query that returns to `caller`; null where that is to be answered as ever: in a nested region, and from code that
-/// is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
+/// The same for a query that returns to `caller`; null where that is to be answered as ever: in a nested region, and
+/// from code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
 const VirtualThread* virtual_thread(const void* caller);
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
@@ -75,10 +76,10 @@ void barrier_end();
 /// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
 /// thread)
 int told_max_threads(int real);
-/// A thread asks for its number or for how many they are, by a call that returns to `caller`; null where that is not to be
-/// looked at. It may divide work by what the program was told elsewhere, or have arrays of that size: unless the code at `caller`
-/// is known to be right in a team of any size, and the user wants that to count, this region runs with exactly the program's own count from the next time on. (any
-/// thread)
+/// A thread asks for its number or for how many they are, by a call that returns to `caller`; null where that is not to
+/// be looked at. It may divide work by what the program was told elsewhere, or have arrays of that size: unless the
+/// code at `caller` is known to be right in a team of any size, and the user wants that to count, this region runs with
+/// exactly the program's own count from the next time on. (any thread)
 void team_asked(const void* caller);
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Phase marks, and what hangs on them: planning at the leader, samples of the timeline.
 #include <algorithm>
 
@@ -15,8 +16,8 @@ constexpr std::int64_t kFewestTicks = 3;
 constexpr std::int64_t kPatience = 200'000'000;
 constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
-// The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs that
-// run the same regions on every rank.
+// The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs
+// that run the same regions on every rank.
 bool choose_source(const State& state, std::int64_t now, observe::TickSource& chosen) {
   using observe::TickSource;
   for (const TickSource source : {TickSource::step, TickSource::collective, TickSource::region}) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/runtime.h"
 
 #include <fmt/chrono.h>
@@ -253,17 +254,20 @@ std::vector<std::string> remarks(const State& state, bool tells_regions) {
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
   if (base::options().loops_rebalance_static && !static_loops_seen()) {
     list.emplace_back(
-        "--loops-rebalance-static found no plain static loop that it could fit: gcc's ask nobody, and regions that query "
+        "--loops-rebalance-static found no plain static loop that it could fit: gcc's ask nobody, and regions that "
+        "query "
         "thread IDs are left alone");
   }
   if (base::options().virtual_threads > 1 && !base::options().observe && state.activity.totals().virtual_regions == 0) {
     list.emplace_back(
-        "--virtual-threads found no region that can have them: they are for plain static loops of gcc whose threads wait for "
+        "--virtual-threads found no region that can have them: they are for plain static loops of gcc whose threads "
+        "wait for "
         "nobody, and for regions that run at least twice");
   }
   if (state.cores != nullptr && state.cores->paused_borrowing()) {
     list.emplace_back(
-        "stopped borrowing cores at times: other programs, or the ranks that own these cores, kept them busy and held up "
+        "stopped borrowing cores at times: other programs, or the ranks that own these cores, kept them busy and held "
+        "up "
         "the regions; give the job cores of its own");
   }
   if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
@@ -413,7 +417,8 @@ void finish() {
   if (state->cores != nullptr) state->cores->lend(now, {.until = INT64_MAX});
   std::vector<std::string> gathered = state->bootstrap->gather(observe::pack(contribution(*state, now)));
   if (state->bootstrap->rank() == 0) conclude(*state, std::move(gathered));
-  // Threads of the program may still be inside of an event that looks at the state: it is left to the end of the process.
+  // Threads of the program may still be inside of an event that looks at the state: it is left to the end of the
+  // process.
   state->bootstrap.reset();
 }
 

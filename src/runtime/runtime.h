@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,24 +12,26 @@
 #include "observe/record.h"
 #include "observe/sites.h"
 
-// The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API translate
-// foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after finish().
+// The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API
+// translate foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after
+// finish().
 namespace steelyard::runtime {
 
-/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Runtime, prints the banner.
+/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Runtime, prints the
+/// banner.
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language);
 /// Before MPI_Finalize is called. Collective over the world. Writes the run record and prints the verdict.
 void finish();
 /// From MPI_Abort, before it is passed on.
 void aborting(int code);
 
-/// True where this thread's blocking MPI calls are to be weighed and made to leave the core: the primary thread, outside of
-/// parallel regions, between start() and finish(). Where false, the caller goes straight to the MPI library.
+/// True where this thread's blocking MPI calls are to be weighed and made to leave the core: the primary thread,
+/// outside of parallel regions, between start() and finish(). Where false, the caller goes straight to the MPI library.
 bool weighs_this_call();
 
-/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow. Waiting
-/// for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's algorithm,
-/// and with it the bits of every reduction, as they are.
+/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow.
+/// Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's
+/// algorithm, and with it the bits of every reduction, as they are.
 enum class Dependence {
   everybody,  ///< allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
   barrier,    ///< everybody, and no data are exchanged
@@ -47,11 +50,12 @@ class BlockingCall {
   BlockingCall(const BlockingCall&) = delete;
   BlockingCall& operator=(const BlockingCall&) = delete;
 
-  /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at this
-  /// site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us: true where it has slept.
+  /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at
+  /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us: true
+  /// where it has slept.
   bool pause();
-  /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known; -1
-  /// otherwise.
+  /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known;
+  /// -1 otherwise.
   void waited_for(int world_rank);
   /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
   void is_step_mark();
@@ -89,8 +93,8 @@ class BlockingCall {
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 
-/// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it cannot
-/// be followed (table full, one local member, several threads): then arrive() must not be called for it.
+/// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it
+/// cannot be followed (table full, one local member, several threads): then arrive() must not be called for it.
 CommunicatorOnNode* attach_communicator(const int* members, int count);
 void detach_communicator(CommunicatorOnNode* communicator);
 /// Its board, where broadcasts go over one: all members get one, or none does. Not after detach_communicator().
@@ -123,32 +127,34 @@ void note_wait(collectives::Operation operation, bool by_library, std::int64_t n
 void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
-/// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns at
-/// once where history says that waits here are short. Records which rank came last.
+/// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns
+/// at once where history says that waits here are short. Records which rank came last.
 /// `root`: rank in the communicator, for Dependence::root.
-/// True where the collective has ended: a barrier whose members are all on this node and have slept for the last one. The
-/// MPI library must then not be called for it, and no member calls it.
+/// True where the collective has ended: a barrier whose members are all on this node and have slept for the last one.
+/// The MPI library must then not be called for it, and no member calls it.
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
 
-/// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait for
-/// it. From any thread.
+/// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait
+/// for it. From any thread.
 void announce(CommunicatorOnNode* communicator);
 
 /// Lets the MPI library advance what is under way, for who waits outside of it. From a thread that may call MPI.
 void progress();
 
-/// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's MPI
-/// library to advance them at any time: blocking calls poll all along, without sleeping or lending. From any thread.
+/// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's
+/// MPI library to advance them at any time: blocking calls poll all along, without sleeping or lending. From any
+/// thread.
 void window_made();
 void window_freed();
 
 /// steelyard_step(): the end of a phase, said by the program.
 void step();
 
-/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else does.
+/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else
+/// does.
 void phases_begin();
-/// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a phase
-/// while others work (`quiesced`).
+/// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a
+/// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);
 void wait_ends();
 /// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing where this process is not weighed.

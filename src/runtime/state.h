@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <atomic>
@@ -26,7 +27,8 @@
 // What the rooms of the Runtime share. Nobody outside of src/runtime includes this.
 namespace steelyard::runtime {
 
-/// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede start().
+/// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede
+/// start().
 struct ThreadLimits {
   int natural = 0;  ///< the count without us and without the program's omp_set_num_threads(); 0: not asked yet
   int program = 1;  ///< the count without us: all that the program ever learns
@@ -139,8 +141,8 @@ std::int64_t event_ns();
 bool in_region();
 
 ThreadLimits& limits();
-/// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it for
-/// another reason.
+/// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
+/// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const State& state);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/static_loops.h"
 
 #include <fmt/format.h>
@@ -65,8 +66,8 @@ std::uint64_t at(double fraction, std::uint64_t iterations) {
   return place >= static_cast<double>(iterations) ? iterations : static_cast<std::uint64_t>(place);
 }
 
-// What the threads needed in this execution of the region. Loops that it did not come to say nothing; where a thread has not
-// come to the end of its part, it was cancelled.
+// What the threads needed in this execution of the region. Loops that it did not come to say nothing; where a thread
+// has not come to the end of its part, it was cancelled.
 void take_up(Equal& equal) {
   std::vector<double> ns(static_cast<std::size_t>(equal.threads), 0.0);
   double slowest_of_all = 0;

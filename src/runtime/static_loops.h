@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -6,16 +7,16 @@
 #include "observe/record.h"
 #include "runtime/worksharing.h"
 
-// Plain static loops whose bounds the program asks the OpenMP runtime for (clang's): their parts are fitted to what each
-// thread needed before. OpenMP promises that loops of one region with as many iterations give each thread the same ones, so
-// parts belong to a region and an iteration count, and change only between two executions of the region.
+// Plain static loops whose bounds the program asks the OpenMP runtime for (clang's): their parts are fitted to what
+// each thread needed before. OpenMP promises that loops of one region with as many iterations give each thread the same
+// ones, so parts belong to a region and an iteration count, and change only between two executions of the region.
 namespace steelyard::runtime {
 
 /// From now on, where the options say so.
 void rebalance_static_loops();
 
-/// What is known of the static loops of the region at this address, which this process's primary thread begins; null where
-/// they keep even parts. Not for a region whose threads may divide by their numbers on their own.
+/// What is known of the static loops of the region at this address, which this process's primary thread begins; null
+/// where they keep even parts. Not for a region whose threads may divide by their numbers on their own.
 struct StaticLoops;
 StaticLoops* static_loops_of(std::uint64_t region);
 /// All threads have left the region.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
 #include <sched.h>
 
@@ -119,8 +120,8 @@ int BlockingCall::source() const {
   return process < state.count ? process : cores::Wait::kUnknown;
 }
 
-// Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes as
-// long again as it has taken.
+// Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes
+// as long again as it has taken.
 std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_state->count;
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
@@ -230,7 +231,8 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time slices.
+  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
+  // slices.
   const bool may_end =
       dependence == Dependence::barrier && !call.short_ && group.trusted && group.whole && may_sleep(state);
   arrivals.arrive(group, call.begin_, may_end);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/worksharing.h"
 
 #include <algorithm>
@@ -39,7 +40,8 @@ namespace {
 
 std::atomic<bool> g_on = false;
 
-/// A record for the next measured region. Those are the primary thread's alone, one at a time, so no lock is needed for it.
+/// A record for the next measured region. Those are the primary thread's alone, one at a time, so no lock is needed for
+/// it.
 Region* g_spare = nullptr;
 
 /// Never destroyed: threads may be in regions while the process exits.
@@ -84,7 +86,8 @@ loops::Loop& loop_of(LoopSite& site) {
   return *loop;
 }
 
-/// `shrinking`: the smallest chunk of a loop whose chunks become smaller as its schedule says; 0 if any division will do.
+/// `shrinking`: the smallest chunk of a loop whose chunks become smaller as its schedule says; 0 if any division will
+/// do.
 void keep_promise(LoopSite& site, loops::Loop& loop, std::uint64_t shrinking) {
   if (site.shrinking.load(std::memory_order_acquire) == shrinking) [[likely]]
     return;
@@ -151,7 +154,8 @@ void region_gone(Region* region) {
 }
 
 void entered(Region* region, int thread, int threads) {
-  // Who is not the first in its team comes from nowhere else: what is left here is of a region that ended without a word.
+  // Who is not the first in its team comes from nowhere else: what is left here is of a region that ended without a
+  // word.
   if (thread != 0) t_places.depth = 0;
   ++t_places.depth;
   Place* const here = place();
@@ -172,8 +176,9 @@ void left(int thread) {
 }
 
 std::optional<Left> reason_to_leave() {
-  // A cancelled loop stops in each thread at a cancellation point of that thread; until then, the threads share out what is
-  // left. Only the runtime's own chunks give each thread the same iterations to choose from as without Steelyard.
+  // A cancelled loop stops in each thread at a cancellation point of that thread; until then, the threads share out
+  // what is left. Only the runtime's own chunks give each thread the same iterations to choose from as without
+  // Steelyard.
   if (loops::openmp::may_cancel()) return Left::cancellable;
   return std::nullopt;
 }
@@ -246,7 +251,8 @@ std::string_view reason(Left why) {
     case Left::ordered: return "left to the OpenMP runtime: its iterations depend on each other's order";
     case Left::monotonic: return "left to the OpenMP runtime: compiled for chunks that come in ascending order";
     case Left::cancellable:
-      return "left to the OpenMP runtime: OMP_CANCELLATION is true, and a cancelled loop depends on the runtime's chunks";
+      return "left to the OpenMP runtime: OMP_CANCELLATION is true, and a cancelled loop depends on the runtime's "
+             "chunks";
     case Left::asked: return "left to the OpenMP runtime: OMP_SCHEDULE or omp_set_schedule asks for static parts";
     default: return "left to the OpenMP runtime: a schedule or bounds that are not taken over";
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,8 +12,9 @@
 #include "runtime/agreement.h"
 #include "runtime/openmp.h"
 
-// The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and loops
-// there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team decide alike.
+// The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and
+// loops there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team
+// decide alike.
 //
 // The invariants of a Region, beyond those of a Team (loops/team.h):
 //
@@ -33,7 +35,8 @@
 //    leaves a static loop early has not been measured in it.
 namespace steelyard::runtime {
 
-/// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options say so.
+/// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options
+/// say so.
 void take_loops();
 bool takes_loops();
 
@@ -92,7 +95,8 @@ void entered(Region* region, int thread, int threads);
 void left(int thread);
 /// Why a loop is left to the runtime.
 enum class Left { ordered, monotonic, asked, cancellable, other };
-/// Why all loops of this process are left to the runtime; nothing if they are not. Called once the OpenMP runtime is awake.
+/// Why all loops of this process are left to the runtime; nothing if they are not. Called once the OpenMP runtime is
+/// awake.
 std::optional<Left> reason_to_leave();
 
 /// What the program says of a loop's chunks.
@@ -101,8 +105,8 @@ enum class Schedule {
   guided    ///< the next chunk is a share of the iterations that are left, and no smaller than the chunk size
 };
 
-/// This thread begins a loop: true if it is ours, in all threads of the team or in none. No `space`: bounds that Steelyard
-/// cannot count. `chunk`: the chunk size.
+/// This thread begins a loop: true if it is ours, in all threads of the team or in none. No `space`: bounds that
+/// Steelyard cannot count. `chunk`: the chunk size.
 bool loop_begun(std::uint64_t site, const std::optional<loops::Space>& space, std::uint64_t chunk,
                 Schedule schedule = Schedule::dynamic);
 /// It begins one that is not for us.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tasks/arena.h"
 
 #include <fcntl.h>
@@ -19,12 +20,11 @@ constexpr std::uint64_t kPage = 4096;
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 base::Status no_memory(std::uint64_t bytes, int error) {
-  return base::Status::failure(
-      base::code_of_errno(error),
-      fmt::format(
-          "a task pool needs {} KiB of shared memory in /dev/shm, which could not be allocated ({}): free space there (df /dev/shm) or "
-          "give the container a larger one",
-          bytes / 1024, error != 0 ? std::strerror(error) : "failed at another rank"));
+  return base::Status::failure(base::code_of_errno(error),
+                               fmt::format("a task pool needs {} KiB of shared memory in /dev/shm, which could not be "
+                                           "allocated ({}): free space there (df /dev/shm) or "
+                                           "give the container a larger one",
+                                           bytes / 1024, error != 0 ? std::strerror(error) : "failed at another rank"));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -26,9 +27,10 @@ struct alignas(64) Task {
 };
 static_assert(sizeof(Task) == 64);
 
-/// The queue of one worker, in shared memory: a window on the oldest tasks. Those in [head, split) are public: thieves claim
-/// from the old end with one compare-and-swap. Those in [split, bottom) are the owner's, who needs no atomic for them. What
-/// does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it has claimed.
+/// The queue of one worker, in shared memory: a window on the oldest tasks. Those in [head, split) are public: thieves
+/// claim from the old end with one compare-and-swap. Those in [split, bottom) are the owner's, who needs no atomic for
+/// them. What does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it has
+/// claimed.
 struct Window {
   static constexpr std::uint32_t kTasks = 2048;
   alignas(
@@ -78,7 +80,8 @@ class Deque {
   void push_private(Entry entry) { behind_.push_back(std::move(entry)); }
   /// The newest. False where there is none, or where thieves have got them all.
   bool pop(Entry& entry, std::int64_t ns_per_task);
-  /// Makes tasks public, where thieves find few. `share(entry)`: puts an input into shared memory; false where it cannot be.
+  /// Makes tasks public, where thieves find few. `share(entry)`: puts an input into shared memory; false where it
+  /// cannot be.
   template <class Share>
   void publish(std::int64_t ns_per_task, Share&& share) {
     if (!behind_.empty() && window_.public_tasks() < Window::kTasks / 4) refill(share);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The queue of a worker and the heap behind it, under thieves.
 #include "tasks/deque.h"
 

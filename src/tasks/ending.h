@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,10 +9,10 @@
 
 namespace steelyard::tasks {
 
-/// Detects the end of a run. In each termination round, counts go up the tree of routes to node 0, and verdicts come down. A
-/// node reports after all its processes have entered the run, after the nodes below it have reported, and when the process that
-/// speaks for the node is idle: so rounds wait for tasks and do not delay them. The counts of a node lie in its shared memory,
-/// where any of its processes adds the counts that arrive over its links.
+/// Detects the end of a run. In each termination round, counts go up the tree of routes to node 0, and verdicts come
+/// down. A node reports after all its processes have entered the run, after the nodes below it have reported, and when
+/// the process that speaks for the node is idle: so rounds wait for tasks and do not delay them. The counts of a node
+/// lie in its shared memory, where any of its processes adds the counts that arrive over its links.
 class Ending {
  public:
   /// What it says to others.
@@ -24,7 +25,8 @@ class Ending {
   Ending(const Arena& arena, const Routes::Duties& duties, int ranks, Voice& voice)
       : arena_(arena), duties_(duties), ranks_(static_cast<std::uint64_t>(ranks)), voice_(voice) {}
 
-  /// One look, at any time. `idle`: this process has nothing else to do. The verdict that ends this run, if there is one.
+  /// One look, at any time. `idle`: this process has nothing else to do. The verdict that ends this run, if there is
+  /// one.
   std::optional<TerminationRounds::Verdict> step(std::uint64_t run, bool idle, std::int64_t now);
   void reported(const TerminationRounds::Counts& counts);
   void decided(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver);

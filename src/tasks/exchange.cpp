@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a pool says to others, and what it makes of what they say: the part of Pool that knows messages.
 #include <algorithm>
 #include <cstring>
@@ -279,8 +280,8 @@ void Pool::RollSender::send_list(int to, bool question, const RollCall::List& ab
                     question ? 1 : 0);
 }
 
-// One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has tasks
-// to give, so that nobody asks twice.
+// One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has
+// tasks to give, so that nobody asks twice.
 void Pool::ask(std::int64_t time) {
   if (time < ask_again_) return;
   ask_again_ = time + patience_;
@@ -331,16 +332,16 @@ void Pool::serve() {
   });
 }
 
-// MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so that it
-// costs less to stay until it has than to leave it waiting for the length of a task.
+// MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so
+// that it costs less to stay until it has than to leave it waiting for the length of a task.
 void Pool::drain_sends() {
   for (const std::int64_t end = now() + kDrain; !send_queue_.empty() && now() < end; send_queue_.step())
     transport_->pause(kStep);
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
-  // One is for itself, and those of this node who look for tasks come first. Who has some yet gets what is more than enough
-  // here for a while.
+  // One is for itself, and those of this node who look for tasks come first. Who has some yet gets what is more than
+  // enough here for a while.
   Worker& me = primary();
   std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
   if (request.early)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace steelyard::tasks {
 
-/// Blocks of bytes in memory that the processes of a node share. One owner takes them; anybody may give them back. Grows
-/// as needed; a block is named by its offset in the shared memory, 0 being none.
+/// Blocks of bytes in memory that the processes of a node share. One owner takes them; anybody may give them back.
+/// Grows as needed; a block is named by its offset in the shared memory, 0 being none.
 class Heap {
  public:
   /// Blocks that others gave back, in shared memory.
@@ -19,8 +20,8 @@ class Heap {
     std::uint64_t next;               ///< likewise; of a stack while the block is free
   };
 
-  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is there; false
-  /// where there is none.
+  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is there;
+  /// false where there is none.
   using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
   Heap(char* base, std::uint64_t first, std::uint64_t end, Returned& returned, Back back);
 

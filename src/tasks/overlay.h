@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -5,12 +6,12 @@
 
 namespace steelyard::tasks {
 
-/// Who may talk to whom. Vertices are the nodes of the machine, in the order of their ranks, which is taken to follow their
-/// distance. Nobody holds the graph: everything is computed from two vertices, in O(degree), without a message.
+/// Who may talk to whom. Vertices are the nodes of the machine, in the order of their ranks, which is taken to follow
+/// their distance. Nobody holds the graph: everything is computed from two vertices, in O(degree), without a message.
 ///
-/// The small world is Kleinberg's on a ring, without its dice: equally many links at each scale of distance, which is what
-/// his 1/distance law draws on average. Links reach j * s for j = 1..m at each of the scales s = 1, (2m+1), (2m+1)^2, ...,
-/// so that greedy routing writes the distance in balanced digits and takes at most one hop a digit.
+/// The small world is Kleinberg's on a ring, without its dice: equally many links at each scale of distance, which is
+/// what his 1/distance law draws on average. Links reach j * s for j = 1..m at each of the scales s = 1, (2m+1),
+/// (2m+1)^2, ..., so that greedy routing writes the distance in balanced digits and takes at most one hop a digit.
 class Overlay {
  public:
   enum class Shape {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +11,17 @@ namespace steelyard::tasks {
 /// who ask now end up alike. At least one where there is one.
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
-/// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but so
-/// little that all neighbours know of it soon.
+/// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but
+/// so little that all neighbours know of it soon.
 inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
 
-/// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one back. None
-/// where a task is longer than that, and never more than half: thieves find the rest while it works.
+/// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one
+/// back. None where a task is longer than that, and never more than half: thieves find the rest while it works.
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
 
-/// A node asks for more while each of its workers still has this many tasks to do: an answer takes its time, since victims
-/// give between tasks and inputs have to travel.
+/// A node asks for more while each of its workers still has this many tasks to do: an answer takes its time, since
+/// victims give between tasks and inputs have to travel.
 std::size_t amount_ahead(std::int64_t ns_per_task);
 
 /// In which order a thief asks: whoever gave last, then the others in an order of its own, so that thieves do not all
@@ -40,19 +41,21 @@ class Victims {
   std::size_t asked_ = 0, place_ = 0;
 };
 
-/// Hierarchical sharing: who shares with whom. Dealt by load, there and back, into groups of at most `size`, so that all have
-/// about as much to do. By member, its group.
+/// Hierarchical sharing: who shares with whom. Dealt by load, there and back, into groups of at most `size`, so that
+/// all have about as much to do. By member, its group.
 std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
 inline constexpr int kGroup = 28;  // members, if nothing else is asked for
 
-/// Detects the end of a run by the four-counter method (Mattern 1987): if the tasks finished by the end of one round equal the
-/// tasks spawned as counted in the whole of the next round, no task was left between the two. The counts never shrink.
+/// Detects the end of a run by the four-counter method (Mattern 1987): if the tasks finished by the end of one round
+/// equal the tasks spawned as counted in the whole of the next round, no task was left between the two. The counts
+/// never shrink.
 class TerminationRounds {
  public:
   struct Counts {
     std::uint64_t spawned = 0, finished = 0;
     std::uint64_t leaving = 0;  ///< processes that want to free the pool
-    /// One of them, for messages: 2 * (its rank in MPI_COMM_WORLD + 1), and 1 more if it calls MPI_Finalize. 0: there is none.
+    /// One of them, for messages: 2 * (its rank in MPI_COMM_WORLD + 1), and 1 more if it calls MPI_Finalize. 0: there
+    /// is none.
     std::uint64_t leaver = 0;
     Counts& operator+=(const Counts& other);
   };

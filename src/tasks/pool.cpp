@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tasks/pool.h"
 
 #include <fmt/format.h>
@@ -82,13 +83,12 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
                       transport->rank()));
     }
     if (!same_options) {
-      return base::Status::failure(
-          base::Code::mismatch,
-          fmt::format(
-              "rank {} makes the task pool with degree {}, steal_fraction {} and ranks_per_node {}, rank 0 with {}, {} and "
-              "{}: they must be the same",
-              transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node, common.degree, common.fraction,
-              common.ranks_per_node));
+      return base::Status::failure(base::Code::mismatch,
+                                   fmt::format("rank {} makes the task pool with degree {}, steal_fraction {} and "
+                                               "ranks_per_node {}, rank 0 with {}, {} and "
+                                               "{}: they must be the same",
+                                               transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node,
+                                               common.degree, common.fraction, common.ranks_per_node));
     }
     return base::Status::failure(
         base::Code::peer,

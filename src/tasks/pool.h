@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -26,8 +27,8 @@ struct Settings {
   int ranks_per_node = 0;  ///< as asked for
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
-  /// Hierarchical sharing, for comparison: only those of a group give to each other, one task at a time. Groups of so many
-  /// nodes are formed anew by what all have to do at the start of a run. 0: whoever has gives to who asks.
+  /// Hierarchical sharing, for comparison: only those of a group give to each other, one task at a time. Groups of so
+  /// many nodes are formed anew by what all have to do at the start of a run. 0: whoever has gives to who asks.
   int group = 0;
   double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
@@ -59,7 +60,8 @@ struct Statistics {
   int threads = 1;
 };
 
-/// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other nodes.
+/// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other
+/// nodes.
 class Pool final : Router::Carrier {
  public:
   /// Collective over the ranks of `transport`, which the pool keeps.
@@ -70,11 +72,11 @@ class Pool final : Router::Carrier {
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
-  /// By the other threads of a process, once for each run, while the one that made the pool is in run(); who is late finds
-  /// it over.
+  /// By the other threads of a process, once for each run, while the one that made the pool is in run(); who is late
+  /// finds it over.
   base::Status help();
-  /// Collective: nobody has anything more to say to anybody. Before the destructor. `finalizing`: MPI_Finalize was called
-  /// before; what was spawned and not executed is dropped.
+  /// Collective: nobody has anything more to say to anybody. Before the destructor. `finalizing`: MPI_Finalize was
+  /// called before; what was spawned and not executed is dropped.
   base::Status leave(bool finalizing = false);
   /// Rank of this process in MPI_COMM_WORLD, for messages.
   void set_world_rank(int rank);

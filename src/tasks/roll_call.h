@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,8 +16,9 @@ namespace steelyard::tasks {
 /// tree: each link server sends its neighbours the ranks that are missing on its side of the link, and sends them again
 /// when they change.
 ///
-/// A neighbour counts as missing if it does not answer a question. It cannot answer while it executes a task: so each process
-/// announces itself to its neighbours before its first task, or its first result, of a run. A run without tasks sends nothing.
+/// A neighbour counts as missing if it does not answer a question. It cannot answer while it executes a task: so each
+/// process announces itself to its neighbours before its first task, or its first result, of a run. A run without tasks
+/// sends nothing.
 class RollCall {
  public:
   struct Absent {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <list>
@@ -11,10 +12,10 @@ namespace steelyard::tasks {
 
 /// Brings results home: each process gathers what has the same next step, and hands it on in one parcel.
 ///
-/// Buffers are bounded, and full ones never stop each other for good. Between two processes a parcel waits for others of
-/// its own class only, which is the number of transfers that are left to it. It is acknowledged once all of it was handed on,
-/// that is, put into buffers of the next lower class; those of class 0 are for their receiver, which always takes them. So,
-/// class by class, everything moves.
+/// Buffers are bounded, and full ones never stop each other for good. Between two processes a parcel waits for others
+/// of its own class only, which is the number of transfers that are left to it. It is acknowledged once all of it was
+/// handed on, that is, put into buffers of the next lower class; those of class 0 are for their receiver, which always
+/// takes them. So, class by class, everything moves.
 class Router {
  public:
   /// The class of what other threads of this process hand in: it may wait for everything.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -11,8 +12,9 @@ namespace steelyard::tasks {
 class SendQueue {
  public:
   explicit SendQueue(Transport& transport) : transport_(transport) {}
-  /// Sends a message of medium size in pieces: MPI delivers small messages without the sender's help, and larger messages only
-  /// while the sender calls MPI. The pieces of a message arrive in order, with no other message of the same sender between.
+  /// Sends a message of medium size in pieces: MPI delivers small messages without the sender's help, and larger
+  /// messages only while the sender calls MPI. The pieces of a message arrive in order, with no other message of the
+  /// same sender between.
   void send(int to, std::vector<char> bytes) {
     if (bytes.size() <= kPiece || bytes.size() > kMostInPieces) {
       queue_.push_back({to, -1, std::move(bytes)});

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The planning half of `tasks`: overlay, routes, amounts, rounds.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -6,8 +7,8 @@
 namespace steelyard::tasks {
 
 /// The threads of a process that help in its runs. A run waits only for those who have come; who comes after it is over
-/// finds it over. Who comes between two runs may be late for the one or early for the other: a thread that has been in the
-/// one is early, any other late, as long as helpers are missing there.
+/// finds it over. Who comes between two runs may be late for the one or early for the other: a thread that has been in
+/// the one is early, any other late, as long as helpers are missing there.
 class Team {
  public:
   explicit Team(int helpers) : helpers_(helpers) {}

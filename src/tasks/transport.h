@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -5,9 +6,9 @@
 
 namespace steelyard::tasks {
 
-/// What a pool needs from MPI: the program's own MPI, so that nothing here depends on which MPI it is. Between nodes it carries
-/// messages; inside a node it is used at creation only. All calls come from the thread that created the pool, unless a call
-/// says otherwise.
+/// What a pool needs from MPI: the program's own MPI, so that nothing here depends on which MPI it is. Between nodes it
+/// carries messages; inside a node it is used at creation only. All calls come from the thread that created the pool,
+/// unless a call says otherwise.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -38,8 +39,8 @@ class Transport {
   /// True if a message has arrived. The next call must be receive() of this message.
   virtual bool arrived(int& from, std::size_t& bytes) = 0;
   virtual void receive(void* bytes, std::size_t size) = 0;
-  /// Waits for `ns` nanoseconds; 0: for an event that is expected at once. The pool waits through this function only, and reads
-  /// the clock through now() only, so that a simulator can supply both. Any thread.
+  /// Waits for `ns` nanoseconds; 0: for an event that is expected at once. The pool waits through this function only,
+  /// and reads the clock through now() only, so that a simulator can supply both. Any thread.
   virtual void pause(std::int64_t ns) = 0;
   virtual std::int64_t now() const = 0;
   /// The rank in MPI_COMM_WORLD of a rank of this transport, for messages.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -22,11 +23,11 @@ enum class Kind : std::uint16_t {
 
 struct Header {
   Kind kind;
-  std::uint16_t further =
-      0;  ///< of results: transfers that are left; of tasks: messages of the same answer before; of roll: 1 to be answered
-  std::int32_t from = 0;     ///< rank
-  std::uint64_t bytes = 0;   ///< behind the header
-  std::uint64_t number = 0;  ///< of the run or of the round
+  std::uint16_t further = 0;  ///< of results: transfers that are left; of tasks: messages of the same answer before; of
+                              ///< roll: 1 to be answered
+  std::int32_t from = 0;      ///< rank
+  std::uint64_t bytes = 0;    ///< behind the header
+  std::uint64_t number = 0;   ///< of the run or of the round
 };
 
 /// A task or a result, with its bytes behind it.

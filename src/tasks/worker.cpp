@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tasks/worker.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@ namespace {
 
 constexpr std::int64_t kShort = 2'000, kTogether = 8;
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // so that every message fits MPI's counts
-// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then comes home with the largest input.
+// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then comes home with the largest
+// input.
 constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace

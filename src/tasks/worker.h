@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -50,7 +51,8 @@ class Worker {
   bool pop(Deque::Entry& entry) { return deque_.pop(entry, ns_per_task_); }
   /// Takes tasks of other workers of the node, of which `entry` is one.
   bool steal(Deque::Entry& entry, std::size_t askers, double fraction);
-  /// Executes it. Takes the time when it last was asked for, and gives the same: it is not asked for after each short task.
+  /// Executes it. Takes the time when it last was asked for, and gives the same: it is not asked for after each short
+  /// task.
   std::int64_t execute(Deque::Entry& entry, std::int64_t now);
   void publish();
 

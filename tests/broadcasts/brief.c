@@ -1,5 +1,6 @@
-/* Communicators that live for a few broadcasts: brief COUNT. Prints how many barriers and allgathers beside the program's own
- * each of them costs, and the median of its time, by MPI_Bcast and by the MPI library's own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators that live for a few broadcasts: brief COUNT. Prints how many barriers and allgathers beside the
+ * program's own each of them costs, and the median of its time, by MPI_Bcast and by the MPI library's own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
-! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM, MPI_IN_PLACE,
-! with and without ierror.
+! SPDX-License-Identifier: BSD-3-Clause
+! Broadcasts and scatters from Fortran, by each of its ways of calling MPI: elements, array sections, MPI_BOTTOM,
+! MPI_IN_PLACE, with and without ierror.
 program broadcasts
 #ifdef USE_MPI_F08
   use mpi_f08

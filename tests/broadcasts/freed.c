@@ -1,5 +1,6 @@
-// Communicators whose broadcasts go over trees, and how they end: by one rank earlier than by the other, in other orders,
-// never, and more of them than MPICH has room for twice.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Communicators whose broadcasts go over trees, and how they end: by one rank earlier than by the other, in other
+// orders, never, and more of them than MPICH has room for twice.
 #include <mpi.h>
 #include <stdio.h>
 

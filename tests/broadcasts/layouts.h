@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Types at random for programs that compare what Steelyard has taken over with the library's own. */
 #pragma once
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Broadcasts that are left to the MPI library: left WHY.
 #include <mpi.h>
 #include <stdio.h>

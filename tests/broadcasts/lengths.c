@@ -1,5 +1,6 @@
-/* Between nodes: broadcasts of which the MPI library has the long ones, and ranks that do not agree whether it is a long one.
- * The root says which way it goes. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between nodes: broadcasts of which the MPI library has the long ones, and ranks that do not agree whether it is a
+ * long one. The root says which way it goes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* Broadcasts and scatters among messages and collectives that end only because a rank that waits in a broadcast lets them go
- * on. The MPI libraries do, and so must Steelyard; otherwise each waits for the other. A program that hangs is ended after some
- * seconds, and then says in which of the cases. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Broadcasts and scatters among messages and collectives that end only because a rank that waits in a broadcast lets
+ * them go on. The MPI libraries do, and so must Steelyard; otherwise each waits for the other. A program that hangs is
+ * ended after some seconds, and then says in which of the cases. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

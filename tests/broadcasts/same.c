@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Broadcasts at random through MPI_Bcast, which Steelyard may have taken over. Every byte must be as the library's own
- * PMPI_Bcast leaves it, gaps included. As that is slow where ranks outnumber cores, it is asked in one of ten cases; in the
- * others each rank works out by itself what it must get. All ranks draw the same numbers. */
+ * PMPI_Bcast leaves it, gaps included. As that is slow where ranks outnumber cores, it is asked in one of ten cases; in
+ * the others each rank works out by itself what it must get. All ranks draw the same numbers. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* What a program gets wrong must end no worse than with the MPI library alone: with an error, or with data, and never in a
- * wait for ever. Each mistake is made on a communicator of its own. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program gets wrong must end no worse than with the MPI library alone: with an error, or with data, and never
+ * in a wait for ever. Each mistake is made on a communicator of its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

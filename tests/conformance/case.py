@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One program of a conformance suite: how it is compiled, how it is run, and what counts as a pass."""
 
 from __future__ import annotations

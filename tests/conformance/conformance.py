@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs public OpenMP conformance suites natively and under `steelyard run`, and prints the differences.
 
 A difference: a program that passes natively and does not pass under Steelyard. Each one is repeated alone before it
@@ -35,7 +36,8 @@ from case import FOLDER, LAUNCH, Case, without_summary
 
 SUITES = {suite.NAME: suite for suite in (vv, validation, llvm, libgomp)}
 MODES = {"default": [], "llvm": ["--openmp=llvm"]}
-"""Options of `steelyard run`. For programs that clang compiled, only `default` is run: they use LLVM's runtime anyway."""
+"""Options of `steelyard run`. For programs that clang compiled, only `default` is run: they use LLVM's runtime
+anyway."""
 
 BUILD_LIMIT = 120.0
 """Seconds for a compile command."""
@@ -57,7 +59,11 @@ class Outcome:
             return "time limit"
         tail = [line.strip() for line in without_summary(self.output).splitlines() if line.strip()]
         if self.status > 128:
-            return f"signal {signal.Signals(self.status - 128).name}" if self.status - 128 < 65 else f"status {self.status}"
+            return (
+                f"signal {signal.Signals(self.status - 128).name}"
+                if self.status - 128 < 65
+                else f"status {self.status}"
+            )
         return f"status {self.status}" + (f": {tail[-1][:90]}" if tail else "")
 
 
@@ -100,7 +106,8 @@ class Runner:
         done = "\n".join(case.builds)
         if (place / "built").is_file() and (place / "built").read_text() == done:
             return True
-        status, _ = self.shell(" && ".join(case.builds).replace(FOLDER, quote(str(place))), log, self.environment, BUILD_LIMIT)
+        status, _ = self.shell(" && ".join(case.builds).replace(FOLDER, quote(str(place))), log, self.environment,
+                               BUILD_LIMIT)
         if status == 0:
             (place / "built").write_text(done)
         return status == 0
@@ -124,7 +131,8 @@ class Runner:
             end_group(group)
 
     def shell(self, script: str, log: Path, environment: dict[str, str], limit: float) -> tuple[int | None, str]:
-        """Runs a shell script in a process group and an empty folder of its own. The group is ended whatever happens."""
+        """Runs a shell script in a process group and an empty folder of its own. The group is ended whatever
+        happens."""
         with tempfile.TemporaryDirectory(prefix="conformance-") as folder, log.open("wb") as out:
             process = subprocess.Popen(
                 ["bash", "-o", "pipefail", "-c", script], cwd=folder, env=environment, start_new_session=True,
@@ -157,7 +165,8 @@ class Runner:
         findings = []
         for mode in modes:
             outcome = self.run(case, mode, self.limit_of(case, native.seconds))
-            findings.append(Finding(case, mode, "passes" if outcome.passed else "differs", "" if outcome.passed else outcome.reason))
+            findings.append(Finding(case, mode, "passes" if outcome.passed else "differs",
+                                    "" if outcome.passed else outcome.reason))
         return True, True, findings
 
     def repeat(self, finding: Finding) -> None:
@@ -173,7 +182,8 @@ class Runner:
                     finding.verdict, finding.reason = "differs", outcome.reason
 
 
-def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> tuple[dict[tuple[str, str], Tally], list[Finding]]:
+def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> tuple[dict[tuple[str, str], Tally],
+                                                                                     list[Finding]]:
     """Runs all cases, `jobs` at a time, then repeats each difference alone."""
     tallies: dict[tuple[str, str], Tally] = {}
     findings: list[Finding] = []
@@ -191,7 +201,8 @@ def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> t
                 tally.native += native
                 findings += found
                 if number % 100 == 0:
-                    note(f"{number} of {len(cases)} programs, {sum(f.verdict == 'differs' for f in findings)} differences to be repeated")
+                    note(f"{number} of {len(cases)} programs, {sum(f.verdict == 'differs' for f in findings)} "
+                         "differences to be repeated")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             runner.end_all()
@@ -204,17 +215,21 @@ def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> t
 
 
 def table(tallies: dict[tuple[str, str], Tally], findings: list[Finding], modes: list[str]) -> Iterator[str]:
-    head = ("suite", "compiler", "mode", "programs", "pass natively", "pass under Steelyard", "differences", "flaky", "once")
+    head = ("suite", "compiler", "mode", "programs", "pass natively", "pass under Steelyard", "differences", "flaky",
+            "once")
     rows = [head]
     for (suite, compiler), tally in sorted(tallies.items()):
         for mode in modes:
-            here = Counter(f.verdict for f in findings if (f.case.suite, f.case.compiler, f.mode) == (suite, compiler, mode))
+            here = Counter(f.verdict for f in findings if (f.case.suite, f.case.compiler,
+                                                           f.mode) == (suite, compiler, mode))
             if here or mode == "default":
-                counts = (tally.programs, tally.native, here["passes"] + here["once"], here["differs"], here["flaky"], here["once"])
+                counts = (tally.programs, tally.native, here["passes"] + here["once"], here["differs"], here["flaky"],
+                          here["once"])
                 rows.append((suite, compiler, mode, *map(str, counts)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     for row in rows:
-        yield "  ".join(cell.ljust(width) if column < 3 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths)))
+        yield "  ".join(cell.ljust(width) if column < 3 else cell.rjust(width)
+                        for column, (cell, width) in enumerate(zip(row, widths)))
 
 
 def names(findings: list[Finding], verdict: str, title: str) -> Iterator[str]:
@@ -250,7 +265,8 @@ def clone(suite: ModuleType, folder: Path) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             said = (git.stderr.strip().splitlines() or ["no message"])[-1]
             raise FileNotFoundError(
-                f"cannot clone the tests of {suite.TITLE} from {suite.ADDRESS}: {said}. To use a copy: --{suite.NAME}=DIR"
+                f"cannot clone the tests of {suite.TITLE} from {suite.ADDRESS}: {said}. To use a copy: "
+                f"--{suite.NAME}=DIR"
             )
     found = suite.find(folder)
     if not found:
@@ -275,18 +291,27 @@ def note(text: str) -> None:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path("build"), help="build directory of Steelyard (default: build)")
+    parser.add_argument("--build", type=Path, default=Path("build"),
+                        help="build directory of Steelyard (default: build)")
     parser.add_argument("--command", type=Path, help="the command `steelyard` (default: BUILD/bin/steelyard)")
-    parser.add_argument("--sources", type=Path, action="append", default=[], metavar="DIR", help="a folder that contains copies of the suites")
+    parser.add_argument("--sources", type=Path, action="append", default=[], metavar="DIR",
+                        help="a folder that contains copies of the suites")
     for suite in SUITES.values():
-        parser.add_argument(f"--{suite.NAME}", type=Path, metavar="DIR", help=f"a copy of the repository of {suite.TITLE}, or its tests")
-    parser.add_argument("--suites", default=",".join(SUITES), help="which suites, separated by commas (default: %(default)s)")
+        parser.add_argument(f"--{suite.NAME}", type=Path, metavar="DIR",
+                            help=f"a copy of the repository of {suite.TITLE}, or its tests")
+    parser.add_argument("--suites", default=",".join(SUITES),
+                        help="which suites, separated by commas (default: %(default)s)")
     parser.add_argument("--compilers", default="gcc,gfortran,clang", help="which compilers (default: %(default)s)")
-    parser.add_argument("--modes", default="default,llvm", help=f"options of gcc's programs, from {', '.join(MODES)} (default: %(default)s)")
-    parser.add_argument("--only", default="", metavar="REGEX", help="only programs with SUITE/COMPILER/NAME that contains REGEX")
-    parser.add_argument("--limit", type=float, default=60, metavar="S", help="seconds for a program, at least (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="how often a difference is repeated alone (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="programs at a time (default: %(default)s)")
+    parser.add_argument("--modes", default="default,llvm",
+                        help=f"options of gcc's programs, from {', '.join(MODES)} (default: %(default)s)")
+    parser.add_argument("--only", default="", metavar="REGEX",
+                        help="only programs with SUITE/COMPILER/NAME that contains REGEX")
+    parser.add_argument("--limit", type=float, default=60, metavar="S",
+                        help="seconds for a program, at least (default: %(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N",
+                        help="how often a difference is repeated alone (default: %(default)s)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N",
+                        help="programs at a time (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write each finding that is not a pass to FILE")
     return parser.parse_args(arguments)
 
@@ -308,7 +333,8 @@ def main(arguments: list[str] | None = None) -> int:
             note(str(error))
             missing += 1
             continue
-        cases += (case for case in SUITES[name].cases(root) if case.compiler in compilers and re.search(options.only, case.label))
+        cases += (case for case in SUITES[name].cases(root) if case.compiler in compilers
+                  and re.search(options.only, case.label))
     if not cases:
         note("no program to run")
         return 2

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libgomp's tests in C, C++ and Fortran: `{ dg-... }` directives, without DejaGnu. OpenACC's are left out."""
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ FOLDERS = {
 }
 TARGET = "x86_64-pc-linux-gnu"
 HELD = {
-    *("c", "c++", "lp64", "tls", "tls_runtime", "pthread", "fopenmp", "lto", "fpic", "shared", "alloca", "fd_truncate", "__float128"),
+    *("c", "c++", "lp64", "tls", "tls_runtime", "pthread", "fopenmp", "lto", "fpic", "shared", "alloca", "fd_truncate",
+      "__float128"),
     *("size32plus", "sync_int_long", "sync_char_short", "cas_int", "cas_char", "vect_simd_clones", "avx_runtime"),
     *("large_long_double", "fortran_real_16"),
 }
@@ -49,12 +51,14 @@ def cases(root: Path) -> Iterator[Case]:
                         yield case(root, path, shown, family, compiler, language, directives)
 
 
-def case(root: Path, path: Path, name: str, family: str, compiler: str, language: str, directives: list[Directive]) -> Case:
+def case(root: Path, path: Path, name: str, family: str, compiler: str, language: str,
+         directives: list[Directive]) -> Case:
     def said(directive: str) -> Iterator[list[str]]:
         return (words for what, words in directives if what == directive)
 
     options = next((words[0] for words in said("options") if words), "-O2")
-    options = " ".join([options] + [words[0] for words in said("additional-options") if len(words) == 1 or holds(words[1])])
+    options = " ".join([options] + [words[0] for words in said("additional-options") if len(words) == 1
+                                    or holds(words[1])])
     files = [path] + [path.parent / file for words in said("additional-sources") for file in words[0].split()]
     flags = f"-fopenmp {options} -I{quote(str(root.parent))} -I{quote(str(root.parent.parent / 'include'))}"
     if language == "fortran":
@@ -119,7 +123,8 @@ def tcl_words(text: str) -> Iterator[str]:
 
 
 def holds(selector: str) -> bool:
-    """A selector of DejaGnu: names of targets and abilities, with `!`, `&&`, `||` and braces. Names in a row are alternatives."""
+    """A selector of DejaGnu: names of targets and abilities, with `!`, `&&`, `||` and braces. Names in a row are
+    alternatives."""
     result = ""
     for token in re.findall(r"&&|\|\||[{}!]|[^\s{}!]+", re.sub(r"^\s*(target|xfail)\b", "", selector)):
         joins = {"&&": " and ", "||": " or ", "{": "(", "}": ")", "!": " not "}

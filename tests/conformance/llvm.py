@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """LLVM's own tests of its OpenMP run-time library: `// RUN:` lines, without lit.
 
 A compile command gives each program a name of its own, so that it runs once, however often the test runs the program.
@@ -43,7 +44,8 @@ def find(root: Path) -> Path | None:
 
 
 def cases(root: Path) -> Iterator[Case]:
-    checker = next(filter(None, map(shutil.which, ("FileCheck-19", "FileCheck", "/usr/lib/llvm-19/bin/FileCheck"))), None)
+    checker = next(filter(None, map(shutil.which, ("FileCheck-19", "FileCheck", "/usr/lib/llvm-19/bin/FileCheck"))),
+                   None)
     for path, name, _ in sources(root, root):
         text = path.read_text(errors="replace")
         commands = run_lines(text)
@@ -63,7 +65,8 @@ def run_lines(text: str) -> list[str]:
 
 def is_supported(text: str, name: str, available: set[str]) -> bool:
     needed = [FOLDER_NEEDS[part] for part in Path(name).parts if part in FOLDER_NEEDS]
-    needed += [word for line in re.findall(r"REQUIRES:(.*)", text) for word in re.split(r"[\s,]+", line.strip()) if word]
+    needed += [word for line in re.findall(r"REQUIRES:(.*)", text)
+               for word in re.split(r"[\s,]+", line.strip()) if word]
     excluded = {word for line in re.findall(r"UNSUPPORTED:(.*)", text) for word in re.split(r"[\s,]+", line.strip())}
     return available.issuperset(needed) and not available & excluded
 
@@ -93,7 +96,8 @@ class Test:
     def case(self, name: str, family: str, commands: list[str]) -> Case:
         runs = []
         for command in commands:
-            for part in re.sub(r"%libomp-((?:\w+-)?)compile-and-run", r"%libomp-\1compile && %libomp-run", command).split("&&"):
+            for part in re.sub(r"%libomp-((?:\w+-)?)compile-and-run", r"%libomp-\1compile && %libomp-run",
+                               command).split("&&"):
                 expanded = self.expand(part)
                 if re.match(r"\s*%(libomp-(\w+-)?compile|clang)", part):
                     if expanded not in self.builds:

@@ -1,4 +1,6 @@
-"""The runner of the conformance suites, with suites of a few lines and a stand-in for `steelyard` that breaks programs."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runner of the conformance suites, with suites of a few lines and a stand-in for `steelyard` that breaks
+programs."""
 
 from __future__ import annotations
 
@@ -77,7 +79,8 @@ def sources(tmp_path: Path) -> Path:
 def test_differences_are_named(sources: Path, command: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     start = time.monotonic()
     words = [f"--build={tmp_path}", f"--command={command}", f"--sources={sources}", "--suites=llvm", "--compilers=gcc"]
-    status = conformance.main([*words, "--modes=default", "--limit=3", "--repeats=2", f"--json={tmp_path / 'findings.json'}"])
+    status = conformance.main([*words, "--modes=default", "--limit=3", "--repeats=2",
+                               f"--json={tmp_path / 'findings.json'}"])
     out = capfd.readouterr().out
     assert status == 1, out
     row = next(line.split() for line in out.splitlines() if line.startswith("llvm"))
@@ -87,14 +90,16 @@ def test_differences_are_named(sources: Path, command: Path, tmp_path: Path, cap
     assert "default: llvm/gcc/hangs.c: time limit" in out
     assert "default: llvm/gcc/once.c: status 6" in out.split("Failed under Steelyard once")[1]
     assert "2 differences" in out
-    kept = {finding["case"]["name"]: finding["verdict"] for finding in json.loads((tmp_path / "findings.json").read_text())}
+    kept = {finding["case"]["name"]: finding["verdict"]
+            for finding in json.loads((tmp_path / "findings.json").read_text())}
     assert kept == {"differs.c": "differs", "hangs.c": "differs", "once.c": "once"}
     assert time.monotonic() - start < 60, "`sleep 600` is ended with its process group"
 
 
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="needs gcc")
 def test_no_difference_is_success(sources: Path, command: Path, tmp_path: Path) -> None:
-    words = [f"--build={tmp_path}", f"--command={command}", f"--llvm={sources / 'llvm-project'}", "--suites=llvm", "--compilers=gcc"]
+    words = [f"--build={tmp_path}", f"--command={command}", f"--llvm={sources / 'llvm-project'}", "--suites=llvm",
+             "--compilers=gcc"]
     assert conformance.main([*words, "--modes=default", "--only=/(passes|fails)"]) == 0
 
 
@@ -115,7 +120,8 @@ def test_a_program_that_fails_natively_later_is_flaky(sources: Path, command: Pa
 
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="needs gcc")
 def test_an_interrupted_runner_leaves_no_program(sources: Path, command: Path, tmp_path: Path) -> None:
-    words = [f"--build={tmp_path}", f"--command={command}", f"--sources={sources}", "--suites=llvm", "--compilers=gcc", "--only=hangs"]
+    words = [f"--build={tmp_path}", f"--command={command}", f"--sources={sources}", "--suites=llvm", "--compilers=gcc",
+             "--only=hangs"]
     runner = subprocess.Popen([sys.executable, str(Path(conformance.__file__)), *words], start_new_session=True)
     assert wait_for(lambda: started_by(command)), "the program runs"
     runner.terminate()
@@ -151,7 +157,8 @@ def test_run_lines(tmp_path: Path) -> None:
     assert len(made.builds) == 1 and "-DX" in made.builds[0] and made.builds[0].endswith("-DY")
     assert made.runs == (f"{case.LAUNCH} {case.FOLDER}/program0", f"{case.LAUNCH} {case.FOLDER}/program0 2")
     test = llvm.Test(tmp_path, tmp_path / "b.c", "/x/FileCheck", "clang", "clang++")
-    made = test.case("b.c", "clang", ["%libomp-cxx-compile-and-run | FileCheck %s", "%libomp-compile -DZ", "env A=B %libomp-run > %t.out"])
+    made = test.case("b.c", "clang", ["%libomp-cxx-compile-and-run | FileCheck %s", "%libomp-compile -DZ",
+                                      "env A=B %libomp-run > %t.out"])
     assert [build.split()[0] for build in made.builds] == ["clang++", "clang"]
     assert made.runs[0] == f"{case.LAUNCH} {case.FOLDER}/program0 | /x/FileCheck {tmp_path}/b.c"
     assert made.runs[1] == f"env A=B {case.LAUNCH} {case.FOLDER}/program1 > {case.FOLDER}/program1.out"
@@ -187,7 +194,10 @@ def test_directives(tmp_path: Path) -> None:
     root = tmp_path / "libgomp" / "testsuite"
     for folder in libgomp.FOLDERS:
         (root / folder).mkdir(parents=True)
-    text = '/* { dg-do run } */\n/* { dg-additional-options "-DA" } */\n/* { dg-set-target-env-var OMP_CANCELLATION "true" } */\n'
+    text = (
+        '/* { dg-do run } */\n/* { dg-additional-options "-DA" } */\n/* { dg-set-target-env-var OMP_CANCELLATION "true"'
+        ' } */\n'
+    )
     text += '/* { dg-shouldfail "" } */\n/* { dg-output "said: \\\\\\[1\\\\\\](\\n|$)" } */\n'
     (root / "libgomp.c" / "a.c").write_text(text)
     (root / "libgomp.c" / "compiled.c").write_text("/* { dg-do compile } */\n")
@@ -195,7 +205,8 @@ def test_directives(tmp_path: Path) -> None:
     (root / "libgomp.c-c++-common" / "both.c").write_text("int main() {}\n")
     found = {made.name: made for made in libgomp.cases(root) if made.compiler == "gcc"}
     wanted = {"libgomp.c/a.c"} if case.compiler_for("gcc", "c") else set()
-    wanted |= {f"libgomp.c-c++-common/both.c ({language})" for language in ("c", "c++") if case.compiler_for("gcc", language)}
+    wanted |= {f"libgomp.c-c++-common/both.c ({language})"
+               for language in ("c", "c++") if case.compiler_for("gcc", language)}
     assert set(found) == wanted
     if wanted:
         made = found["libgomp.c/a.c"]

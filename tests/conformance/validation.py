@@ -1,6 +1,9 @@
-"""The OpenMP 3.1 validation suite, from which later suites took tests; the only one with Fortran's loops orphaned and not.
+# SPDX-License-Identifier: BSD-3-Clause
+"""The OpenMP 3.1 validation suite, from which later suites took tests; the only one with Fortran's loops orphaned and
+not.
 
-Its own Perl scripts write each test from a template: in place, and with its constructs in functions of their own ("orphan").
+Its own Perl scripts write each test from a template: in place, and with its constructs in functions of their own
+("orphan").
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The OpenMP Validation and Verification suite. Tests for devices run on the host, as OpenMP demands where there is no device."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The OpenMP Validation and Verification suite. Tests for devices run on the host, as OpenMP demands where there is no
+device."""
 
 from __future__ import annotations
 

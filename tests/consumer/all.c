@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every header, from the installed package alone, with MPI: a context, a phase, a pool of tasks, a broadcast. */
 #include <stdio.h>
 #include <steelyard/collectives.h>

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! all.c in Fortran: the modules that are compiled with the program, over its MPI.
 module twice_of
   use, intrinsic :: iso_c_binding

@@ -1,7 +1,8 @@
 #!/bin/sh
-# check-install.sh BUILD SCRATCH PYTHON: installs the build, moves the installed tree, then builds and runs outside programs in
-# C, C++ and Fortran against it: through CMake, through pkg-config, and with the Fortran module compiled from its source. At last
-# it makes a page with the installed Python package.
+# SPDX-License-Identifier: BSD-3-Clause
+# check-install.sh BUILD SCRATCH PYTHON: installs the build, moves the installed tree, then builds and runs outside
+# programs in C, C++ and Fortran against it: through CMake, through pkg-config, and with the Fortran module compiled
+# from its source. At last it makes a page with the installed Python package.
 set -eu
 build=$1
 scratch=$2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A program outside of the project: built from the installed package alone. */
 #include <stdio.h>
 #include <steelyard/loops.h>

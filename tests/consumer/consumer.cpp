@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // consumer.c in C++17.
 #include <functional>
 #include <iostream>

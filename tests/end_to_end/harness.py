@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs under mpirun, started as a user starts them."""
 
 from __future__ import annotations
@@ -157,7 +158,8 @@ def left_in_shared_memory() -> list[Path]:
     return [segment for segment in segments() - BEFORE if not Path("/proc", segment.name.split("-")[2]).exists()]
 
 
-def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[str, ...] = (), **variables: str) -> Result:
+def run_without_mpi(program: str, folder: Path, *arguments: str, options: tuple[str, ...] = (),
+                    **variables: str) -> Result:
     """A program that a compiler's own command has built: `name`.plain.`compiler`."""
     record = folder / "record.json"
     name, compiler = program.split(".")

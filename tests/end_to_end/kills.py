@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs that are killed in mid-run end as they end without Steelyard, and leave nothing behind.
 
     cmake --build build --target kills     200 trials with each MPI
 
-Each trial kills a job of two ranks in one way (`CAUSES`), after a random time. A job under Steelyard must end with an exit
-status with which one without it has ended, too; leave no name in /dev/shm, no process and no file."""
+Each trial kills a job of two ranks in one way (`CAUSES`), after a random time. A job under Steelyard must end with an
+exit status with which one without it has ended, too; leave no name in /dev/shm, no process and no file."""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ RANKS = 2
 # A launcher that waits for its ranks before it kills them takes 5 s and more.
 PATIENCE = 60
 MORE_NATIVE_TRIALS = 10
-# A rank ends without MPI_Finalize, and MPICH's launcher kills the others. If a killed rank was asleep, it may be gone before
-# the launcher goes on. The launcher then adds SIGKILL to the exit status: in 1 of 100 native jobs whose other rank sleeps.
-# Ranks that wait sleep under Steelyard, and poll without it.
+# A rank ends without MPI_Finalize, and MPICH's launcher kills the others. If a killed rank was asleep, it may be gone
+# before the launcher goes on. The launcher then adds SIGKILL to the exit status: in 1 of 100 native jobs whose other
+# rank sleeps. Ranks that wait sleep under Steelyard, and poll without it.
 ALSO_NATIVE = {("mpich", cause): {int(signal.SIGKILL)} for cause in ("exit", "quit")}
 
 
@@ -76,7 +77,8 @@ def in_shared_memory() -> set[str]:
 
 def of_processes(names: set[str], pids: set[int]) -> list[str]:
     """Those that carry the number of one of these processes: other jobs of this machine come and go."""
-    return sorted(name for name in names if pids & {int(part) for part in name.replace("-", "_").split("_") if part.isdigit()})
+    return sorted(name for name in names if pids & {int(part) for part in name.replace("-", "_").split("_")
+                                                    if part.isdigit()})
 
 
 def trial(mpi: harness.Mpi, program: str, cause: str, after: float, with_steelyard: bool, chance: random.Random) -> End:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Mistakes, each answered by a sentence; the program's own status comes through wherever it ran."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loops that programs divide through steelyard/loops.h: told of like those of the compiler."""
 
 import re

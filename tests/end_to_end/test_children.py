@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program starts has nothing of Steelyard in it."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that limit their threads themselves. Each is run where more threads would help its first rank a lot; none
 may ever see more than it has provided for."""
 
@@ -79,8 +80,8 @@ def test_omp_set_num_threads_after_cores_have_moved(constrained):
     assert teams == [3] * 4
 
 
-# By its number a thread may find its data, or its part of the work, in what the program made for as many threads as it was
-# told of: more would write past the end, fewer would leave work undone.
+# By its number a thread may find its data, or its part of the work, in what the program made for as many threads as it
+# was told of: more would write past the end, fewer would leave work undone.
 @pytest.mark.parametrize("numbers", ["keep", "auto"])
 @pytest.mark.parametrize("how", ["max", "divide", "once", "lazy"])
 def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how, numbers):
@@ -101,8 +102,8 @@ def test_a_region_whose_tasks_ask_keeps_its_count(constrained):
     assert strays == 0 and result.threads_at_end == [2] * 4 and not result.moves(), result.verdict
 
 
-# OpenMP runtimes take a region of one thread for none. A region inside of it would get a team, which it has not where the outer
-# region has its two threads.
+# OpenMP runtimes take a region of one thread for none. A region inside of it would get a team, which it has not where
+# the outer region has its two threads.
 def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
     result, teams, _, strays = constrained("nested", "--lending=off")
     assert result.moves() and teams[0] > 2, result.verdict
@@ -116,8 +117,11 @@ def test_the_other_regions_of_such_a_program_are_free(constrained):
     (remark,) = [remark for remark in result.record["remarks"] if "query thread IDs" in remark]
     assert f"`steelyard doctor {result.record['command'][0]}` names the source lines" in remark
     (region,) = result.record["kept_regions"]
-    assert region["function"] in ("divided_step", "main") and region["function"] in remark, "clang puts the one in the other"
-    assert region["ranks"] == 4 and 0 < region["time"] < sum(rank["totals_ns"]["region_wall"] for rank in result.record["ranks"]) / 1e9
+    assert (
+        region["function"] in ("divided_step", "main") and region["function"] in remark
+    ), "clang puts the one in the other"
+    assert region["ranks"] == 4 and 0 < region["time"] < sum(rank["totals_ns"]["region_wall"]
+                                                             for rank in result.record["ranks"]) / 1e9
 
 
 @one_compiler

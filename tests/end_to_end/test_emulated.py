@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nodes that are not here: work is sleeping, so there are as many cores as one likes."""
 
 import re

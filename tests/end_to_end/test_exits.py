@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """However a program ends, its status is its own, what happened is said, and nothing is left behind."""
 
 import os
@@ -12,8 +13,8 @@ NO_RECORD = "no run record"
 
 
 def ends_as_natively(mpi, how, sentence):
-    """Tries again where the launcher, on ending the job, threw away what a rank had written. MPICH's tells the status of the
-    rank that ended, or of the other, which it has killed: now this, now that."""
+    """Tries again where the launcher, on ending the job, threw away what a rank had written. MPICH's tells the status
+    of the rank that ended, or of the other, which it has killed: now this, now that."""
     statuses = set()
     for _ in range(5):
         statuses.add(mpi.native(2, "exits.gcc", how).status)

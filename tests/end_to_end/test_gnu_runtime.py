@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs of gcc keep GNU's OpenMP runtime and all that it can do."""
 
 import os
@@ -29,7 +30,8 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
         result = run_without_mpi("gnu_runtime.gcc", tmp_path, OMP_DISPLAY_ENV="verbose", **variables)
         return next(line.split("'")[1] for line in result.err.splitlines() if "GOMP_SPINCOUNT" in line)
 
-    native = subprocess.run([BUILD / "tests/end_to_end/gnu_runtime.plain.gcc"], text=True, capture_output=True, timeout=60,
+    native = subprocess.run([BUILD / "tests/end_to_end/gnu_runtime.plain.gcc"], text=True, capture_output=True,
+                            timeout=60,
                             env=environment(OMP_DISPLAY_ENV="verbose", GOMP_SPINCOUNT="1234"))
     assert "GOMP_SPINCOUNT = '1234'" in native.stderr
     assert spin_count(GOMP_SPINCOUNT="1234") == "1234"
@@ -37,7 +39,8 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
 
 
 def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi):
-    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0",), OMP_DISPLAY_ENV="verbose", KMP_BLOCKTIME="1234")
+    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0",), OMP_DISPLAY_ENV="verbose",
+                     KMP_BLOCKTIME="1234")
     assert result.status == 0 and "GOMP_SPINCOUNT = '0'" in result.err, result.explain()
 
 

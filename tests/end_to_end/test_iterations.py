@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
 
 import json
@@ -8,7 +9,8 @@ import pytest
 
 from harness import BUILD, COMMAND, Mpi, Result, check_weighed, environment, run_without_mpi, steelyard_command
 
-STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive")
+STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
+              "adaptive")
 COMPILERS = ("iterations.clang", "iterations.gcc")
 TWO = "2"  # the most threads, where the whole would take too long
 
@@ -99,9 +101,10 @@ def test_runtime_schedules_are_what_the_user_says(compiler, tmp_path):
 def test_who_asks_for_static_parts_in_mid_run_has_them(compiler, tmp_path):
     result = run_without_mpi(f"run_schedules.{compiler}", tmp_path)
     assert result.out.strip() == "as asked", result.explain()
-    # By omp_set_schedule(): two loops of a region, and one whose threads have set it for themselves; in C also three in regions
-    # that have dynamic ones, too, and those with chunks, of which clang leaves out the one without iterations; perhaps also the
-    # one of which one thread alone says it. Not so: what nobody has set, and what is dynamic, also by turns or monotonic.
+    # By omp_set_schedule(): two loops of a region, and one whose threads have set it for themselves; in C also three in
+    # regions that have dynamic ones, too, and those with chunks, of which clang leaves out the one without iterations;
+    # perhaps also the one of which one thread alone says it. Not so: what nobody has set, and what is dynamic, also by
+    # turns or monotonic.
     asked, dynamic = {"gfortran": (3, 1), "clang": (9, 5), "gcc": (10, 5)}[compiler]
     assert left(result, "asks for static parts") in (asked, asked + 1), result.explain()
     loops = asked + dynamic + (1 if compiler == "gfortran" else 2)
@@ -144,7 +147,8 @@ def test_a_schedule_with_a_chunk_size_keeps_its_promise(compiler, tmp_path):
 
 @pytest.mark.parametrize("threads", ["2", "3", "5"])
 def test_static_loops_are_fitted_and_keep_their_promise(threads, tmp_path):
-    result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-rebalance-static",), OMP_NUM_THREADS=threads)
+    result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-rebalance-static",),
+                             OMP_NUM_THREADS=threads)
     check(result)
     check_weighed(result)
     loops = result.record["loops"]
@@ -181,7 +185,8 @@ def test_none_is_no_file(tmp_path):
 
 def test_old_variable_without_the_launcher_is_named(tmp_path):
     program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
-    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LEARN=str(tmp_path / "x")), capture_output=True, timeout=60)
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LEARN=str(tmp_path / "x")),
+                         capture_output=True, timeout=60)
     assert ran.returncode == 0 and "STEELYARD_LEARN is now STEELYARD_LOOPS_LEARN" in ran.stderr, ran.stderr
 
 
@@ -271,13 +276,15 @@ def test_a_replay_without_the_launcher_says_it_too(tmp_path):
     learnt = tmp_path / "loops.json"
     program = BUILD / "tests/end_to_end/called_loops.plain.gfortran"
     for variable in ("STEELYARD_LOOPS_LEARN", "STEELYARD_LOOPS_REPLAY"):
-        ran = subprocess.run([program], text=True, env=environment(**{variable: str(learnt)}), capture_output=True, timeout=60)
+        ran = subprocess.run([program], text=True, env=environment(**{variable: str(learnt)}), capture_output=True,
+                             timeout=60)
         assert ran.returncode == 0, ran.stdout + ran.stderr
     written = json.loads(learnt.read_text())
     for loop in written["loops"]:
         loop["key"] = "elsewhere " + loop["key"]
     learnt.write_text(json.dumps(written))
-    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LOOPS_REPLAY=str(learnt)), capture_output=True, timeout=60)
+    ran = subprocess.run([program], text=True, env=environment(STEELYARD_LOOPS_REPLAY=str(learnt)), capture_output=True,
+                         timeout=60)
     assert ran.returncode == 0 and ran.stderr.count("--loops-replay repeated nothing") == 1, ran.stderr
 
 

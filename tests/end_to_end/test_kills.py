@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A few trials of kills.py; `cmake --build build --target kills` does many."""
 
 import random

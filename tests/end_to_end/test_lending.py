@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cores of a rank that waits in MPI work for another: here, on the cores of this machine."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nested parallel regions: a loop of an inner team gives each iteration once, whichever teams are active beside it."""
 
 import subprocess
@@ -12,7 +13,8 @@ TIMEOUT = 200  # seconds; a hang is a defect, a busy machine is not
 
 def run(compiler: str, folder: Path, *arguments: str, options: tuple[str, ...] = ()) -> str:
     program = BUILD / "tests/end_to_end" / f"nested.plain.{compiler}"
-    job = subprocess.run([COMMAND, "run", f"--record={folder / 'record.json'}", *options, program, *arguments], text=True,
+    job = subprocess.run([COMMAND, "run", f"--record={folder / 'record.json'}", *options, program, *arguments],
+                         text=True,
                          env=environment(), capture_output=True, timeout=TIMEOUT)
     assert job.returncode == 0 and job.stdout.startswith("all once"), job.stdout + job.stderr
     return job.stderr

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A process has room for one OpenMP tool. That of the program or of its user takes precedence over Steelyard."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs whose libraries share the node in phases."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """steelyard report, on the record of a run."""
 
 import json

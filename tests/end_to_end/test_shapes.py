@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs of shapes that a balancer might not expect: their output is as without it."""
 
 import os

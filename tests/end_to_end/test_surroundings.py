@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Where the surroundings of a run are unusual: the right cause is named, and what is possible still works."""
 
 import json
@@ -29,7 +30,8 @@ def in_namespace(command: str) -> subprocess.CompletedProcess:
 def test_a_limited_address_space_is_named_as_the_cause(tmp_path):
     mpi = openmpi(tmp_path)
     words = " ".join(mpi.weighed(2, "exits.clang", "status"))
-    ran = subprocess.run(["bash", "-c", f"ulimit -v 300000; {mpi.mpirun} {words}"], env=environment(OMP_NUM_THREADS="1"),
+    ran = subprocess.run(["bash", "-c", f"ulimit -v 300000; {mpi.mpirun} {words}"],
+                         env=environment(OMP_NUM_THREADS="1"),
                          text=True, capture_output=True, timeout=120)
     assert "limited to 300000 KiB (ulimit -v)" in ran.stderr and "df /dev/shm" not in ran.stderr, ran.stderr
     assert "1 node x 2 ranks x 1 thread" in ran.stderr and "lending off (no shared memory)" in ran.stderr, ran.stderr
@@ -81,7 +83,8 @@ def test_valgrind(tmp_path):
     source.write_text("int main(void) {\n#pragma omp parallel\n  ;\n}\n")
     compiler = shutil.which("clang-19") or shutil.which("clang")
     subprocess.run([compiler, "-fopenmp", source, "-o", tmp_path / "region"], check=True)
-    around = subprocess.run(["valgrind", "-q", "--trace-children=yes", "--tool=none", COMMAND, *run, tmp_path / "region"],
+    around = subprocess.run(["valgrind", "-q", "--trace-children=yes", "--tool=none", COMMAND, *run,
+                             tmp_path / "region"],
                             env=environment(), text=True, capture_output=True, timeout=120)
     assert "1 node x 1 rank" in around.stderr, around.stderr
     inside = subprocess.run([COMMAND, *run, "valgrind", "-q", "--tool=none", tmp_path / "region"],

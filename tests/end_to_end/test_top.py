@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """steelyard top, beside a job that runs, one that died, and none."""
 
 import json
@@ -36,9 +37,11 @@ def job(mpi, tmp_path):
     """A job of three ranks that goes on until it is stopped, with a name of its own."""
     program = tmp_path / f"forever-{os.getpid()}"
     program.symlink_to(mpi.program("unbalanced.gcc"))
-    head, count, _, *rest = mpi.job(3, "unbalanced.gcc", "--steps=1000000", "--work=4", "--imbalance=50", "--kernel=sleep")
+    head, count, _, *rest = mpi.job(3, "unbalanced.gcc", "--steps=1000000", "--work=4", "--imbalance=50",
+                                    "--kernel=sleep")
     command = Path(os.environ["STEELYARD_BUILD"]) / "bin" / "steelyard"
-    process = mpi.start([head, count, str(command), "run", "--record=none", "--emulate=package:1 core:6 pu:1", str(program), *rest])
+    process = mpi.start([head, count, str(command), "run", "--record=none", "--emulate=package:1 core:6 pu:1",
+                         str(program), *rest])
     process.program = program
     yield process
     try:

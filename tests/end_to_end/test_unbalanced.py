@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The bundled program, in all languages and through all compilers: weighed, moved, and its result is as it was."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Static loops of gcc, divided among more threads than there are."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a failure under Steelyard is compared with before it is reported."""
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ AGAIN_MOST, AGAIN_SECONDS = 20, 15  # runs of what has failed once under Steelya
 
 
 def is_always_right(run: Callable[[], bool], seconds: float) -> bool:
-    """Repeats a native run until it is wrong, for so long: races of the libraries themselves show in 2 to 3 native runs of 100.
+    """Repeats a native run until it is wrong, for so long: races of the libraries themselves show in 2 to 3 native runs
+    of 100.
 
     @param run True if the run was right
     """
@@ -19,7 +21,8 @@ def is_always_right(run: Callable[[], bool], seconds: float) -> bool:
 
 
 def fails_again(run: Callable[[], bool]) -> bool:
-    """Repeats a run that has failed under Steelyard until it fails again. Rare aborts of the libraries themselves do not.
+    """Repeats a run that has failed under Steelyard until it fails again. Rare aborts of the libraries themselves do
+    not.
 
     @param run True if the run was right
     """

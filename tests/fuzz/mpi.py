@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Random MPI programs under `steelyard run`: a content that is right without Steelyard must be right with it.
 
 A program is a seed, which the interpreter in tests/fuzz/mpi plays with checks of its own, and a configuration: MPI,
@@ -135,7 +136,8 @@ class Fuzzer:
         dice = random.Random(seed)
         flavour = dice.choice(self.flavours)
         ranks = dice.choice(self.ranks)
-        fortran = [f for name in ("fuzz_fortran_USE_MPI", "fuzz_fortran_USE_MPI_F08") for f in self.binaries(flavour, name)]
+        fortran = [f for name in ("fuzz_fortran_USE_MPI",
+                                  "fuzz_fortran_USE_MPI_F08") for f in self.binaries(flavour, name)]
         c = self.binaries(flavour, "fuzz")
         binary = dice.choice(fortran if fortran and dice.random() < FORTRAN_SHARE else c)
         options = list(dice.choice(OPTIONS))
@@ -153,7 +155,8 @@ class Fuzzer:
                 arguments.append("--quick")
             if dice.random() < 0.3:
                 arguments.append("--errors-return")
-        return Program(seed, flavour, binary, ranks, operations, tuple(arguments), tuple(options), dice.choice((1, 2, 3)))
+        return Program(seed, flavour, binary, ranks, operations, tuple(arguments), tuple(options),
+                       dice.choice((1, 2, 3)))
 
     def run(self, program: Program, native: bool = False, patience: int = 0) -> Outcome:
         """Runs it in a process group of its own, of which nothing is left afterwards."""
@@ -222,8 +225,8 @@ class Fuzzer:
         print(f"seed {seed}: fails under Steelyard: {describe(program)}\n{excerpt(outcome.said)}", flush=True)
         if not outcome.wrong and not fails_again(lambda: self.run(program, patience=AGAIN_PATIENCE).right):
             self.not_repeated += 1
-            print(f"seed {seed}: seen once, not repeated; its output is in {self.keep(seed, outcome)}; the command was:\n"
-                  f"  {self.command(program)}", flush=True)
+            print(f"seed {seed}: seen once, not repeated; its output is in {self.keep(seed, outcome)}; the command "
+                  f"was:\n  {self.command(program)}", flush=True)
             return
         self.differences += 1
         small = self.shrink(program, shrink_seconds)
@@ -299,9 +302,11 @@ def main() -> int:
     parser.add_argument("--mpi", default="openmpi,mpich")
     parser.add_argument("--ranks", default=",".join(map(str, RANKS)))
     parser.add_argument("--shrink", type=float, default=120, help="seconds to shrink a failing program for")
-    parser.add_argument("--patience", type=int, default=30, help="seconds without progress after which a rank says that it hangs (30)")
+    parser.add_argument("--patience", type=int, default=30,
+                        help="seconds without progress after which a rank says that it hangs (30)")
     parser.add_argument("--stop", action="store_true", help="at the first defect")
-    parser.add_argument("--shim", default="", help="a library that is preloaded under Steelyard only: a defect to be found")
+    parser.add_argument("--shim", default="", help="a library that is preloaded under Steelyard only: a defect to be "
+                                                   "found")
     parser.add_argument("--strict", action="store_true", help="fail after a crash or hang that is not repeated, too")
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 40)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs random OpenMP programs natively and under Steelyard, and reports each that differs. See `--help`."""
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ def interrupted(number: int, frame: object) -> None:
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=Path, default=Path("build"), help="build directory; failing programs are kept in its folder fuzz/")
+    parser.add_argument("--build", type=Path, default=Path("build"),
+                        help="build directory; failing programs are kept in its folder fuzz/")
     parser.add_argument("--seconds", type=float, default=120, help="no run begins later (120)")
-    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**9)), help="repeats a campaign's programs (random)")
-    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2), help="programs at a time (half of the CPUs)")
+    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**9)),
+                        help="repeats a campaign's programs (random)")
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2),
+                        help="programs at a time (half of the CPUs)")
     parser.add_argument("--compilers", default=",".join(FAMILIES), help="gcc, clang or both (gcc,clang)")
     parser.add_argument("--size", type=int, default=40, help="constructs of a program (40)")
     parser.add_argument("--first", type=int, default=0, help="number of the first program (0)")
     parser.add_argument("--programs", type=int, help="so many programs at most")
-    parser.add_argument("--timeout", type=float, default=30, help="seconds after which a run counts as a hang, if one of three times the length alone hangs, too (30)")
+    parser.add_argument("--timeout", type=float, default=30,
+                        help="seconds after which a run counts as a hang, if one of three times the length alone "
+                             "hangs, too (30)")
     parser.add_argument("--shrink-seconds", type=float, default=90, help="the longest time to shrink one program (90)")
     parser.add_argument("--flags", default="", help="more flags for the compilers, separated by spaces")
     parser.add_argument("--options", default="", help="more options for each `steelyard run`, separated by spaces")
@@ -43,7 +49,8 @@ def main(arguments: list[str]) -> int:
         print(f"fuzz: {family} is not installed; its programs are left out")
     if not families:
         return 77
-    print(f"fuzz: openmp, seed {given.seed}, compilers {', '.join(families)}, {given.jobs} programs at a time", flush=True)
+    print(f"fuzz: openmp, seed {given.seed}, compilers {', '.join(families)}, {given.jobs} programs at a time",
+          flush=True)
     options = Options(
         given.build.resolve(), given.seed, given.seconds, given.jobs, families, given.size, given.first, given.programs,
         given.timeout, given.shrink_seconds, tuple(given.flags.split()), tuple(given.options.split()), given.strict,
@@ -56,7 +63,8 @@ def main(arguments: list[str]) -> int:
         f"not compiled: {counts.not_compiled}; thrown away because natively wrong: {counts.natively_wrong}; "
         f"wrong with plain libomp: {counts.libomp_wrong}; hangs not confirmed: {campaign.unconfirmed}; "
         f"aborted by a defect of libomp's own: {campaign.own_aborts}; "
-        f"dropped because natively wrong in some runs: {counts.natively_unstable}; seen once, not repeated: {counts.seen_once}"
+        f"dropped because natively wrong in some runs: {counts.natively_unstable}; seen once, not repeated: "
+        f"{counts.seen_once}"
     )
     print(f"{counts.programs} programs, {campaign.runs} runs, {counts.differences} differences")
     return 1 if campaign.failed else 0

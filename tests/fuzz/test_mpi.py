@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of MPI programs: which failures under Steelyard are defects. `mpi/finds.py` has it find one."""
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def test_a_crash_must_be_repeated_and_a_wrong_content_need_not(
     binary.parent.mkdir(parents=True)
     binary.touch()
     outcomes = [first, *[again] * confirm.AGAIN_MOST]
-    monkeypatch.setattr(mpi.Fuzzer, "run", lambda self, program, native=False, patience=0: RIGHT if native else outcomes.pop(0))
+    monkeypatch.setattr(mpi.Fuzzer, "run", lambda self, program, native=False,
+                        patience=0: RIGHT if native else outcomes.pop(0))
     fuzzer = mpi.Fuzzer(tmp_path, ["openmpi"], [2], 10, strict=strict)
     fuzzer.one(3, shrink_seconds=0)
     assert (fuzzer.differences, fuzzer.not_repeated) == (differences, not_repeated)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The generator of OpenMP programs: what it makes compiles and is right natively, and a broken runtime is found."""
 
 from __future__ import annotations
@@ -138,7 +139,8 @@ def test_shrinking_keeps_what_the_failure_needs() -> None:
 def test_a_broken_runtime_is_found_and_shrunk(tmp_path: Path) -> None:
     source, library = tmp_path / "broken.c", tmp_path / "broken.so"
     source.write_text(BROKEN)
-    subprocess.run([compilers.compiler("gcc", "c") or "gcc", "-shared", "-fPIC", str(source), "-o", str(library), "-ldl"], check=True)
+    subprocess.run([compilers.compiler("gcc", "c") or "gcc", "-shared", "-fPIC", str(source), "-o", str(library),
+                    "-ldl"], check=True)
     build = steelyard(tmp_path / "build", f'LD_PRELOAD={library} exec "$program"')
     result = campaign(build, "--seed=4", "--seconds=200", "--programs=3", "--size=12", "--shrink-seconds=15")
     assert result.returncode == 1, result.stdout + result.stderr
@@ -153,7 +155,8 @@ def test_a_broken_runtime_is_found_and_shrunk(tmp_path: Path) -> None:
 @needs_gcc
 def test_what_hangs_is_a_difference(tmp_path: Path) -> None:
     build = steelyard(tmp_path / "build", "sleep 1000")
-    result = campaign(build, "--seed=4", "--seconds=30", "--programs=1", "--size=2", "--timeout=5", "--shrink-seconds=1")
+    result = campaign(build, "--seed=4", "--seconds=30", "--programs=1", "--size=2", "--timeout=5",
+                      "--shrink-seconds=1")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "hang" in result.stdout
 
@@ -182,7 +185,8 @@ def test_what_fails_natively_in_some_runs_is_no_difference(
 def campaign_of_one(
     script: str, directory: Path, monkeypatch: pytest.MonkeyPatch, strict: bool = False
 ) -> tuple[openmp_campaign.Campaign, Path]:
-    """A campaign of one program that is right natively. Its `steelyard run` is this script, in which $run counts runs from 1.
+    """A campaign of one program that is right natively. Its `steelyard run` is this script, in which $run counts runs
+    from 1.
 
     @return the campaign after it has run, and the folder that keeps the program if it fails
     """
@@ -193,7 +197,8 @@ def campaign_of_one(
     monkeypatch.setattr(confirm, "NATIVE_MOST", 5)
     runs = directory / "runs"
     build = steelyard(directory / "build", f'echo >> {runs}; run=$(wc -l < {runs})\n{script}\nexec "$program"')
-    campaign = openmp_campaign.Campaign(openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1, strict=strict))
+    campaign = openmp_campaign.Campaign(openmp_campaign.Options(build, "4", 100, 1, ("gcc",), 1, 0, 1, 30, 1,
+                                                                strict=strict))
     campaign.run()
     return campaign, build / "fuzz" / "openmp-4-0-gcc"
 
@@ -237,10 +242,13 @@ def test_a_wrong_result_is_a_difference_even_if_it_is_not_repeated(
 
 @needs_gcc
 @pytest.mark.parametrize("message", trial.OWN_ABORTS)
-def test_what_libomp_aborts_in_by_itself_is_no_difference(message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_libomp_aborts_in_by_itself_is_no_difference(message: str, tmp_path: Path,
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, _ = campaign_of_one(f"echo '{message}.' >&2; kill -ABRT $$", tmp_path / "right", monkeypatch)
-    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.own_aborts, campaign.failed) == (0, 0, 1, False)
-    campaign, _ = campaign_of_one(f"echo '3 loop: WRONG;'; echo '{message}.' >&2; kill -ABRT $$", tmp_path / "wrong", monkeypatch)
+    assert (campaign.counts.differences, campaign.counts.seen_once, campaign.own_aborts,
+            campaign.failed) == (0, 0, 1, False)
+    campaign, _ = campaign_of_one(f"echo '3 loop: WRONG;'; echo '{message}.' >&2; kill -ABRT $$", tmp_path / "wrong",
+                                  monkeypatch)
     assert (campaign.counts.differences, campaign.own_aborts) == (1, 0)
 
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the manual calls ./app: an unbalanced program of a moment. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-"""links.py [--fresh] CACHE: links of the manual and of the sources to other places, all at once. Only an answer that a page is
-not there fails; who does not answer in time, or refuses, may do so tomorrow. Ends with 77 (skipped) where no place could be
-asked. What was found is kept in CACHE for a week."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""links.py [--fresh] CACHE: links of the manual and of the sources to other places, all at once. Only an answer that a
+page is not there fails; who does not answer in time, or refuses, may do so tomorrow. Ends with 77 (skipped) where no
+place could be asked. What was found is kept in CACHE for a week."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ def links() -> dict[str, str]:
 
 
 def status(link: str) -> tuple[int, str]:
-    """What the place answers, and the kind of page; 0 and the reason where there is no answer; 404 for what is no address."""
+    """What the place answers, and the kind of page; 0 and the reason where there is no answer; 404 for what is no
+    address."""
     try:
-        request = urllib.request.Request(link, headers={"User-Agent": "Mozilla/5.0 (check of links)", "Accept": "text/html,*/*"})
+        request = urllib.request.Request(link, headers={"User-Agent": "Mozilla/5.0 (check of links)",
+                                                        "Accept": "text/html,*/*"})
         with urllib.request.urlopen(request, timeout=PATIENCE) as page:
             return page.status, page.headers.get_content_type()
     except urllib.error.HTTPError as answer:
@@ -103,7 +106,8 @@ def check(wanted: dict[str, str], cache: Path, fresh: bool) -> int:
     cache.write_text(json.dumps(seen, indent=1))
     gone = [link for link, (what, _) in found.items() if what == "gone"]
     if gone:
-        print(f"links: {len(gone)} of {len(wanted)} lead nowhere: those that are gone above; mend them, or take them out")
+        print(f"links: {len(gone)} of {len(wanted)} lead nowhere: those that are gone above; mend them, or take them "
+              "out")
         return 1
     known = sum(link in seen for link in wanted)
     if wanted and known == 0:

@@ -1,9 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The pages of the manual, and the blocks in them.
 
 A block says how it is tested by a comment in front of it, which no reader sees:
 
-    (nothing)                  sh is run; c, cpp, fortran are compiled between the lines of around/PAGE.EXTENSION.in; python is run
-    <!-- syntax: reason -->    a command that cannot be run here: looked at by bash -n, and its options by the option table
+    (nothing)                  sh is run; c, cpp, fortran are compiled between the lines of around/PAGE.EXTENSION.in;
+                               python is run
+    <!-- syntax: reason -->    a command that cannot be run here: looked at by bash -n, and its options by the option
+                               table
     <!-- file: NAME -->        is written to NAME, for the commands that follow
     <!-- output -->            what the block before it prints: the same kinds of lines
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Code in the manual is compiled, by the compilers of the first MPI that is here; Python is run by test_commands.py."""
 
 import os
@@ -13,9 +14,11 @@ FLAVOUR = os.environ.get("STEELYARD_MPIRUN", "openmpi=").split("=")[0]
 HERE = Path(__file__).parent
 LANGUAGES = {
     "c": (".c", [f"mpicc.{FLAVOUR}", "-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-unused"]),
-    "cpp": (".cpp", [f"mpicxx.{FLAVOUR}", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-DOMPI_SKIP_MPICXX",
+    "cpp": (".cpp", [f"mpicxx.{FLAVOUR}", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-unused",
+                     "-DOMPI_SKIP_MPICXX",
                      "-DMPICH_SKIP_MPICXX"]),
-    "fortran": (".f90", [f"mpifort.{FLAVOUR}", "-std=f2018", "-Wall", "-Werror", "-Wno-unused", "-Wno-unused-dummy-argument",
+    "fortran": (".f90", [f"mpifort.{FLAVOUR}", "-std=f2018", "-Wall", "-Werror", "-Wno-unused",
+                         "-Wno-unused-dummy-argument",
                          "-Wno-unused-function"]),
 }
 
@@ -47,7 +50,8 @@ def test_code_compiles(name, tmp_path):
     file.write_text(text)
     compiler = next(words for extension, words in LANGUAGES.values() if extension == file.suffix)
     modules = ["-I", str(Path(os.environ["STEELYARD_BUILD"]) / "fortran")]
-    result = subprocess.run([*compiler, "-fopenmp", "-fsyntax-only", "-I", str(ROOT / "include"), "-I", str(ROOT / "fortran"), *modules,
+    result = subprocess.run([*compiler, "-fopenmp", "-fsyntax-only", "-I", str(ROOT / "include"), "-I",
+                             str(ROOT / "fortran"), *modules,
                              str(file)], cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, f"{name}:\n{result.stderr}"
 
@@ -59,5 +63,6 @@ def test_the_program_of_the_tutorial_is_the_example():
 
 
 def test_code_is_found():
-    assert {"loops.c", "loops.cpp", "loops.f90", "phases.c", "tasks.c", "tasks.cpp", "tutorial.whole.c"} <= set(sources())
+    assert {"loops.c", "loops.cpp", "loops.f90", "phases.c", "tasks.c", "tasks.cpp",
+            "tutorial.whole.c"} <= set(sources())
     assert all(re.search(r"steelyard|MPI", text) for text in sources().values())

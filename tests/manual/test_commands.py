@@ -1,5 +1,6 @@
-"""Every command of the manual is run as it stands there, in the order of its page, in an empty folder with a program called
-app; those that cannot be run here are checked as far as that goes."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every command of the manual is run as it stands there, in the order of its page, in an empty folder with a program
+called app; those that cannot be run here are checked as far as that goes."""
 
 import os
 import re
@@ -27,9 +28,11 @@ RUN_PAGES = [page for page in PAGES if any(runs(block) for block in blocks(page)
 
 @pytest.fixture(scope="session")
 def tools(tmp_path_factory) -> Path:
-    """A folder of commands: those of one MPI under their usual names, and the build's steelyard. Eight ranks are three."""
+    """A folder of commands: those of one MPI under their usual names, and the build's steelyard. Eight ranks are
+    three."""
     folder = tmp_path_factory.mktemp("tools")
-    environment = " ".join(line for line in (ROOT / "tools" / "mpi.env").read_text().split("\n") if re.match("[A-Z]", line))
+    environment = " ".join(line for line in (ROOT / "tools" / "mpi.env").read_text().split("\n")
+                           if re.match("[A-Z]", line))
     scripts = {
         "mpirun": f'words=()\nfor word; do [ "$word" != 8 ] || word=3; words+=("$word"); done\n'
                   f'exec env {environment} {LAUNCHERS[FLAVOUR]} "${{words[@]}}"',
@@ -40,12 +43,14 @@ def tools(tmp_path_factory) -> Path:
     for name, text in scripts.items():
         (folder / name).write_text(f"#!/bin/bash\n{text.replace('/usr/bin/env make', '/usr/bin/make')}\n")
         (folder / name).chmod(0o755)
-    subprocess.run([f"mpicc.{FLAVOUR}", "-fopenmp", "-O1", str(Path(__file__).with_name("app.c")), "-o", str(folder / "app")], check=True)
+    subprocess.run([f"mpicc.{FLAVOUR}", "-fopenmp", "-O1", str(Path(__file__).with_name("app.c")), "-o",
+                    str(folder / "app")], check=True)
     return folder
 
 
 def script(page: Path) -> str:
-    """The blocks of a page as one bash script, so that what one exports holds for the next; the output of each in a file."""
+    """The blocks of a page as one bash script, so that what one exports holds for the next; the output of each in a
+    file."""
     out = ["set -euo pipefail"]
     for block in blocks(page):
         if block.note.startswith("file:"):
@@ -54,7 +59,8 @@ def script(page: Path) -> str:
         elif not runs(block):
             continue
         elif block.language == "python":
-            out.append(f"echo '{block}' > at; python3 - > out.{block.line} 2>&1 <<'END_OF_BLOCK'\n{block.text}END_OF_BLOCK")
+            out.append(f"echo '{block}' > at; python3 - > out.{block.line} 2>&1 "
+                       f"<<'END_OF_BLOCK'\n{block.text}END_OF_BLOCK")
         else:
             text = RUNS_FOR_EVER.sub("steelyard top --once", block.text)
             out.append(f"echo '{block}' > at\n{{\n{text}}} > out.{block.line} 2>&1")
@@ -79,8 +85,10 @@ def record(tools, tmp_path_factory) -> Path:
 def run(tools: Path, folder: Path, text: str) -> subprocess.CompletedProcess:
     kept = {k: v for k, v in os.environ.items() if not k.startswith("STEELYARD_") and k != "LD_PRELOAD"}
     python = os.pathsep.join([str(Path(os.sys.executable).parent), kept["PATH"]])
-    environment = kept | {"PATH": f"{tools}:{python}", "OMP_NUM_THREADS": "2", "HOME": str(folder), "MANPATH": "", "PYTHONPATH": str(ROOT / "python")}
-    return subprocess.run(["bash", "-c", text], cwd=folder, env=environment, text=True, capture_output=True, stdin=subprocess.DEVNULL,
+    environment = kept | {"PATH": f"{tools}:{python}", "OMP_NUM_THREADS": "2", "HOME": str(folder), "MANPATH": "",
+                          "PYTHONPATH": str(ROOT / "python")}
+    return subprocess.run(["bash", "-c", text], cwd=folder, env=environment, text=True, capture_output=True,
+                          stdin=subprocess.DEVNULL,
                           timeout=240)
 
 
@@ -136,10 +144,14 @@ def options_known() -> set[str]:
 
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
-    others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint", "jobid", "overlap", "shm-size",
-              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme", "only", "list", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input", "man", "help", "no-badge", "trace-children",
+    others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint",
+              "jobid", "overlap", "shm-size",
+              "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
+              "only", "list", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input", "man", "help",
+              "no-badge", "trace-children",
               # tests/fuzz and tests/conformance
-              "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites", "validation", "vv"}
+              "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites",
+              "validation", "vv"}
     known = options_known() | others
     for page in PAGES:
         for option in re.findall(r"`[^`\n]*?--([a-z][a-z0-9-]+)[^`\n]*`", page.read_text()):
@@ -165,13 +177,15 @@ def benchmarks() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("script", sorted({script for script, _ in benchmarks()}))
 def test_benchmarks_are_there(script):
-    listed = subprocess.run([os.sys.executable, ROOT / "bench" / f"{script}.py", "--list", "--build", BUILD], capture_output=True, text=True, check=True)
+    listed = subprocess.run([os.sys.executable, ROOT / "bench" / f"{script}.py", "--list", "--build", BUILD],
+                            capture_output=True, text=True, check=True)
     for of, figure in benchmarks():
         assert of != script or figure in listed.stdout, f"bench/{script}.py has no figure {figure}"
 
 
 def test_benchmarks_are_found():
-    assert {("cores", "minife"), ("phases", "barrier-8"), ("tasks", "model-1000000-10s"), ("collectives", "first-32")} <= set(benchmarks())
+    assert {("cores", "minife"), ("phases", "barrier-8"), ("tasks", "model-1000000-10s"),
+            ("collectives", "first-32")} <= set(benchmarks())
 
 
 def test_there_is_enough_to_run():

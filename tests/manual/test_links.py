@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """links.py against a site of its own: nothing but an honest "not there" may fail."""
 
 import http.server

@@ -1,4 +1,6 @@
-"""The notebooks of the manual: their code cells run, in order, on a run record; their outputs are not kept in the repository."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The notebooks of the manual: their code cells run, in order, on a run record; their outputs are not kept in the
+repository."""
 
 import ast
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Spelling, and links inside of the repository. Links to other places: links.py."""
 
 import re
@@ -12,9 +13,11 @@ WORDS = "tests/manual/words.txt"  # right, though codespell doubts them
 
 
 def test_spelling():
-    paths = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "docs", "include", "fortran", "examples",
+    paths = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "docs", "include",
+             "fortran", "examples",
              "packaging", "src/base/options.cpp"]
-    result = subprocess.run([sys.executable, "-m", "codespell_lib", "--ignore-words", WORDS, *paths, "--skip", "*.svg,*.abi"],
+    result = subprocess.run([sys.executable, "-m", "codespell_lib", "--ignore-words", WORDS, *paths, "--skip",
+                             "*.svg,*.abi"],
                             cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -44,10 +47,12 @@ def test_every_block_says_what_it_is():
     for page in PAGES:
         assert not indented(page.read_text()), f"{page.relative_to(ROOT)}: a block without fences"
         for block in blocks(page):
-            assert re.fullmatch(r"sh|text|c|cpp|fortran|python|cmake|\{\w+\}", block.language), f"{block}: {block.language!r}"
+            assert re.fullmatch(r"sh|text|c|cpp|fortran|python|cmake|\{\w+\}",
+                                block.language), f"{block}: {block.language!r}"
 
 
-@pytest.mark.parametrize("block", ["    steelyard report", "\tsteelyard report", "  ```sh\n  steelyard report\n  ```", "~~~sh\nsteelyard report\n~~~"])
+@pytest.mark.parametrize("block", ["    steelyard report", "\tsteelyard report", "  ```sh\n  steelyard report\n  ```",
+                                   "~~~sh\nsteelyard report\n~~~"])
 def test_a_block_without_fences_is_noticed(block):
     fenced = "```sh\n    steelyard run ./app\n```\n"
     assert not indented(f"- a list\n  goes on\n\n{fenced}") and indented(f"{fenced}\n{block}\n")

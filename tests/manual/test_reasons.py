@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/why-nothing-moved.md answers every reason that the sources can give for having done nothing."""
 
 import re
@@ -10,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "why-nothing-moved.md"
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-# Where reasons are made: a file, and what a statement of it that gives one looks like up to its text. The statement ends at
-# its semicolon.
+# Where reasons are made: a file, and what a statement of it that gives one looks like up to its text. The statement
+# ends at its semicolon.
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
     ("src/cores/policy.cpp", r"(?<=    )return (?=\"|fmt::format)"),
@@ -109,14 +110,16 @@ ANSWERS = plain(PAGE.read_text())
 @pytest.mark.parametrize("reason", reasons(), ids=str)
 def test_reason_is_answered(reason):
     assert key(reason.text) in ANSWERS, (
-        f"{PAGE.relative_to(ROOT)} has no line for what {reason.place} says: {reason.text!r}. Looked for: {key(reason.text)!r}")
+        f"{PAGE.relative_to(ROOT)} has no line for what {reason.place} says: {reason.text!r}. Looked for: "
+        f"{key(reason.text)!r}")
 
 
 def test_the_sources_are_read():
     """A test that finds no reasons passes for nothing."""
     found = {key(reason.text) for reason in reasons()}
     assert len(found) > 45
-    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program", "no computing was seen",
+    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program",
+                  "no computing was seen",
                   "the program begins parallel regions from several threads"]:
         assert known in found
 

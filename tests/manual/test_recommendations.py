@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can corrupt a program's memory is documented in one place, with what it risks, and recommended nowhere."""
 
 import re
@@ -9,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RISKY = re.compile(r"--thread-(?:ids=resize|local-data=resize)")
 # Each line that names such an option: how it goes on says what it risks, or that it is on.
 PLACES = {
-    "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs", r"changes the thread counts"],
+    "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs",
+                      r"changes the thread counts"],
     "docs/why-nothing-moved.md": [r"lets teams grow all the same", r"lets thread counts change all the same"],
     "src/cli/doctor.cpp": [r"lets teams grow all the same", r"lets thread counts change all the same"],
 }
@@ -17,7 +19,8 @@ PLACES = {
 
 def lines() -> list[tuple[str, str]]:
     found = []
-    for pattern in ["README.md", "docs/**/*.md", "docs/**/*.rst", "src/**/*.cpp", "src/**/*.h", "python/**/*.py", "include/**/*.h",
+    for pattern in ["README.md", "docs/**/*.md", "docs/**/*.rst", "src/**/*.cpp", "src/**/*.h", "python/**/*.py",
+                    "include/**/*.h",
                     "examples/**/*"]:
         for file in sorted(ROOT.glob(pattern)):
             if file.is_file() and not file.name.endswith(("_test.cpp", "_test.py")):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each public function documents its parameters, its result, and how it is called; so do the Fortran modules."""
 
 import re
@@ -35,9 +36,13 @@ def test_functions_are_documented(path):
     found = list(functions(path))
     assert found
     for name, parameters, returns, comment in found:
-        assert documented(comment) == parameters, f"{path.name}: {name} has {parameters}, and documents {documented(comment)}"
+        assert (
+            documented(comment) == parameters
+        ), f"{path.name}: {name} has {parameters}, and documents {documented(comment)}"
         assert ("@return" in comment) == returns, f"{path.name}: {name}: @return"
-        assert "@note" in comment or "_consumer" in name, f"{path.name}: {name}: @note, whether it is collective, blocks, and who calls it"
+        assert (
+            "@note" in comment or "_consumer" in name
+        ), f"{path.name}: {name}: @note, whether it is collective, blocks, and who calls it"
 
 
 @pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
@@ -46,7 +51,8 @@ def test_members_are_documented(path):
         code = " ".join(item.code)
         if not re.match(r"typedef struct \w+ \{", code):
             continue
-        declared = [name for names in re.findall(r"[^;{}]*?((?:\**\w+(?:\[\d+\])?,? ?)+);", code.split("{", 1)[1].rsplit("}", 1)[0])
+        declared = [name for names in re.findall(r"[^;{}]*?((?:\**\w+(?:\[\d+\])?,? ?)+);",
+                                                 code.split("{", 1)[1].rsplit("}", 1)[0])
                     for name in [re.findall(r"\w+", re.sub(r"\[\d+\]", "", names))[-1]]]
         known = {name for names, _ in item.members for name in re.findall(r"\w+", names)}
         assert set(declared) <= known, f"{path.name}: {item.names}: {set(declared) - known}"
@@ -54,13 +60,16 @@ def test_members_are_documented(path):
 
 def test_what_is_public_is_on_the_page():
     for path in HEADERS:
-        exported = set(re.findall(r"STEELYARD_API .*?\b(steelyard_\w+|omp_\w+)\(", path.read_text().split("for other languages")[0]))
+        exported = set(re.findall(r"STEELYARD_API .*?\b(steelyard_\w+|omp_\w+)\(",
+                                  path.read_text().split("for other languages")[0]))
         page = "\n".join(api.header_page(path))
         assert all(f"`{name}`" in page for name in exported), path.name
 
 
 def test_status_codes_are_the_same_in_all_languages():
-    c = dict(re.findall(r"(STEELYARD_(?:SUCCESS|INACTIVE|ERROR_\w+)) = (\d+)", (ROOT / "include" / "steelyard" / "steelyard.h").read_text()))
-    fortran = dict(re.findall(r"(STEELYARD_(?:SUCCESS|INACTIVE|ERROR_\w+)) = (\d+)", (ROOT / "fortran" / "steelyard.f90").read_text()))
+    c = dict(re.findall(r"(STEELYARD_(?:SUCCESS|INACTIVE|ERROR_\w+)) = (\d+)",
+                        (ROOT / "include" / "steelyard" / "steelyard.h").read_text()))
+    fortran = dict(re.findall(r"(STEELYARD_(?:SUCCESS|INACTIVE|ERROR_\w+)) = (\d+)",
+                              (ROOT / "fortran" / "steelyard.f90").read_text()))
     cpp = re.findall(r"(?m)^  \w+ = (STEELYARD_\w+)", (ROOT / "include" / "steelyard" / "steelyard.hpp").read_text())
     assert c == fortran and list(c) == cpp

@@ -1,6 +1,8 @@
 #!/bin/sh
-# check-deb.sh BUILD SCRATCH FLAVOURS PYTHON: makes the Debian package, installs it into a clean root (clean_root.py), and uses it
-# from there: programs in C, C++ and Fortran are built against it, and run under each MPI; then it is removed. FLAVOURS: openmpi,mpich.
+# SPDX-License-Identifier: BSD-3-Clause
+# check-deb.sh BUILD SCRATCH FLAVOURS PYTHON: makes the Debian package, installs it into a clean root (clean_root.py),
+# and uses it from there: programs in C, C++ and Fortran are built against it, and run under each MPI; then it is
+# removed. FLAVOURS: openmpi,mpich.
 set -eu
 build=$1
 scratch=$2
@@ -15,7 +17,10 @@ export PATH PYTHONDONTWRITEBYTECODE=1
 
 rm -rf "$scratch"
 mkdir -p "$scratch"
-cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" >"$scratch/cpack.log" || { cat "$scratch/cpack.log"; exit 1; }
+cpack -G DEB --config "$build/CPackConfig.cmake" -B "$scratch" >"$scratch/cpack.log" || {
+  cat "$scratch/cpack.log"
+  exit 1
+}
 package=$(find "$scratch" -maxdepth 1 -name 'steelyard_*.deb')
 dpkg-deb --info "$package"
 version=$(sed -n 's/^project(steelyard VERSION \([0-9.]*\).*/\1/p' "$here/../../CMakeLists.txt")
@@ -64,7 +69,8 @@ for flavour in $flavours; do
   echo "== used from its root: $flavour"
   "mpicc.$flavour" -fopenmp "$here/../manual/app.c" -o "$scratch/app"
   "$usr/bin/steelyard" doctor "$scratch/app" >"$scratch/doctor.log" || { cat "$scratch/doctor.log"; exit 1; }
-  "mpirun.$flavour" -n 2 "$usr/bin/steelyard" run --record="$scratch/$flavour.json" "$scratch/app" 2>&1 | tee "$scratch/run.log"
+  "mpirun.$flavour" -n 2 "$usr/bin/steelyard" run --record="$scratch/$flavour.json" "$scratch/app" 2>&1 |
+    tee "$scratch/run.log"
   grep -q "^steelyard $version: " "$scratch/run.log" || { echo "no banner line: it was not active"; exit 1; }
   grep -q "app: done" "$scratch/run.log"
   "$usr/bin/steelyard" report "$scratch/$flavour.json" >"$scratch/report.log"
@@ -76,8 +82,12 @@ echo "== Python, man pages"
 import steelyard
 assert steelyard.__file__.startswith('$usr/'), steelyard.__file__
 print(steelyard.load('$used').record['version'])") | grep -Fx "$version"
-env -u PYTHONDONTWRITEBYTECODE PATH="$(dirname "$python"):$PATH" "$usr/bin/steelyard" report "$used" --html="$scratch/page.html"
-[ -d "$usr/share/steelyard/python/steelyard/__pycache__" ] || { echo "Python has left nothing that removal must take away"; exit 1; }
+env -u PYTHONDONTWRITEBYTECODE PATH="$(dirname "$python"):$PATH" "$usr/bin/steelyard" report "$used" \
+  --html="$scratch/page.html"
+[ -d "$usr/share/steelyard/python/steelyard/__pycache__" ] || {
+  echo "Python has left nothing that removal must take away"
+  exit 1
+}
 gunzip -c -f "$usr"/share/man/man1/steelyard.1* | grep -q "Steelyard $version"
 if grep -rlIF "$build" "$usr" --exclude-dir=debug; then
   echo "the files above name the build directory"

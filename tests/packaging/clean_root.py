@@ -1,6 +1,7 @@
-"""clean_root.py make|remove ROOT PACKAGE: installs the Debian package, by dpkg, into a root that has nothing in it but what the
-package depends on, copied from this machine's packages; looks at what came there; and, in the end, whether all of it goes.
-Neither network nor root's rights are needed."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""clean_root.py make|remove ROOT PACKAGE: installs the Debian package, by dpkg, into a root that has nothing in it but
+what the package depends on, copied from this machine's packages; looks at what came there; and, in the end, whether all
+of it goes. Neither network nor root's rights are needed."""
 
 from __future__ import annotations
 
@@ -28,14 +29,16 @@ def said(*command: str) -> str:
 
 
 def dpkg(root: Path, *words: str) -> str:
-    # All files, whatever this machine leaves out of packages (containers do without man pages). There is no shell in the root,
-    # so that the package's scripts run outside and are told where it is.
-    return said("dpkg", f"--root={root}", "--force-not-root", "--force-script-chrootless", "--path-include=/*", f"--log={root}.log", *words)
+    # All files, whatever this machine leaves out of packages (containers do without man pages). There is no shell in
+    # the root, so that the package's scripts run outside and are told where it is.
+    return said("dpkg", f"--root={root}", "--force-not-root", "--force-script-chrootless", "--path-include=/*",
+                f"--log={root}.log", *words)
 
 
 def alternatives(relation: str) -> list[list[str]]:
     """Of a field like Depends: names, less versions and architectures."""
-    return [[re.split(r"[\s(:\[]", name.strip())[0] for name in part.split("|")] for part in relation.split(",") if part.strip()]
+    return [[re.split(r"[\s(:\[]", name.strip())[0]
+             for name in part.split("|")] for part in relation.split(",") if part.strip()]
 
 
 class Installed:
@@ -124,8 +127,10 @@ def owners(file: str, root: Path | None = None) -> set[str]:
 
 
 def check_libraries(root: Path, package: str, files: list[str]) -> None:
-    """Each library that is linked comes from a package that ours names: in Depends, or, for what is linked to an MPI, in Recommends."""
-    needs = {name for names in alternatives(said("dpkg-deb", "--field", package, "Depends")) for name in names} | {"steelyard"}
+    """Each library that is linked comes from a package that ours names: in Depends, or, for what is linked to an MPI,
+    in Recommends."""
+    needs = {name for names in alternatives(said("dpkg-deb", "--field", package,
+                                                 "Depends")) for name in names} | {"steelyard"}
     wishes = {name for names in alternatives(said("dpkg-deb", "--field", package, "Recommends")) for name in names}
     looked_at, mpis = 0, 0
     for file in files:
@@ -143,8 +148,9 @@ def check_libraries(root: Path, package: str, files: list[str]) -> None:
             if of_mpi and not found:
                 print(f"clean root: {file}: {library} is of no package, so none can be recommended")
             elif not found & (wishes if of_mpi else needs):
-                raise Wrong(f"{file} needs {library} of {' or '.join(found) or 'no package there'}, which the package does not name: "
-                            f"{'Recommends' if of_mpi else 'Depends'}: {', '.join(sorted(wishes if of_mpi else needs))}")
+                raise Wrong(f"{file} needs {library} of {' or '.join(found) or 'no package there'}, which the package "
+                            f"does not name: {'Recommends' if of_mpi else 'Depends'}: "
+                            f"{', '.join(sorted(wishes if of_mpi else needs))}")
     if looked_at < 4 or mpis < 1:
         raise Wrong(f"only {looked_at} programs and libraries are in it, {mpis} of them for an MPI: {files}")
 
@@ -168,10 +174,13 @@ def make(root: Path, package: str) -> None:
         raise Wrong(f"of its list, and not there: {missing}")
     if outside := [path for path in files if not re.match(r"/(usr|etc)(/|$)", path)]:
         raise Wrong(f"outside of /usr and /etc: {outside}")
-    if owned := [line for line in said("dpkg-deb", "--contents", package).splitlines() if " root/root " not in line or (line[8] == "w" and line[0] != "l")]:
+    if owned := [line for line in said("dpkg-deb", "--contents",
+                                       package).splitlines() if " root/root " not in line
+                 or (line[8] == "w" and line[0] != "l")]:
         raise Wrong(f"not root's, or anybody's to write: {owned}")
     check_libraries(root, package, files)
-    print(f"clean root: {len(files)} files and folders beside {dpkg(root, '--get-selections').count('install') - 1} packages")
+    print(f"clean root: {len(files)} files and folders beside {dpkg(root, '--get-selections').count('install') - 1} "
+          "packages")
 
 
 def remove(root: Path, package: str) -> None:
@@ -179,7 +188,8 @@ def remove(root: Path, package: str) -> None:
     before, after = json.loads(Path(f"{root}.before").read_text()), snapshot(root)
     if left := {path for path, what in after.items() if before.get(path) != what}:
         raise Wrong(f"left behind: {left}")
-    if lost := {path for path, what in before.items() if what != "" and path not in after}:  # nobody owns an empty folder
+    # nobody owns an empty folder
+    if lost := {path for path, what in before.items() if what != "" and path not in after}:
         raise Wrong(f"taken away with it: {lost}")
     shutil.rmtree(root)
 

@@ -1,4 +1,6 @@
-"""The recipe for Spack, the module file and the wheel, as far as they can be tried without Spack, modules and an index."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The recipe for Spack, the module file and the wheel, as far as they can be tried without Spack, modules and an
+index."""
 
 import ast
 import os
@@ -26,7 +28,8 @@ class Spec:
 
     def __getitem__(self, name):
         prefix = types.SimpleNamespace(bin="/mpi/bin", lib="/lib")
-        return types.SimpleNamespace(name=self.mpi, mpicc="/mpi/bin/mpicc", mpicxx="/mpi/bin/mpicxx", mpifc="/mpi/bin/mpifort", prefix=prefix)
+        return types.SimpleNamespace(name=self.mpi, mpicc="/mpi/bin/mpicc", mpicxx="/mpi/bin/mpicxx",
+                                     mpifc="/mpi/bin/mpifort", prefix=prefix)
 
     def satisfies(self, what):
         return what == "+fortran" and self.fortran
@@ -65,7 +68,8 @@ def test_recipe_has_this_version_and_what_the_build_needs(recipe):
     assert ast.get_docstring(ast.parse(RECIPE.read_text()).body[1])
     assert VERSION in [words[0] for name, words, _ in said if name == "version"], f"the recipe lacks version {VERSION}"
     needs = {re.split(r"[@+]", words[0])[0] for name, words, _ in said if name == "depends_on"}
-    found = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "toml++": "tomlplusplus", "HWLOC": "hwloc"}
+    found = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "toml++": "tomlplusplus",
+             "HWLOC": "hwloc"}
     cmake = "\n".join(path.read_text() for path in [*ROOT.glob("src/*/CMakeLists.txt"), *ROOT.glob("cmake/*.cmake"),
                                                   *ROOT.glob("src/base/*.cpp")])
     for name, spack in found.items():
@@ -82,7 +86,8 @@ def test_recipe_names_what_cmake_reads(recipe, mpi, flavour, other, fortran):
     args = package.cmake_args()
     assert f"-DSTEELYARD_{flavour}_CC=/mpi/bin/mpicc" in args and f"-DSTEELYARD_{other}_CC=OFF" in args
     assert any(f"_{flavour}_FC=" in arg for arg in args) == fortran
-    known = "\n".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.rglob("cmake/*.cmake"), *ROOT.rglob("src/*/CMakeLists.txt")])
+    known = "\n".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.rglob("cmake/*.cmake"),
+                                                    *ROOT.rglob("src/*/CMakeLists.txt")])
     for arg in args:
         name = re.match(r"-D(\w+)=", arg).group(1)
         assert name in known or name.replace(flavour, "${flavour}").replace(other, "${flavour}") in known, name
@@ -111,7 +116,8 @@ def test_wheel(tmp_path):
     result = subprocess.run([sys.executable, "-c", "import setuptools, wheel"], capture_output=True)
     if result.returncode != 0:
         pytest.skip("setuptools and wheel are not here, and tests do without the network")
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(tmp_path), str(source)],
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w",
+                    str(tmp_path), str(source)],
                    check=True)
     (wheel,) = tmp_path.glob("steelyard-*.whl")
     assert wheel.name.startswith(f"steelyard-{VERSION}-")
@@ -124,7 +130,8 @@ def test_wheel(tmp_path):
 
 
 def test_one_version():
-    """Said once, in CMakeLists.txt: everything else follows, but for recipe and change log, which list versions, and the citation."""
+    """Said once, in CMakeLists.txt: everything else follows, but for recipe and change log, which list versions, and
+    the citation."""
     result = subprocess.run([BUILD / "bin" / "steelyard", "--version"], capture_output=True, text=True)
     assert result.stdout.startswith(f"steelyard {VERSION}\n")
     manual = subprocess.run([BUILD / "bin" / "steelyard", "options", "--man"], capture_output=True, text=True).stdout
@@ -136,10 +143,15 @@ def test_one_version():
 
 def test_one_license(recipe):
     """LICENSE holds the text; each package format names it by its SPDX identifier."""
-    assert (ROOT / "LICENSE").read_text().startswith("BSD 3-Clause License\n\nCopyright (c) 2026, The Steelyard authors\n")
+    assert (ROOT / "LICENSE").read_text().startswith("BSD 3-Clause License\n\nCopyright (c) 2026, The Steelyard "
+                                                     "authors\n")
     assert [words for name, words, _ in recipe[1] if name == "license"] == [("BSD-3-Clause",)]
     assert "\nlicense: BSD-3-Clause\n" in (ROOT / "CITATION.cff").read_text()
-    assert "\nFiles: *\nCopyright: 2026 The Steelyard authors\nLicense: BSD-3-Clause\n" in (ROOT / "packaging/debian/copyright").read_text()
+    assert (
+        "\nFiles: *\nCopyright: 2026 The Steelyard authors\nLicense: BSD-3-Clause\n" in (
+            ROOT / "packaging/debian/copyright"
+        ).read_text()
+    )
     assert 'module-whatis "License: BSD-3-Clause"' in (BUILD / "modulefile").read_text()
     assert "\nLicense: BSD-3-Clause\n" in (BUILD / "steelyard.pc").read_text()
 
@@ -150,7 +162,8 @@ def test_the_copyright_file_names_what_is_compiled_in(recipe):
     files = set(re.findall(r"^Files: (.*)$", text, re.M))
     assert {"fmt", "nlohmann-json", "toml++", "CLI11", "capstone"} <= files
     used = {name for name in re.findall(r"^License: (.*)\n(?! )", text, re.M)}
-    assert used == set(re.findall(r"^License: (.*)\n (?=\S)", text, re.M)), "a licence without its text, or a text without use"
+    assert used == set(re.findall(r"^License: (.*)\n (?=\S)", text,
+                                  re.M)), "a licence without its text, or a text without use"
 
 
 def test_the_manual_page_draws_no_warning(tmp_path):
@@ -158,5 +171,6 @@ def test_the_manual_page_draws_no_warning(tmp_path):
         pytest.skip("man or troff is not here")
     page = tmp_path / "steelyard.1"
     page.write_bytes(subprocess.run([BUILD / "bin" / "steelyard", "options", "--man"], capture_output=True).stdout)
-    shown = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True, env={**os.environ, "MANWIDTH": "80"})
+    shown = subprocess.run(["man", "--warnings", "-l", page], capture_output=True, text=True,
+                           env={**os.environ, "MANWIDTH": "80"})
     assert shown.stderr == "" and "STEELYARD" in shown.stdout

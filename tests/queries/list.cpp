@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // list FILE: each thread query of a compiled file: its function, 1 where it is proved, and why it is not.
 // list --bodies FILE: each body of a region with queries, and why its threads cannot run one after the other.
 #include <fmt/format.h>

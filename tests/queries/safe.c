@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions that are right in a team of any size: each of their queries is the compiler's, or asks for thread 0. */
 #include <math.h>
 #include <omp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As safe.c, with what C++ adds: exceptions and their landing pads, objects, templates, lambdas.
 #include <omp.h>
 

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! As safe.c: gfortran's own queries have other names than a program's.
 subroutine safe_array(a, n)
   integer, intent(in) :: n

@@ -1,7 +1,9 @@
-"""Which thread queries of compiled loops are proved: of programs whose regions are known to be right in a team of any size, or not.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which thread queries of compiled loops are proved: of programs whose regions are known to be right in a team of any
+size, or not.
 
-Each source is compiled by each gcc and gfortran that is found, with many options. A region that is unsafe and called safe would
-give a user wrong results; one that is safe and not called so keeps its thread count."""
+Each source is compiled by each gcc and gfortran that is found, with many options. A region that is unsafe and called
+safe would give a user wrong results; one that is safe and not called so keeps its thread count."""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ HERE = Path(__file__).resolve().parent
 LIST = Path(os.environ["STEELYARD_LIST_QUERIES"])
 COMPILERS = {".c": ("gcc", "gcc-11", "gcc-13", "gcc-14"), ".cpp": ("g++", "g++-11", "g++-13", "g++-14"),
              ".f90": ("gfortran", "gfortran-11", "gfortran-13", "gfortran-14")}
-OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC", "-O2 -fno-plt",
+OPTIONS = ("-O0", "-O1", "-O2", "-O3", "-Os", "-O3 -march=x86-64-v3", "-O2 -no-pie -fno-pie", "-O2 -shared -fPIC",
+           "-O2 -fno-plt",
            "-O1 -fcf-protection=full", "-O2 -fno-omit-frame-pointer", "-O3 -funroll-loops -ffast-math")
 OF_THIS_MACHINE = "-O3 -march=native"  # Capstone 4 does not decode part of AVX-512: such queries are not proved
 LEAST_SHARE = 0.95  # of safe queries that are proved, on any machine
@@ -36,7 +39,8 @@ def compiled(source: Path, compiler: str, options: str, folder: Path) -> Path:
 
 def queries(source: Path, compiler: str, options: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
     """Of each query: the name of its function, whether it is proved, and why not."""
-    listed = subprocess.run([str(LIST), str(compiled(source, compiler, options, folder))], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run([str(LIST), str(compiled(source, compiler, options, folder))], check=True,
+                            capture_output=True, text=True).stdout
     for line in listed.splitlines():
         name, proved, reason = line.split("\t")
         yield name, proved == "1", reason
@@ -46,7 +50,8 @@ CASES = [(source, compiler, options) for source in sorted(HERE.glob("*safe*.*"))
          for options in (*OPTIONS, OF_THIS_MACHINE)]
 
 
-@pytest.mark.parametrize(("source", "compiler", "options"), [case for case in CASES if case[0].stem.startswith("unsafe")],
+@pytest.mark.parametrize(("source", "compiler", "options"),
+                         [case for case in CASES if case[0].stem.startswith("unsafe")],
                          ids=lambda value: value.name if isinstance(value, Path) else value)
 def test_no_unsafe_query_is_proved(source: Path, compiler: str, options: str, tmp_path: Path) -> None:
     proved_of: dict[str, list[bool]] = {}
@@ -75,7 +80,8 @@ def test_safe_queries_are_proved(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("compiler", found(".c"))
 def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, options: str, tmp_path: Path) -> None:
-    listed = subprocess.run([str(LIST), "--bodies", str(compiled(HERE / "waiting.c", compiler, options, tmp_path))], check=True,
+    listed = subprocess.run([str(LIST), "--bodies", str(compiled(HERE / "waiting.c", compiler, options, tmp_path))],
+                            check=True,
                             capture_output=True, text=True).stdout
     reason_of = dict(line.split("\t") for line in listed.splitlines())
     waits = {name: reason for name, reason in reason_of.items() if name.startswith("waits")}

@@ -1,4 +1,6 @@
-"""What `steelyard doctor` says of thread-ID queries: of programs in C, C++ and Fortran, with and without debug information."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `steelyard doctor` says of thread-ID queries: of programs in C, C++ and Fortran, with and without debug
+information."""
 
 from __future__ import annotations
 
@@ -96,15 +98,18 @@ program main
 end program
 """
 # The compiler, its source, the file's name, and how the symbols of the functions with own queries read.
-LANGUAGES = {"c": ("gcc", C, "app.c", "count", "helper"), "cpp": ("g++", CPP, "app.cpp", "solver::count<...>", "helper"),
-             "fortran": ("gfortran", FORTRAN, "app.f90", "count_", "helper_"), "clang": ("clang-19", C, "app.c", "count", "helper")}
+LANGUAGES = {"c": ("gcc", C, "app.c", "count", "helper"),
+             "cpp": ("g++", CPP, "app.cpp", "solver::count<...>", "helper"),
+             "fortran": ("gfortran", FORTRAN, "app.f90", "count_", "helper_"),
+             "clang": ("clang-19", C, "app.c", "count", "helper")}
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """All that the doctor sees of an MPI: its name."""
     source, made = tmp_path / "mpi.c", tmp_path / "libmpi.so.40"
-    source.write_text("int MPI_Init(int* c, char*** v) { return !c || !v; }\nvoid mpi_init_(int* error) { *error = 0; }\n")
+    source.write_text("int MPI_Init(int* c, char*** v) { return !c || !v; }\nvoid mpi_init_(int* error) { *error = 0; "
+                      "}\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", str(source), "-o", str(made)], check=True)
     return made
 
@@ -118,14 +123,16 @@ def built(language: str, flags: str, library: Path, source: str = "") -> tuple[P
     program = library.with_name("app")
     file = library.with_name(name)
     file.write_text(text)
-    subprocess.run([compiler, "-O2", "-fno-inline", *flags.split(), "-fopenmp", str(file), str(library), f"-Wl,-rpath,{library.parent}", "-o",
+    subprocess.run([compiler, "-O2", "-fno-inline", *flags.split(), "-fopenmp", str(file), str(library),
+                    f"-Wl,-rpath,{library.parent}", "-o",
                     str(program)], check=True, cwd=library.parent)
     return program, [f"{name}:{number}" for number, line in enumerate(text.splitlines(), 1) if "OWN" in line]
 
 
 def told(program: Path, *options: str) -> list[str]:
     """The doctor's lines about thread IDs, without the word in front."""
-    out = subprocess.run([str(COMMAND), "doctor", *options, str(program)], capture_output=True, text=True, timeout=60).stdout
+    out = subprocess.run([str(COMMAND), "doctor", *options, str(program)], capture_output=True, text=True,
+                         timeout=60).stdout
     return [line for line in out.splitlines() if "thread-ID" in line]
 
 
@@ -145,8 +152,8 @@ def test_queries_have_their_source_lines(language: str, flags: str, library: Pat
     if language == "clang":  # calls none in its loops, and its regions are in no order
         assert "0 of 2 thread-ID queries" in line and all(place in line for place in places)
         return
-    assert line == ("note     thread counts: 2 of 4 thread-ID queries are proved to be gcc's own loop division; regions with other "
-                    f"queries keep their thread count: {', '.join(places)}")
+    assert line == ("note     thread counts: 2 of 4 thread-ID queries are proved to be gcc's own loop division; "
+                    f"regions with other queries keep their thread count: {', '.join(places)}")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -168,7 +175,8 @@ def test_a_stripped_program_has_addresses(language: str, library: Path) -> None:
 
 @lines_are_read
 def test_five_functions_are_named_and_all_if_asked(library: Path) -> None:
-    more = "".join(f"void count{n}(void) {{\n#pragma omp parallel\n  part[omp_get_thread_num()] += {n + 1};\n}}\n" for n in range(7))
+    more = "".join(f"void count{n}(void) {{\n#pragma omp parallel\n  part[omp_get_thread_num()] += {n + 1};\n}}\n"
+                   for n in range(7))
     program, _ = built("c", "-g", library, C.replace("int main", more + "int main"))
     (line,) = told(program)
     assert len(re.findall(r"count\d? \(app\.c:\d+\)", line)) == 5
@@ -176,10 +184,11 @@ def test_five_functions_are_named_and_all_if_asked(library: Path) -> None:
     first, *rest = told(program, "--verbose")
     assert first.endswith("regions with other queries keep their thread count") and len(rest) == 9
     assert all(re.fullmatch(r"note     thread-ID query: \w+ \(app\.c:\d+\) [a-z].*", line) for line in rest)
-    assert any("count3" in line and line.endswith("computes an address from the thread ID or the team size") for line in rest)
+    assert any("count3" in line and line.endswith("computes an address from the thread ID or the team size")
+               for line in rest)
 
 
 def test_a_program_without_own_queries_is_all_right(library: Path) -> None:
     program, _ = built("c", "-g", library, C.replace("omp_get_thread_num()", "0"))
-    assert told(program) == ["ok       thread counts: 2 of 2 thread-ID queries are proved to be gcc's own loop division, so the thread "
-                             "count of every region can change"]
+    assert told(program) == ["ok       thread counts: 2 of 2 thread-ID queries are proved to be gcc's own loop "
+                             "division, so the thread count of every region can change"]

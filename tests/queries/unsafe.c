@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions that another number of threads would break: in each, some use of a query depends on it. */
 #include <omp.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // As unsafe.c, by ways that C++ adds.
 #include <omp.h>
 

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! As unsafe.c. The program's own queries are never proved; what follows them must not hide behind the compiler's.
 subroutine unsafe_column(a, n, m)
   use omp_lib

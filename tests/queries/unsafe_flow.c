@@ -1,5 +1,6 @@
-/* Regions that another number of threads would break, by ways that are hard to see: through control flow, parts of the division,
- * addresses of the stack, calling conventions. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions that another number of threads would break, by ways that are hard to see: through control flow, parts of the
+ * division, addresses of the stack, calling conventions. */
 #include <complex.h>
 #include <omp.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* Regions whose threads cannot run one after the other, though a team of any size is right for them: waits_*. Others that can, and
- * look alike: goes_on_*. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions whose threads cannot run one after the other, though a team of any size is right for them: waits_*. Others
+ * that can, and look alike: goes_on_*. */
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_DETAIL_MPI_H
 #define STEELYARD_DETAIL_MPI_H
 /* What the calls of phases.h and tasks.h that need MPI share. Private. */
@@ -41,8 +42,8 @@ static inline steelyard_status_t steelyard_mpi_usable(MPI_Comm communicator, cha
   return STEELYARD_SUCCESS;
 }
 
-/* Has MPI_Finalize call `finalized` first: it begins by deleting the attributes of MPI_COMM_SELF. `key`: MPI_KEYVAL_INVALID
- * before the first call; later calls do nothing. */
+/* Has MPI_Finalize call `finalized` first: it begins by deleting the attributes of MPI_COMM_SELF. `key`:
+ * MPI_KEYVAL_INVALID before the first call; later calls do nothing. */
 static inline void steelyard_mpi_watch_finalize(MPI_Comm_delete_attr_function* finalized, int* key) {
   if (*key != MPI_KEYVAL_INVALID) return;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalized, key, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_DETAIL_PHASES_MPI_H
 #define STEELYARD_DETAIL_PHASES_MPI_H
 /*

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef STEELYARD_DETAIL_TASKS_MPI_H
 #define STEELYARD_DETAIL_TASKS_MPI_H
 /*
@@ -159,7 +160,8 @@ static inline int steelyard_mpi_transport_world_rank(void* self, int rank) {
   MPI_Group_free(&world);
   return found == MPI_UNDEFINED ? rank : found;
 }
-/* Duplicates the communicator. Collective. A rank that cannot take part tells the others, which would wait otherwise. */
+/* Duplicates the communicator. Collective. A rank that cannot take part tells the others, which would wait
+ * otherwise. */
 static inline steelyard_status_t steelyard_mpi_transport_join(MPI_Comm communicator, int threads,
                                                               steelyard_mpi_transport_t* self, char* message) {
   steelyard_status_t status = steelyard_mpi_transport_possible(self, threads, message);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Theme, tables that sort, paths in trees, and the start of the timeline.
 "use strict";
 

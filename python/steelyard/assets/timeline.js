@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The two charts of ranks by time: what each rank does, and how many cores it has. They show the same stretch.
 // Samples come compressed (canvas.py). From them a pyramid is built: the shares of equal stretches of time, halved again and
 // again. A picture takes the level that fits its pixels, or the samples themselves where these are wider.

@@ -1,6 +1,7 @@
-! One program for the three ways of calling MPI from Fortran: mpif.h, `use mpi` (-DUSE_MPI) and `use mpi_f08` (-DUSE_MPI_F08).
-! It stops with an error where a result is wrong; how many calls must have been weighed, from how many places, is said by
-! those who run it. (PMPI_ names are of no use here: MPICH's lead to the C wrappers, too.)
+! SPDX-License-Identifier: BSD-3-Clause
+! One program for the three ways of calling MPI from Fortran: mpif.h, `use mpi` (-DUSE_MPI) and `use mpi_f08`
+! (-DUSE_MPI_F08). It stops with an error where a result is wrong; how many calls must have been weighed, from how many
+! places, is said by those who run it. (PMPI_ names are of no use here: MPICH's lead to the C wrappers, too.)
 #ifdef USE_MPI_F08
 #define HANDLE(kind) type(kind)
 #define STATUS(name) type(MPI_Status) :: name

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/bootstrap.h"
 
 #include <sched.h>
@@ -15,8 +16,8 @@ namespace {
 constexpr int kGather = 1;  // tags
 constexpr int kNever = 2;
 
-// A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for a whole
-// time slice: at start and end that would be seconds.
+// A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for
+// a whole time slice: at start and end that would be seconds.
 void complete(MPI_Request request) {
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) sched_yield();
 }

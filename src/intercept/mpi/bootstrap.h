@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -42,7 +43,8 @@ class MpiBootstrap final : public node::Bootstrap {
   int node_index_ = 0, node_count_ = 1;
 };
 
-/// "Open MPI 4.1.4" or "MPICH 4.0.2" from what MPI_Get_library_version says; its first line where it says it in another way.
+/// "Open MPI 4.1.4" or "MPICH 4.0.2" from what MPI_Get_library_version says; its first line where it says it in another
+/// way.
 std::string library_name(std::string_view version);
 
 }  // namespace steelyard::intercept

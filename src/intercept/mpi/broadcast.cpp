@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/broadcast.h"
 
 #include <algorithm>
@@ -45,8 +46,8 @@ int Delivery::hand_out(const char* row, std::size_t bytes) {
   return compared(bytes);
 }
 
-/// Of a row that holds `bytes` bytes: MPI_SUCCESS or the error. Where the root has given fewer than are asked for, MPICH's
-/// own broadcast is an error, too.
+/// Of a row that holds `bytes` bytes: MPI_SUCCESS or the error. Where the root has given fewer than are asked for,
+/// MPICH's own broadcast is an error, too.
 int Delivery::compared(std::size_t bytes) const {
   if (bytes > layout_.bytes()) return refused(MPI_ERR_TRUNCATE);
 #ifndef OPEN_MPI
@@ -61,7 +62,8 @@ std::optional<int> Delivery::run() {
   if (board != nullptr) board->next();
   std::optional<int> code;
   if (layout_.bytes() == 0) {
-    // No elements, or elements of nothing: these match, but some libraries send a message for the one and not for the other.
+    // No elements, or elements of nothing: these match, but some libraries send a message for the one and not for the
+    // other.
     code = without_data(MPI_SUCCESS);
   } else if (b_.buffer == MPI_BOTTOM && layout_.contiguous()) {
     code = without_data(MPI_ERR_BUFFER);

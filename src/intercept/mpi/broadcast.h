@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <optional>
 #include <utility>
@@ -19,14 +20,15 @@ struct Broadcast {
 /// This thread's next MPI_Bcast was called by Steelyard's name, from Fortran.
 inline thread_local bool t_next_is_called = false;
 
-/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone: it is no collective.
+/// What has a meaning without asking the others. The rest is the library's to refuse, at this rank alone: it is no
+/// collective.
 bool is_valid(const Broadcast& broadcast, const Communicator& communicator);
 
 /// At each valid broadcast on the communicator: whether deliver() is for it. The same at all ranks.
 bool takes_over(const Broadcast& broadcast, Communicator& communicator);
 
-/// Gives or takes the data. The error code of the call, of which the communicator's error handler has been told; nothing
-/// where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
+/// Gives or takes the data. The error code of the call, of which the communicator's error handler has been told;
+/// nothing where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
 std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call);
 
 /// The whole wrapper. `called`: by its own name, not as MPI_Bcast.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -45,7 +46,8 @@ class Call : public runtime::BlockingCall {
   Call& operator=(const Call&) = delete;
 };
 
-/// Repeats `test(&done)` until it is done or fails; between two tests the core is free for others. MPI_SUCCESS or the error.
+/// Repeats `test(&done)` until it is done or fails; between two tests the core is free for others. MPI_SUCCESS or the
+/// error.
 template <typename Test>
 int until_done(Call& call, Test test) {
   for (int done = 0;;) {

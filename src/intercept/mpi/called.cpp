@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // steelyard_bcast(), where the program was started under `steelyard run`: from C, and from Fortran.
 #include "intercept/mpi/broadcast.h"
 #include "steelyard/collectives.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
@@ -5,8 +6,8 @@
 
 namespace steelyard::intercept {
 
-/// Waits where the data flow makes this rank wait anyway, then calls the library's own collective: its algorithm, and with
-/// it the bits of every reduction, stay as they are.
+/// Waits where the data flow makes this rank wait anyway, then calls the library's own collective: its algorithm, and
+/// with it the bits of every reduction, stay as they are.
 /// `communicator`: as at_collective() gave it. `answer`: makes the wrapper's result of an error code, where the
 /// call has ended without the library.
 template <typename FlowOf, typename Native, typename Answer>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking collectives from C (and, with MPICH, from most of its Fortran bindings).
 #include "intercept/mpi/broadcast.h"
 #include "intercept/mpi/collective.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/communicator.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ std::unique_ptr<Post> g_post;  // where there may be trees
 std::vector<Communicator*> g_with_tree;
 std::vector<std::unique_ptr<Tree>> g_felled;  // whose messages are still under way
 
-/// Asks nothing of the MPI library, which may be in the midst of something else, nor waits for the other members, which need
-/// not be about to do the same.
+/// Asks nothing of the MPI library, which may be in the midst of something else, nor waits for the other members, which
+/// need not be about to do the same.
 void fell_tree(Communicator& communicator) {
   const auto in_world = [&](std::vector<int> ranks) {
     for (int& rank : ranks) rank = communicator.world_ranks[static_cast<std::size_t>(rank)];

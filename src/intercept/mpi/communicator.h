@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -56,8 +57,8 @@ void note_left(MPI_Comm handle, const Communicator* communicator);
 /// -1 where it has none.
 int world_rank(MPI_Comm communicator, int rank);
 
-/// Notes that this process is at its next collective on a followed communicator, which is not weighed: the others must not
-/// wait for it.
+/// Notes that this process is at its next collective on a followed communicator, which is not weighed: the others must
+/// not wait for it.
 void announce(const Communicator& communicator);
 
 }  // namespace steelyard::intercept

@@ -1,5 +1,6 @@
-// Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses and
-// errors as the waits do.
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting for requests from C: tests between which the core is free. They treat null and inactive requests, statuses
+// and errors as the waits do.
 #include "intercept/mpi/completion.h"
 
 using namespace steelyard::intercept;

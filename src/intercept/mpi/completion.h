@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include "base/clock.h"
 #include "intercept/mpi/call.h"
@@ -21,9 +22,9 @@ inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MP
   return failed > 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
-/// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called with the
-/// program's own statuses. Requests of files do not go on by being looked at: whoever calls this goes on to the library's
-/// own MPI_Waitall, which advances them.
+/// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called
+/// with the program's own statuses. Requests of files do not go on by being looked at: whoever calls this goes on to
+/// the library's own MPI_Waitall, which advances them.
 template <typename RequestAt>
 void look_for_completion(Call& call, int count, RequestAt request_at) {
   constexpr std::int64_t kPatience = 50'000'000;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/fake_runtime.h"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective access to files from C: weighed, but left to wait as the library does.
 #include "intercept/mpi/call.h"
 

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
 #include "intercept/mpi/communicator.h"
 #include "runtime/runtime.h"
 
-// Whom a collective's result at this rank depends on, by MPI's definition of the data flow and by nothing more: a program
-// may rely on a broadcast's root not waiting, or on a contribution of zero elements asking nobody for anything. Each
-// function returns a flow: asked with the communicator, it answers with the dependence there.
+// Whom a collective's result at this rank depends on, by MPI's definition of the data flow and by nothing more: a
+// program may rely on a broadcast's root not waiting, or on a contribution of zero elements asking nobody for anything.
+// Each function returns a flow: asked with the communicator, it answers with the dependence there.
 namespace steelyard::intercept {
 
 struct Flow {

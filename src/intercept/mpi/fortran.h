@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
 #include "intercept/mpi/call.h"
 
-// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`. Where
-// such a binding leads on to the C wrapper the call is weighed there, and what is left to do is to say from where it came;
-// where it goes round it, it is weighed here:
+// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`.
+// Where such a binding leads on to the C wrapper the call is weighed there, and what is left to do is to say from where
+// it came; where it goes round it, it is weighed here:
 //
 //                                     mpi_x_           mpi_x_f08_
 //   Open MPI                          goes round       goes round
@@ -25,8 +26,8 @@ struct Name {
   }
 };
 
-/// The MPI library's function of this name and binding, such as "mpi_wait" and "_f08_". Looked up at its first call, since a
-/// program without Fortran has no such library. Ends the process with a message if there is none.
+/// The MPI library's function of this name and binding, such as "mpi_wait" and "_f08_". Looked up at its first call,
+/// since a program without Fortran has no such library. Ends the process with a message if there is none.
 void* library_function(const char* name, const char* binding);
 
 /// Calls the library's function of that binding: next<"mpi_wait", "_f08_">(request, status, ierror).
@@ -52,8 +53,8 @@ inline void set_error(MPI_Fint* ierror, int error) {
 }  // namespace steelyard::intercept
 
 // STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
-// weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data buffer.
-// NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
+// weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data
+// buffer. NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define STEELYARD_UNWRAP(...) __VA_ARGS__
 #define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                       \
   extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                           \

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking collectives from Fortran.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective access to files from Fortran.
 #include "intercept/mpi/fortran.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collectives among neighbours from Fortran.
 #include "intercept/mpi/fortran.h"
 

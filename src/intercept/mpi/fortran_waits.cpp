@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Point-to-point calls and waits for requests from Fortran. As in C, with the library's own non-blocking Fortran calls.
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/completion.h"
@@ -34,8 +35,8 @@ F source_of(const F* status) {
   return seen.MPI_SOURCE;
 }
 
-// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked for
-// before.
+// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked
+// for before.
 template <Name binding>
 int receive(Call& call, F* request, F source, const F* comm, F* status) {
   waited_for(call, source, comm);

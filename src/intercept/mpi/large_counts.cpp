@@ -1,5 +1,6 @@
-// MPI 4's calls with large counts, from C. Where its counts fit, such a call is the ordinary one: ranks may mix them. What may
-// go over a board does so whatever the counts: whether they fit, one rank cannot say for another.
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI 4's calls with large counts, from C. Where its counts fit, such a call is the ordinary one: ranks may mix them.
+// What may go over a board does so whatever the counts: whether they fit, one rank cannot say for another.
 #include <initializer_list>
 #include <limits>
 

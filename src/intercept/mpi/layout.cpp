@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/layout.h"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ std::size_t plain_size(MPI_Datatype type) {
 
 }  // namespace
 
-// What the library says of a type that is none goes to the handler of MPI_COMM_WORLD, unless it is asked on a communicator.
+// What the library says of a type that is none goes to the handler of MPI_COMM_WORLD, unless it is asked on a
+// communicator.
 bool is_type(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return false;
   int size = 0;

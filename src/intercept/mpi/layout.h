@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -5,8 +6,8 @@
 
 namespace steelyard::intercept {
 
-/// How `count` elements of a type lie in memory, and how they come out of it, and back, as one row of bytes: in the order of
-/// the type's signature, whatever its map, so that types with the same signature understand each other.
+/// How `count` elements of a type lie in memory, and how they come out of it, and back, as one row of bytes: in the
+/// order of the type's signature, whatever its map, so that types with the same signature understand each other.
 class Layout {
  public:
   /// `buffer`: the program's. What lies in an accelerator's memory is left to the MPI library to pack.
@@ -16,8 +17,8 @@ class Layout {
   /// They lie as they travel: any part of them may be given or taken alone. Otherwise all of them at once.
   bool contiguous() const { return contiguous_; }
 
-  /// From the program's buffer to the same place in the row. False where the MPI library refuses to pack it, or it is too long
-  /// for that.
+  /// From the program's buffer to the same place in the row. False where the MPI library refuses to pack it, or it is
+  /// too long for that.
   bool give(const void* buffer, char* row, std::size_t from, std::size_t bytes) const;
   /// The way back. With fewer bytes than all, as many whole elements as they make up.
   bool take(const char* row, void* buffer, std::size_t from, std::size_t bytes) const;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // From MPI_Init to MPI_Finalize, from C.
 #include "intercept/mpi/lifetime.h"
 

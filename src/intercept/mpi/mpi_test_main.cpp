@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // GoogleTest under an MPI launcher: the same tests at every rank, failed where one rank fails.
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collectives among neighbours from C: weighed, but left to wait as the library does.
 #include "intercept/mpi/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/over_board.h"
 
 #include <algorithm>
@@ -125,7 +126,8 @@ const Notice* OverBoard::hear(int from) {
   board.decline();
   const Notice* notice = board.notice();
   for (; notice == nullptr; notice = board.notice()) {
-    // That rank does not take itself for the root. Nobody will ever bring the data; the library might wait for it for ever.
+    // That rank does not take itself for the root. Nobody will ever bring the data; the library might wait for it for
+    // ever.
     if (board.will_not_give(root) && board.notice() == nullptr) {
       // Another may be the root, and tell how the next ones go.
       if (communicator_.compares) communicator_.untold = root_;

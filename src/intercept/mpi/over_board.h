@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -28,27 +29,28 @@ class OverBoard {
   int refused(int code) const;
   /// To the MPI library, which is called next.
   std::optional<int> by_library(bool after_root);
-  /// Nothing to give or to take, and so nobody to wait for. What the root tells is put up, or heard at the next collective.
+  /// Nothing to give or to take, and so nobody to wait for. What the root tells is put up, or heard at the next
+  /// collective.
   void pass_over();
   /// The same at a call that ends with that: its code, of which the error handler is told where it is an error.
   int without_data(int code);
 
-  /// The root, which came at `came` to give `bytes` bytes: claims the collective, and waits for the memory. Nothing where
-  /// somebody else has claimed it: refused(MPI_ERR_ROOT) is next.
+  /// The root, which came at `came` to give `bytes` bytes: claims the collective, and waits for the memory. Nothing
+  /// where somebody else has claimed it: refused(MPI_ERR_ROOT) is next.
   struct Begun {
     Next next;
     int which = 0;
     char* row = nullptr;  ///< null: the library is to have it
   };
   std::optional<Begun> begin(std::size_t bytes, std::int64_t came);
-  /// Puts up all that `layout` says of `buffer`, in pieces, so that giving and taking overlap and stay in a core's own cache.
-  /// False where it cannot be had: nothing is up.
+  /// Puts up all that `layout` says of `buffer`, in pieces, so that giving and taking overlap and stay in a core's own
+  /// cache. False where it cannot be had: nothing is up.
   bool give_all(const Begun& begun, const Layout& layout, const void* buffer, std::int64_t came);
   /// Instead of that: all are to call the library.
   std::optional<int> leave(const Begun& begun, std::size_t bytes, std::int64_t came);
 
-  /// Who waits for `from` (a rank of the communicator): what that one has put up. nullptr where nobody ever will, or another
-  /// has, or nothing: refused(MPI_ERR_ROOT) is next.
+  /// Who waits for `from` (a rank of the communicator): what that one has put up. nullptr where nobody ever will, or
+  /// another has, or nothing: refused(MPI_ERR_ROOT) is next.
   const collectives::Notice* hear(int from);
   /// Then, where the notice says so: to the library.
   void look_at_library(std::int64_t since, bool counted, int which);
@@ -97,8 +99,8 @@ auto over_board(Site site, const Arguments& arguments, Communicator& communicato
   return code ? answer(*code) : native();
 }
 
-/// At each collective on the communicator that may be taken over, at all ranks alike: false where it is one of those that a
-/// root has left to the library.
+/// At each collective on the communicator that may be taken over, at all ranks alike: false where it is one of those
+/// that a root has left to the library.
 bool is_asked_about(Communicator& communicator);
 
 }  // namespace steelyard::intercept

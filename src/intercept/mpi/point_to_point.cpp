@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Blocking point-to-point calls from C: the library's non-blocking call, then tests between which the core is free.
 #include "intercept/mpi/point_to_point.h"
 

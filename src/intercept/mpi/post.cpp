@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/post.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ Post::Post(MPI_Comm world) {
   compare_clocks(size);
 }
 
-// A clock's value is here only after it was read there, so that no round finds an offset that is too small. The first round
-// brings all processes together; the others are as fast as messages are.
+// A clock's value is here only after it was read there, so that no round finds an offset that is too small. The first
+// round brings all processes together; the others are as fast as messages are.
 void Post::compare_clocks(int size) {
   constexpr int kRounds = 4;
   const auto processes = static_cast<std::size_t>(size);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -23,9 +24,9 @@ struct Report {
   std::int64_t others = 0;      ///< whether another of its node is late, who holds up nobody here, but would elsewhere
 };
 
-/// What all trees send. One communicator for all of them, as an MPI library has room for some thousands only, which are the
-/// program's. And so nothing has to be agreed upon when one of the program's communicators goes, which may be at any time,
-/// even inside of the library: messages of a tree that is gone are met by no other's.
+/// What all trees send. One communicator for all of them, as an MPI library has room for some thousands only, which are
+/// the program's. And so nothing has to be agreed upon when one of the program's communicators goes, which may be at
+/// any time, even inside of the library: messages of a tree that is gone are met by no other's.
 class Post {
  public:
   /// Collective over `world`, of which all trees' members are.
@@ -37,8 +38,8 @@ class Post {
 
   MPI_Comm comm() const { return comm_; }
 
-  /// Of the process with this world rank. All trees share it: to compare clocks again for each communicator would cost several
-  /// collectives, more than a communicator that is freed soon is used for.
+  /// Of the process with this world rank. All trees share it: to compare clocks again for each communicator would cost
+  /// several collectives, more than a communicator that is freed soon is used for.
   collectives::ClockOffset& clock(int world_rank) { return clocks_[static_cast<std::size_t>(world_rank)]; }
 
   /// Numbers of trees. The next that is new to this rank; the highest of its members' is new to all of them.

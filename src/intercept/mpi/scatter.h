@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <optional>
 
 #include "intercept/mpi/over_board.h"
 
-// MPI_Scatter by Steelyard, over a board inside a node: the MPI libraries' own hands the blocks on along a tree, or sends one
-// after the other, and so a late rank holds up those behind it. MPI_Scatterv is left to the library: a rank that gets nothing
-// may go on there without having heard the root.
+// MPI_Scatter by Steelyard, over a board inside a node: the MPI libraries' own hands the blocks on along a tree, or
+// sends one after the other, and so a late rank holds up those behind it. MPI_Scatterv is left to the library: a rank
+// that gets nothing may go on there without having heard the root.
 namespace steelyard::intercept {
 
 /// The arguments of the call, as C has them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/tree.h"
 
 #include <algorithm>
@@ -195,7 +196,8 @@ void Tree::learn(const char* note, std::size_t bytes) {
   if (words.size() == 1) return;
   const auto leaders = words.begin() + 1 + table_.size();
   table_.assign({words.begin() + 1, leaders});
-  // What every root knows of a new leader: that it comes in time, until it says otherwise, and that somebody else is late.
+  // What every root knows of a new leader: that it comes in time, until it says otherwise, and that somebody else is
+  // late.
   for (std::size_t node = 0; node < leaders_.size(); ++node) {
     const int leader = *(leaders + static_cast<std::ptrdiff_t>(node));
     if (leader == leaders_[node]) continue;
@@ -302,7 +304,8 @@ Tree::Compared Tree::waits_of_all(int which) const {
   return all;
 }
 
-// Sums only grow, so that one that was not told is in the next. Of what goes over the tree, most count: not each is told.
+// Sums only grow, so that one that was not told is in the next. Of what goes over the tree, most count: not each is
+// told.
 void Tree::tell_waits(int root, int which, bool by_tree) {
   if (root == rank_ || !compares_) return;
   if (by_tree && ++counted_[static_cast<std::size_t>(which)] % kTellEvery != 0) return;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <mpi.h>
 
@@ -15,16 +16,17 @@
 namespace steelyard::intercept {
 
 /// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
-/// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until that
-/// one is late and a neighbour is not. What changes, changes by a note that travels behind the data, so that all ranks of the
-/// communicator change at the same broadcast.
+/// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until
+/// that one is late and a neighbour is not. What changes, changes by a note that travels behind the data, so that all
+/// ranks of the communicator change at the same broadcast.
 class Tree {
  public:
-  /// Longer messages are left to the MPI library: by the root's head, which the others wait for, whatever they think of the
-  /// length.
+  /// Longer messages are left to the MPI library: by the root's head, which the others wait for, whatever they think of
+  /// the length.
   static constexpr std::size_t kMostBytes = 1U << 20;
 
-  /// Collective over `comm`, whose ranks are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
+  /// Collective over `comm`, whose ranks are `world_ranks` to the post. `node`: of this rank; `ready`: it can take
+  /// part.
   Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bool ready,
        const collectives::Settings& settings, bool may_leave_to_library);
   /// Waits until its messages are through: not while receivers may be on their way to them.
@@ -59,7 +61,8 @@ class Tree {
 
   /// The root of this broadcast plans, if that goes over the tree.
   bool plans() const { return number_ >= plan_at_; }
-  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it plans.
+  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
+  /// plans.
   Head begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals, std::vector<int>& note);
   /// The others': waits for it. `came`: when this rank did.
   Head receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns);
@@ -74,8 +77,8 @@ class Tree {
   /// Every rank, with the note of a broadcast, if it had one.
   void learn(const char* note, std::size_t bytes);
 
-  /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one, on
-  /// which its ranks note what they wait.
+  /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one,
+  /// on which its ranks note what they wait.
   void compare(const collectives::Board* board);
   /// Without a board: in a broadcast that counts.
   void waited(int which, bool by_tree, std::int64_t ns);
@@ -96,8 +99,9 @@ class Tree {
   // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
   static constexpr int kTellEvery = 8;  // waits over the tree
   static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
-  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end the
-  // sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends to it.
+  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end
+  // the sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends
+  // to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
   struct Told {

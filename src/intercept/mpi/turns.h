@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 namespace steelyard::intercept {
 
 class Call;
 
-/// Between two looks at what a broadcast waits for. Leaves the core to others, as its call is told to. The MPI library is let
-/// go on with what is under way: others may wait for that.
+/// Between two looks at what a broadcast waits for. Leaves the core to others, as its call is told to. The MPI library
+/// is let go on with what is under way: others may wait for that.
 class Turns {
  public:
   /// `call` is null where it is not weighed.

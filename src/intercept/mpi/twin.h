@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -22,8 +23,8 @@ namespace steelyard::intercept {
   X(Scan) X(Exscan) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv)  \
       X(Alltoallw) X(Reduce_scatter) X(Reduce_scatter_block) X(Send) X(Rsend) X(Ssend) X(Recv) X(Sendrecv)           \
           X(Sendrecv_replace) X(Probe) X(Mprobe) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Comm_dup) X(Comm_split) \
-              X(Comm_free) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv)      \
-                  X(Neighbor_alltoallw) X(Mrecv) X(File_open) X(File_close) X(File_read_all) X(File_write_all)         \
+              X(Comm_free) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall) X(Neighbor_alltoallv)   \
+                  X(Neighbor_alltoallw) X(Mrecv) X(File_open) X(File_close) X(File_read_all) X(File_write_all)       \
                       X(File_read_at_all) X(File_write_at_all)
 // clang-format on
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Windows for one-sided accesses, and the waits for their completion, from C.
 #include "intercept/mpi/windows.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/twin.h"
 
 namespace steelyard::intercept {
@@ -122,7 +123,8 @@ TEST_F(Windows, AreServedByThoseWhoWait) {
   }
 }
 
-// Nothing is transferred: with Debian's MPICH 4.0.2 alone, without wrappers, what was put between fences did not arrive.
+// Nothing is transferred: with Debian's MPICH 4.0.2 alone, without wrappers, what was put between fences did not
+// arrive.
 TEST_F(Windows, AreWeighedInEpochsOfTheirTargets) {
   const int left = (rank_ + size_ - 1) % size_, right = (rank_ + 1) % size_;
   long memory = 0;

@@ -1,4 +1,6 @@
-! Loops that Fortran divides by calls: each iteration exactly once in any shape, and each mistake a sentence. Prints "all once".
+! SPDX-License-Identifier: BSD-3-Clause
+! Loops that Fortran divides by calls: each iteration exactly once in any shape, and each mistake a sentence. Prints
+! "all once".
 include 'steelyard_loops.f90'
 
 module counting

@@ -1,5 +1,7 @@
-/* Loops and regions that are cancelled by one of their threads. The other threads have no cancellation point of their own, so
- * they run all that is left. Prints "all once" and what was checked. With an argument, regions are cancelled, too. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops and regions that are cancelled by one of their threads. The other threads have no cancellation point of their
+ * own, so they run all that is left. Prints "all once" and what was checked. With an argument, regions are cancelled,
+ * too. */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Starts a child, which shows its environment, between MPI_Init and MPI_Finalize; with an argument, before MPI_Init.
 #include <mpi.h>
 #include <stdlib.h>

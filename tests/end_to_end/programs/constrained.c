@@ -1,6 +1,7 @@
-// Ranks of unequal load that limit their threads themselves, or rely on their number, in one of the ways that programs do.
-// Rank 0 has most of the work, so more threads would help it. An iteration sleeps: a thread stands for a core that need not
-// be here.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Ranks of unequal load that limit their threads themselves, or rely on their number, in one of the ways that programs
+// do. Rank 0 has most of the work, so more threads would help it. An iteration sleeps: a thread stands for a core that
+// need not be here.
 //
 //   constrained HOW [STEPS]
 //     free          not at all: this is what the others are compared with
@@ -46,7 +47,8 @@ static void end_region(void) {
   if (team > largest_team) largest_team = team;
 }
 
-// Who is at work is found out without OpenMP: asking for a thread's number is one more way to rely on how many there are.
+// Who is at work is found out without OpenMP: asking for a thread's number is one more way to rely on how many there
+// are.
 static void iteration(void) {
   const struct timespec t = {0, iteration_ns};
   nanosleep(&t, NULL);

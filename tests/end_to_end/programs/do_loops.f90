@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The same for Fortran's loops: each iteration exactly once under each schedule, with steps in both directions.
 program do_loops
   use, intrinsic :: iso_fortran_env, only: int64
@@ -26,8 +27,8 @@ program do_loops
     call cancelled()
   end do
   call mpi_finalize(ierr)
-  if (rank == 0) print '(a, i0, a, i0, a)', trim(merge('all once: ', 'WRONG:    ', wrong == 0)) // ' ', loops, ' loops, ', &
-    wrong, ' wrong'
+  if (rank == 0) print '(a, i0, a, i0, a)', trim(merge('all once: ', 'WRONG:    ', wrong == 0)) // ' ', loops, &
+    ' loops, ', wrong, ' wrong'
   if (wrong > 0) stop 1
 
 contains

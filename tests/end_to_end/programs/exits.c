@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Ways to end. exits HOW:
 //   status   every rank returns 3 after MPI_Finalize
 //   exit     rank 1 calls exit(4) without MPI_Finalize; the others wait for it

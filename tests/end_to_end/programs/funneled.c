@@ -1,5 +1,6 @@
-// Ranks that take part in the same collectives from different places: even ranks outside of parallel regions, odd ranks by
-// the primary thread of one. Prints the sum that each rank must have, or fails.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Ranks that take part in the same collectives from different places: even ranks outside of parallel regions, odd ranks
+// by the primary thread of one. Prints the sum that each rank must have, or fails.
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* A loop by steelyard/loops.h in a program that has its OpenMP runtime linked into it: which iterations ran how often? */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A loop by steelyard/loops.h in a program that has its OpenMP runtime linked into it: which iterations ran how
+ * often? */
 #include <omp.h>
 #include <stdio.h>
 #include <steelyard/loops.h>

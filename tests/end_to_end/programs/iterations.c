@@ -1,5 +1,6 @@
-/* Loops of many shapes under each schedule: every iteration must run exactly once, whoever divides them. Prints "all once" and
- * what it has counted. With -DPLAIN it is a program without MPI. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops of many shapes under each schedule: every iteration must run exactly once, whoever divides them. Prints "all
+ * once" and what it has counted. With -DPLAIN it is a program without MPI. */
 #include <limits.h>
 #include <omp.h>
 #include <pthread.h>

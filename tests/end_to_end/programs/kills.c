@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Runs unbalanced steps until it is killed. kills HOW RANK MS: after MS milliseconds rank RANK
 //   segv   writes through a null pointer
 //   abort  calls MPI_Abort(5)

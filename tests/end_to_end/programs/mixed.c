@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Ranks of unequal load. Built with OpenMP and without; ranks of both builds can be one job.
 #include <mpi.h>
 #include <stdio.h>

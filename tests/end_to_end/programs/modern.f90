@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! MPI by `use mpi_f08`: reductions in place, a broadcast of an array section, a ring of messages, OpenMP regions of
 ! unequal load.
 program modern

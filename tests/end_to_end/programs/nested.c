@@ -1,5 +1,7 @@
-/* Nested regions of each shape under each schedule: every iteration of each inner loop must run exactly once. Prints "all once"
- * and the number of loops. Arguments: executions of each shape (2), most outer threads (8), most inner threads (4). */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nested regions of each shape under each schedule: every iteration of each inner loop must run exactly once. Prints
+ * "all once" and the number of loops. Arguments: executions of each shape (2), most outer threads (8), most inner
+ * threads (4). */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* An OpenMP tool: the run-time library loads it by OMP_TOOL_LIBRARIES, or finds it among the program's own libraries. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An OpenMP tool: the run-time library loads it by OMP_TOOL_LIBRARIES, or finds it among the program's own
+ * libraries. */
 #include <stdio.h>
 
 typedef struct {

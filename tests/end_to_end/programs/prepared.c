@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A program that was prepared for SABO: it calls omp_balanced() at the end of each step, and knows no header of ours.
 // Its ranks meet only in point-to-point messages and run different numbers of regions: only that call tells the steps.
 #include <mpi.h>

@@ -1,5 +1,6 @@
-/* schedule(runtime) under each way to say what that is: who asks for static parts has them, the same in each loop of a region,
- * and reads back what it has set. Prints "as asked". */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedule(runtime) under each way to say what that is: who asks for static parts has them, the same in each loop of a
+ * region, and reads back what it has set. Prints "as asked". */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void in_static_parts(void) {
   for (int i = 0; i < COUNT; ++i) expect(by[0][i] == by[1][i], "halves");
 }
 
-/* One of them says of its own task what is so for all: nobody may take that for a schedule that the others do not have. */
+/* One of them says of its own task what is so for all: nobody may take that for a schedule that the others do not
+ * have. */
 static void said_by_one(void) {
   static int runs[COUNT];
   for (int round = 0; round < 20; ++round) {
@@ -68,8 +70,8 @@ static void said_by_one(void) {
   for (int i = 0; i < COUNT; ++i) expect(runs[i] == 20, "each once a round");
 }
 
-/* Each loop is what was set last before it, whatever the loops before it were. (LLVM's runtime by itself gives all loops of a
- * region what was set before that.) */
+/* Each loop is what was set last before it, whatever the loops before it were. (LLVM's runtime by itself gives all
+ * loops of a region what was set before that.) */
 static void first_dynamic(void) {
   static int mine[COUNT];
 #pragma omp parallel num_threads(2)

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The same in Fortran.
 program run_schedules
   use omp_lib

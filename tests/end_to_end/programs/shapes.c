@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Programs of different shapes. shapes SHAPE prints one line, the same with Steelyard as without:
 //   split        collectives over halves of the world, of different numbers in each half
 //   multiple     MPI_THREAD_MULTIPLE, and every thread of a region talks to its peer

@@ -1,5 +1,7 @@
-// Rank 0 computes in loops with schedule(static), while rank 1 waits for it and the CPU of rank 1 is busy with processes that
-// are no part of the job. Compiled by clang, these loops query no thread IDs, so the regions can be resized.
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Rank 0 computes in loops with schedule(static), while rank 1 waits for it and the CPU of rank 1 is busy with
+// processes that are no part of the job. Compiled by clang, these loops query no thread IDs, so the regions can be
+// resized.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* Plain static loops, again and again, whose cost grows with the iteration. OpenMP promises that loops of one region with as
- * many iterations give each thread the same ones: the second loop of each pair, after `nowait`, counts on it. Prints
- * "all once". */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plain static loops, again and again, whose cost grows with the iteration. OpenMP promises that loops of one region
+ * with as many iterations give each thread the same ones: the second loop of each pair, after `nowait`, counts on it.
+ * Prints "all once". */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

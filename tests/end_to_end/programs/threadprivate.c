@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Data of each thread, set up in a first region and used in all later ones: a thread that comes later has none. Rank 0
 // has most of the work, as in constrained.c.
 #include <mpi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A program of gcc that calls a library of clang: each has regions on an OpenMP runtime of its own.
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Counts how often each of its regions' bodies is run, and by how many threads at once; checks what its loops compute.
 // Prints "<region> <times>" for each, in its last execution.
 #define _GNU_SOURCE
@@ -123,7 +124,8 @@ __attribute__((noipa)) static void combined(void) {
   CHECK(sum == (long)kIterations * (kIterations - 1) / 2 && last == kIterations - 1 && most == kIterations - 1);
 }
 
-// Nothing is captured: the compiler may end the function by a jump, and the call returns to its caller, from both regions.
+// Nothing is captured: the compiler may end the function by a jump, and the call returns to its caller, from both
+// regions.
 static double left[kIterations], right[kIterations];
 static int wrong_ahead;
 __attribute__((noipa)) static void no_barrier(void) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that are complete now or later, and the check of what they have left in memory. */
 #include <sched.h>
 #include <stdlib.h>

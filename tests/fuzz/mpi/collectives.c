@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives that move data, in all their forms. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators that come and go. */
 #include <stdlib.h>
 #include <string.h>

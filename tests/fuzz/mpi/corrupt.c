@@ -1,4 +1,6 @@
-/* A defect to be found: under Steelyard the last byte of each broadcast of 8 or more integers or bytes is wrong, but at the root. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A defect to be found: under Steelyard the last byte of each broadcast of 8 or more integers or bytes is wrong, but at
+ * the root. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

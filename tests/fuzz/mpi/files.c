@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One file of all ranks of a communicator, written and read by collectives. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-"""The generator must be able to fail: finds.py BUILD FLAVOUR has it find a broadcast that is wrong under Steelyard only."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The generator must be able to fail: finds.py BUILD FLAVOUR has it find a broadcast that is wrong under Steelyard
+only."""
 
 import re
 import subprocess

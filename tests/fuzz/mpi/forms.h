@@ -1,9 +1,11 @@
-/* One collective in each of its forms: blocking, nonblocking, persistent, with large counts. To be used where `how`, `comm`
- * and `call` are in scope. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One collective in each of its forms: blocking, nonblocking, persistent, with large counts. To be used where `how`,
+ * `comm` and `call` are in scope. */
 #pragma once
 #include "player.h"
 
-/* MPICH 4.0.2's persistent collectives lose count of derived datatypes, and a second start of a scatter gives wrong data. */
+/* MPICH 4.0.2's persistent collectives lose count of derived datatypes, and a second start of a scatter gives wrong
+ * data. */
 #ifdef OPEN_MPI
 enum { PERSISTENT_OF_ANY_TYPE = true, STARTS = 3 };
 #define INIT_OF(name) MPIX_##name##_init

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fuzz SEED OPERATIONS [--keep FROM-TO,...] [options that mean nothing here]
 ! Random collectives and messages through Fortran's bindings, each with a check of its content. Numbers of an operation
 ! depend on the seed and on the operation only, so that any can be left out.
@@ -156,7 +157,8 @@ contains
       b(1:5 * size) = -7
       call MPI_Allgatherv(a, counts(rank + 1), MPI_INTEGER, b, counts, places, MPI_INTEGER, comm, error)
       do r = 0, size - 1
-        call expect(all(b(places(r + 1) + 1:places(r + 1) + counts(r + 1)) == [(value(r, i), i=1, counts(r + 1))]), 'Allgatherv')
+        call expect(all(b(places(r + 1) + 1:places(r + 1) + counts(r + 1)) == [(value(r, i), i=1, counts(r + 1))]), &
+          'Allgatherv')
       end do
     case (7)
       call MPI_Ibcast(a, count, MPI_INTEGER, root, comm, requests(1), error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes with a map that is known here, so that what a call must leave in a buffer can be worked out without MPI. */
 #pragma once
 #include <mpi.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz SEED OPERATIONS [--threads N] [--keep FROM-TO,...] [--openmp] [--quick] [--patience SECONDS] [--errors-return]
- * Plays the script of the seed; exits with 0 where all was as the standard says. Operations that are not kept are left out.
- * A rank that makes no progress for as long as its patience prints what it is doing and ends the job. */
+ * Plays the script of the seed; exits with 0 where all was as the standard says. Operations that are not kept are left
+ * out. A rank that makes no progress for as long as its patience prints what it is doing and ends the job. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -198,7 +199,8 @@ static void read_arguments(int argc, char** argv) {
   }
 }
 
-/* Open MPI loads its topologies with the first one, and crashes (without Steelyard, too) if two threads make that at once. */
+/* Open MPI loads its topologies with the first one, and crashes (without Steelyard, too) if two threads make that at
+ * once. */
 static void load_topologies(void) {
   const int ranks = 1, periodic = 0;
   MPI_Comm topology;

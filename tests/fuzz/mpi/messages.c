@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Point-to-point messages in all modes. */
 #include <sched.h>
 #include <stdlib.h>
@@ -226,8 +227,8 @@ void play_messages(scene_t* scene) {
   }
 }
 
-/* Many ranks send to one that asks for any source and any tag, on a communicator of their own: what comes is recognised by
- * its content. */
+/* Many ranks send to one that asks for any source and any tag, on a communicator of their own: what comes is recognised
+ * by its content. */
 void play_fan_in(scene_t* scene) {
   enum { MOST = 6 };
   const int size = scene->slot->size, rank = scene->slot->rank;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives among neighbours of a grid or a graph. */
 #include <string.h>
 

@@ -1,7 +1,10 @@
-/* The interpreter of random MPI programs. A script is a row of operations, each of which depends on the seed and on its own
- * number only: every rank works out the same script, and any of its operations can be left out without changing the others.
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The interpreter of random MPI programs. A script is a row of operations, each of which depends on the seed and on its
+ * own number only: every rank works out the same script, and any of its operations can be left out without changing the
+ * others.
  *
- * A player executes one script, in one thread. With MPI_THREAD_MULTIPLE a rank has several, each on communicators of its own. */
+ * A player executes one script, in one thread. With MPI_THREAD_MULTIPLE a rank has several, each on communicators of
+ * its own. */
 #pragma once
 #include <mpi.h>
 #include <stdbool.h>
@@ -96,7 +99,8 @@ image_t* new_image(call_t* call, size_t bytes);
 void check_call(player_t* player, call_t* call, const MPI_Status* status);
 void end_call(call_t* call);
 void add_pending(player_t* player, call_t* call);
-/* Between two operations: completes all where much is pending. Within one it could wait for what it has still to post. */
+/* Between two operations: completes all where much is pending. Within one it could wait for what it has still to
+ * post. */
 void make_room(player_t* player, dice_t dice);
 /* Completes some of what is pending, or all, by MPI_Wait*, MPI_Test* in an order of this rank's own. */
 void complete(player_t* player, dice_t dice, bool all);

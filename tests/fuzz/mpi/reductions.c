@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reductions: the result is worked out rank by rank, with values that no order of additions rounds. */
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,8 @@ void play_reduction(scene_t* scene) {
   if (count > 20000) count /= (size_t)size;
   const bool scatters = which == SCATTERED || which == SCATTERED_BLOCK;
   const bool asked = chance(&scene->dice, 25);
-#ifndef OPEN_MPI /* MPICH 4.0.2's MPI_Reduce of over 2 KiB crashes where a root other than rank 0 has its result in place. */
+#ifndef OPEN_MPI /* MPICH 4.0.2's MPI_Reduce of over 2 KiB crashes where a root other than rank 0 has its result in \
+                    place. */
   if (asked) root = 0;
 #endif
   const bool in_place = asked && (which != REDUCE || rank == root);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenMP between the calls: each iteration must be run once. */
 #include <omp.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided accesses, each in an epoch whose end makes the result known. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign: programs are made, compiled and run until the time is over; what differs is kept and shrunk."""
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ class Campaign:
     @property
     def failed(self) -> bool:
         """Whether Steelyard is to blame. A crash that could not be repeated counts in a strict campaign only."""
-        return bool(self.counts.differences or (self._options.strict and self.counts.seen_once)) or not self.counts.programs
+        return (
+            bool(self.counts.differences or (self._options.strict and self.counts.seen_once))
+            or not self.counts.programs
+        )
 
     @property
     def runs(self) -> int:
@@ -137,7 +141,8 @@ class Campaign:
             native = self._bench.run(executable, Setting("native", environment))
             if not native.right:
                 self._count("natively_wrong")
-                self._say(f"program {index} ({family}): thrown away: natively {native.symptom} in construct {_name(program, native.culprit)}")
+                self._say(f"program {index} ({family}): thrown away: natively {native.symptom} in construct "
+                          f"{_name(program, native.culprit)}")
                 return
             if not counted:
                 self._count("programs")
@@ -158,7 +163,8 @@ class Campaign:
                     self._count("natively_unstable")
                     self._say(f"program {index} ({family}): dropped: {difference.symptom}, but some native runs fail")
 
-    def _plain_libomp(self, program: Program, family: str, executable: Path, environment: tuple[tuple[str, str], ...]) -> Outcome | None:
+    def _plain_libomp(self, program: Program, family: str, executable: Path,
+                      environment: tuple[tuple[str, str], ...]) -> Outcome | None:
         """gcc's program with libomp in libgomp's place, where it can run so."""
         if family != "gcc" or program.libomp_lacks or self._bench.libomp is None:
             return None
@@ -168,7 +174,8 @@ class Campaign:
         return plain
 
     def _native_again(self, executable: Path, difference: Difference) -> bool:
-        """A native run that is not always the same proves nothing. A hang gives native runs the time that confirmed it."""
+        """A native run that is not always the same proves nothing. A hang gives native runs the time that confirmed
+        it."""
         native = replace(difference.setting, door=difference.setting.reference, options=())
         timeout = self._options.timeout * (ALONE if difference.outcome.status is None else 1)
         return self._bench.is_right_natively(executable, native, difference.native, timeout)
@@ -182,7 +189,10 @@ class Campaign:
             keep = self.counts.by_cause[cause] <= KEPT_OF_EACH
         text = difference.setting.text("steelyard", "./program")
         where = _name(program, difference.construct)
-        said = f"program {index} ({family}): {difference.symptom} in construct {where}{once}: {text}\n{difference.outcome.excerpt}"
+        said = (
+            f"program {index} ({family}): {difference.symptom} in construct {where}{once}:"
+            f" {text}\n{difference.outcome.excerpt}"
+        )
         self._say(said.rstrip())
         if keep:
             self._keep(program, family, index, difference, directory)
@@ -194,7 +204,8 @@ class Campaign:
         suffix = SUFFIXES[program.language]
         (place / f"program{suffix}").write_text(program.source())
         self._write_command(place, program, family, f"program{suffix}", difference.setting)
-        (place / "output.txt").write_text(f"{difference.outcome.out}\n--- errors\n{difference.outcome.err}\n--- native\n{difference.native.out}")
+        (place / "output.txt").write_text(f"{difference.outcome.out}\n--- errors\n{difference.outcome.err}\n--- "
+                                          f"native\n{difference.native.out}")
         if not difference.repeated:
             self._say(f"program {index} ({family}): kept in {place}")
             return
@@ -202,20 +213,25 @@ class Campaign:
         (place / f"shrunk{suffix}").write_text(small.source())
         self._write_command(place, small, family, f"shrunk{suffix}", setting, "shrunk-command.sh")
         kinds = ", ".join(f"{n} {c.kind}" for n, c in small.constructs)
-        self._say(f"program {index} ({family}): kept in {place}, shrunk to {len(small.constructs)} constructs ({kinds}): {setting.text('steelyard', './shrunk')}")
+        self._say(f"program {index} ({family}): kept in {place}, shrunk to {len(small.constructs)} constructs "
+                  f"({kinds}): {setting.text('steelyard', './shrunk')}")
 
-    def _write_command(self, place: Path, program: Program, family: str, source: str, setting: Setting, name: str = "command.sh") -> None:
+    def _write_command(self, place: Path, program: Program, family: str, source: str, setting: Setting,
+                       name: str = "command.sh") -> None:
         executable = f"./{Path(source).stem}"
         steelyard = str(self._options.build.resolve() / "bin" / "steelyard")
         repeat = f"for n in $(seq 20); do {setting.text(steelyard, executable)} || exit 1; done"
         again = (
-            f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first {place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
+            f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first "
+            f"{place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
         )
         learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--loops-replay=")]
         learn = f"# {learnt[0]} is what a run with --loops-learn={learnt[0]} has written.\n" if learnt else ""
-        (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} &&\n{repeat}\n")
+        (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} "
+                                  f"&&\n{repeat}\n")
 
-    def _shrunk(self, program: Program, family: str, difference: Difference, directory: Path) -> tuple[Program, Setting]:
+    def _shrunk(self, program: Program, family: str, difference: Difference,
+                directory: Path) -> tuple[Program, Setting]:
         place = directory / f"shrink.{family}"
         place.mkdir(exist_ok=True)
         setting = difference.setting
@@ -225,7 +241,8 @@ class Campaign:
             native = self._bench.run(executable, replace(tried, door=tried.reference, options=()))
             if not native.right:
                 return False
-            return any(time.monotonic() < ends and self._bench.compare(executable, tried, native, confirm=False) for _ in range(ATTEMPTS))
+            return any(time.monotonic() < ends and self._bench.compare(executable, tried, native,
+                                                                       confirm=False) for _ in range(ATTEMPTS))
 
         def fails(candidate: Program) -> bool:
             executable, _ = compilers.build(candidate, family, place, flags=self._options.flags)

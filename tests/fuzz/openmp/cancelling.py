@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cancellation of loops, regions, sections and taskgroups. Without OMP_CANCELLATION=true all run to their end.
 
 libomp 19 hangs or aborts once loops that ask it for chunks were cancelled, or were not reached by all threads. So such

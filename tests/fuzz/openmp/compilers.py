@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compilers of a campaign."""
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def found(families: list[str]) -> tuple[str, ...]:
 
 
 def link_libomp(folder: Path) -> Path | None:
-    """Makes libgomp's name in `folder` a link to libomp. None where libomp is not installed. With LD_PRELOAD the process would
-    have both, and libgomp's binding of the first thread would count for libomp, too."""
+    """Makes libgomp's name in `folder` a link to libomp. None where libomp is not installed. With LD_PRELOAD the
+    process would have both, and libgomp's binding of the first thread would count for libomp, too."""
     name = subprocess.run(["gcc", "-print-file-name=libomp.so.5"], capture_output=True, text=True).stdout.strip()
     if not Path(name).is_absolute():
         return None
@@ -47,7 +48,8 @@ def link_libomp(folder: Path) -> Path | None:
     return folder
 
 
-def build(program: Program, family: str, directory: Path, name: str = "program", flags: tuple[str, ...] = ()) -> tuple[Path | None, str]:
+def build(program: Program, family: str, directory: Path, name: str = "program",
+          flags: tuple[str, ...] = ()) -> tuple[Path | None, str]:
     """The executable, or None and what the compiler says."""
     path = compiler(family, program.language)
     if path is None:
@@ -56,7 +58,8 @@ def build(program: Program, family: str, directory: Path, name: str = "program",
     source.write_text(program.source())
     executable = directory / f"{name}.{family}"
     modules = [f"-J{directory}"] if program.language == "fortran" else []
-    command = [path, *FLAGS[program.language], *modules, "-O1", "-w", "-fopenmp", "-pthread", *flags, str(source), "-o", str(executable)]
+    command = [path, *FLAGS[program.language], *modules, "-O1", "-w", "-fopenmp", "-pthread", *flags, str(source), "-o",
+               str(executable)]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_TIMEOUT)
     except subprocess.TimeoutExpired:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A construct: one self-checking function of a generated program. Generators of constructs register here by kind."""
 
 from __future__ import annotations

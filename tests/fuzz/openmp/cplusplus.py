@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What only C++ has: exceptions in regions, iterators, lambdas, templates, reductions of classes, std::thread."""
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ drop_tally(t~);
         variables=shape.before("i~"),
         threads=random_threads(rng),
         schedule=schedule.clause,
-        loop=iteration(rng, shape, "try { throws@(k); } catch (long seen) { equal(\"an exception\", seen, k); add(&caught, 1); }"),
+        loop=iteration(rng, shape, "try { throws@(k); } catch (long seen) { equal(\"an exception\", seen, k); "
+                                   "add(&caught, 1); }"),
     )
     return declarations, repeated(rng, numbered(text, 0))
 
@@ -45,7 +47,8 @@ drop_tally(t~);
 def iterators(rng: random.Random) -> tuple[str, str]:
     count = rng.randint(0, 200)
     header = rng.choice(
-        ["for (auto i = values.begin(); i < values.end(); ++i)", "for (auto i = values.begin(); i != values.end(); i++)", "for (auto& v : values)"]
+        ["for (auto i = values.begin(); i < values.end(); ++i)",
+         "for (auto i = values.begin(); i != values.end(); i++)", "for (auto& v : values)"]
     )
     text = fill(
         """std::vector<int> values($count);

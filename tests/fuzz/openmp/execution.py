@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs programs: each in a process group of its own, which is killed as a whole if it does not end."""
 
 from __future__ import annotations

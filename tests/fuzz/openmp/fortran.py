@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Constructs of Fortran programs: do loops in both directions, workshare, critical names, common blocks."""
 
 from __future__ import annotations
@@ -165,7 +166,10 @@ def do_loops(rng: random.Random) -> tuple[str, str]:
         do = Do(rng, 120)
         declarations += f"{do.type} :: i{n}\ninteger :: hits{n}({do.count})\n"
         before += f"hits{n} = 0\n"
-        loops += f"!$omp do{_schedule(rng).clause}\n{do.header(f'i{n}')}\nk = {do.index(f'i{n}')}\ncall add(hits{n}(k), 1)\ncall work(k)\nend do\n"
+        loops += (
+            f"!$omp do{_schedule(rng).clause}\n{do.header(f'i{n}')}\nk = {do.index(f'i{n}')}\ncall add(hits{n}(k),"
+            " 1)\ncall work(k)\nend do\n"
+        )
         loops += f"!$omp end do{rng.choice(['', ' nowait'])}\n"
         after += f"call check_times(hits{n}, 1)\n"
     body = f"{before}!$omp parallel num_threads({random_threads(rng)}) private(k)\n{loops}!$omp end parallel\n{after}"
@@ -221,7 +225,8 @@ call check_times(hits, 1)
         index1=inner.index("j"),
         count1=inner.count,
     )
-    return subroutine(f"{outer.type} :: i\n{inner.type} :: j\ninteger :: hits({outer.count * inner.count})\n", body, _repeats(rng))
+    return subroutine(f"{outer.type} :: i\n{inner.type} :: j\ninteger :: hits({outer.count * inner.count})\n", body,
+                      _repeats(rng))
 
 
 @kind("nested do", weight=3, languages=FORTRAN, families=GNU)
@@ -489,7 +494,9 @@ call omp_set_schedule(kind0, chunk0)
         chunk=chunk,
         threads=threads,
     )
-    declarations = "integer(omp_sched_kind) :: kind0, kind1\ninteger :: chunk0, chunk1, usual, came, team, i, hits(90)\n"
+    declarations = (
+        "integer(omp_sched_kind) :: kind0, kind1\ninteger :: chunk0, chunk1, usual, came, team, i, hits(90)\n"
+    )
     return subroutine(declarations, body, _repeats(rng))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Worksharing loops: combined, in regions, orphaned, several in a region, collapsed, simd.
 
 Text of a loop has `~` where the number of the loop in its construct goes.
@@ -56,7 +57,8 @@ def _firstprivate(rng: random.Random, count: int) -> Extra:
 
 
 def _linear(rng: random.Random, count: int) -> Extra:
-    return Extra(" linear(line~ : 3)", "long line~ = 11;\n", 'equal("a linear variable", line~, 11 + 3 * k); line~ += 3;')
+    return Extra(" linear(line~ : 3)", "long line~ = 11;\n",
+                 'equal("a linear variable", line~, 11 + 3 * k); line~ += 3;')
 
 
 def _ordered(rng: random.Random, count: int) -> Extra:
@@ -166,9 +168,11 @@ def in_region(rng: random.Random) -> tuple[str, str]:
         nowait = rng.choice(["", " nowait"])
         monotonic = schedule.monotonic if again == 1 else "0"
         before += numbered(
-            f"Tally* t~ = new_tally({shape.count});\nt~->monotonic = {monotonic};\n{extra.before}{shape.before('i~')}", i
+            f"Tally* t~ = new_tally({shape.count});\nt~->monotonic = {monotonic};\n{extra.before}{shape.before('i~')}",
+            i
         )
-        loops += numbered(f"#pragma omp for{schedule.clause}{extra.clause}{nowait}\n{iteration(rng, shape, extra.inside)}", i)
+        loops += numbered(f"#pragma omp "
+                          f"for{schedule.clause}{extra.clause}{nowait}\n{iteration(rng, shape, extra.inside)}", i)
         after += numbered(f"{checks(schedule, again)}{extra.after}drop_tally(t~);\n", i)
     if again > 1:
         loops = f"for (int again = 0; again < {again}; ++again) {{\n{loops}}}\n"
@@ -206,8 +210,12 @@ $loop}
     calls = ""
     for threads in [random_threads(rng) for _ in range(rng.randint(1, 4))]:
         calls += f"#pragma omp parallel num_threads({threads})\n{{\n"
-        calls += rng.choice(["orphan@(t~);\n", "orphan@(t~);\n", "#pragma omp barrier\norphan@(t~);\n#pragma omp barrier\n"])
-        calls += f"}}\n{checks(schedule)}memset(t~->hits, 0, sizeof(int) * t~->count);\nmemset(t~->thread, 0, sizeof t~->thread);\n"
+        calls += rng.choice(["orphan@(t~);\n", "orphan@(t~);\n",
+                             "#pragma omp barrier\norphan@(t~);\n#pragma omp barrier\n"])
+        calls += (
+            f"}}\n{checks(schedule)}memset(t~->hits, 0, sizeof(int) * t~->count);\nmemset(t~->thread, 0, sizeof"
+            " t~->thread);\n"
+        )
     if rng.random() < 0.5:
         calls += f"orphan@(t~);\n{checks(schedule)}"
     text = f"Tally* t~ = new_tally({shape.count});\nt~->monotonic = {schedule.monotonic};\n{calls}drop_tally(t~);\n"
@@ -306,7 +314,8 @@ drop_tally(t~);
 @kind("simd loop")
 def simd(rng: random.Random) -> tuple[str, str]:
     count, threads = rng.randint(0, 300), random_threads(rng)
-    schedule = rng.choice(["", "schedule(simd: dynamic, 4)", "schedule(simd: static)", "schedule(dynamic)", "schedule(guided, 8)"])
+    schedule = rng.choice(["", "schedule(simd: dynamic, 4)", "schedule(simd: static)", "schedule(dynamic)",
+                           "schedule(guided, 8)"])
     text = fill(
         """int values[$count + 1];
 long sum = 0;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Nested regions of every shape, and teams that grow and shrink from region to region."""
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from .shapes import random_schedule, random_shape, random_threads
 
 
 def _levels(rng: random.Random, least: int) -> str:
-    return f"const int levels = omp_get_max_active_levels();\nomp_set_max_active_levels({rng.choice([1, least, least, least, 4])});\n"
+    return (
+        "const int levels ="
+        f" omp_get_max_active_levels();\nomp_set_max_active_levels({rng.choice([1, least, least, least, 4])});\n"
+    )
 
 
 AGAIN = "omp_set_max_active_levels(levels);\n"
@@ -75,8 +79,8 @@ def nested_regions(rng: random.Random) -> tuple[str, str]:
         if number == depth:
             return ""
         loop = (
-            f"#pragma omp for{{schedule}}{{nowait}}\nfor (int i = 0; i < {iterations}; ++i) add_long(&sums[{number}], i), "
-            f"work(i, {rng.choice([0, 1, 3])});\n"
+            f"#pragma omp for{{schedule}}{{nowait}}\nfor (int i = 0; i < {iterations}; ++i) add_long(&sums[{number}], "
+            f"i), work(i, {rng.choice([0, 1, 3])});\n"
         )
 
         def one() -> str:
@@ -176,7 +180,8 @@ omp_set_num_threads(usual);
         count=shape.count,
         monotonic=schedule.monotonic,
         variables=shape.before("i~"),
-        set="omp_set_num_threads(sizes[n]);\nequal(\"omp_get_max_threads\", omp_get_max_threads(), sizes[n]);" if how == "call" else "",
+        set="omp_set_num_threads(sizes[n]);\nequal(\"omp_get_max_threads\", omp_get_max_threads(), sizes[n]);"
+        if how == "call" else "",
         clause=" num_threads(sizes[n])" if how == "clause" else "",
         schedule=schedule.clause,
         loop=iteration(rng, shape),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loops whose iterations wait for each other: ordered alone, doacross, scan."""
 
 from __future__ import annotations
@@ -122,7 +123,11 @@ def scan(rng: random.Random) -> tuple[str, str]:
     count, threads = rng.randint(0, 200), random_threads(rng)
     which = rng.choice(["inclusive", "exclusive"])
     use, change = "sums[i] = sum;", "sum += i * 3 + 1;"
-    body = f"{change}\n#pragma omp scan inclusive(sum)\n{use}" if which == "inclusive" else f"{use}\n#pragma omp scan exclusive(sum)\n{change}"
+    body = (
+        f"{change}\n#pragma omp scan inclusive(sum)\n{use}"
+        if which == "inclusive"
+        else f"{use}\n#pragma omp scan exclusive(sum)\n{change}"
+    )
     text = fill(
         """long sums[$count + 1], sum = 10;
 #pragma omp parallel for reduction(inscan, + : sum) num_threads($threads)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each generated C and C++ program begins with: counts, checks, delays."""
 
 C = r"""#ifndef _GNU_SOURCE
@@ -21,7 +22,8 @@ static int wrong, wrong_here;
 static void expect(int right, const char* what, long long seen, long long wanted) {
   if (right) return;
   __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
-  if (__atomic_fetch_add(&wrong_here, 1, __ATOMIC_RELAXED) < 5) printf(" WRONG %s: %lld, not %lld;", what, seen, wanted);
+  if (__atomic_fetch_add(&wrong_here, 1, __ATOMIC_RELAXED) < 5)
+    printf(" WRONG %s: %lld, not %lld;", what, seen, wanted);
 }
 static void equal(const char* what, long long seen, long long wanted) { expect(seen == wanted, what, seen, wanted); }
 static void at_most(const char* what, long long seen, long long most) { expect(seen <= most, what, seen, most); }
@@ -93,7 +95,8 @@ static void hit_by(Tally* t, long k, long who) {
 static void hit(Tally* t, long k) { hit_by(t, k, (long)pthread_self()); }
 static void check_times(Tally* t, int times) {
   for (long k = 0; k < t->count; ++k)
-    if (t->hits[k] != times) expect(0, "executions of an iteration", t->hits[k], times), expect(0, "  in iteration", k, t->count);
+    if (t->hits[k] != times)
+      expect(0, "executions of an iteration", t->hits[k], times), expect(0, "  in iteration", k, t->count);
 }
 static void check_at_most_once(Tally* t) {
   for (long k = 0; k < t->count; ++k) at_most("executions of a cancelled loop's iteration", t->hits[k], 1);

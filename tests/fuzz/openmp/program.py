@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A random program: some constructs behind each other, in one language, for certain compilers."""
 
 from __future__ import annotations
@@ -6,7 +7,18 @@ import random
 from dataclasses import dataclass, replace
 
 # Importing the generators registers their kinds.
-from . import cancelling, cplusplus, fortran, loops, nests, ordering, prelude, sharing, surroundings, tasks  # noqa: F401
+from . import (
+    cancelling,
+    cplusplus,
+    fortran,
+    loops,
+    nests,
+    ordering,
+    prelude,
+    sharing,
+    surroundings,
+    tasks,
+)  # noqa: F401
 from .construct import FAMILIES, KINDS, Construct, kinds_for
 
 SUFFIXES = {"c": ".c", "c++": ".cpp", "fortran": ".f90"}
@@ -52,9 +64,14 @@ class Program:
         parts = [fortran.PRELUDE]
         calls = ""
         for number, construct in self.constructs:
-            text = f"subroutine construct@()\nuse checks\nimplicit none\ninteger :: repeat\n{construct.declarations}{construct.body}end subroutine\n"
+            text = (
+                "subroutine construct@()\nuse checks\nimplicit none\ninteger ::"
+                f" repeat\n{construct.declarations}{construct.body}end subroutine\n"
+            )
             parts.append(text.replace("@", str(number)))
-            calls += f"call begin_construct({number}, '{construct.kind}')\ncall construct{number}()\ncall end_construct()\n"
+            calls += (
+                f"call begin_construct({number}, '{construct.kind}')\ncall construct{number}()\ncall end_construct()\n"
+            )
         parts.append(
             f"program main\nuse checks\nimplicit none\ninteger :: round\ndo round = 1, {self.rounds}\n{calls}end do\n"
             "if (wrong /= 0) then\nprint '(a,z16.16)', 'wrong ', checksum\nstop 1\nend if\n"

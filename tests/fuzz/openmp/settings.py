@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """With which environment and options a program runs."""
 
 from __future__ import annotations
@@ -5,11 +6,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 
-STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal", "adaptive", "off")
+STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
+              "adaptive", "off")
 ENVIRONMENT = {
     "OMP_NUM_THREADS": ("", "1", "2", "2", "3", "4", "8", "4,2", "3,2,2"),
     "OMP_CANCELLATION": ("", "true"),
-    "OMP_SCHEDULE": ("", "", "static", "static,4", "dynamic", "dynamic,3", "guided", "guided,5", "auto", "monotonic:dynamic,2", "nonmonotonic:guided"),
+    "OMP_SCHEDULE": ("", "", "static", "static,4", "dynamic", "dynamic,3", "guided", "guided,5", "auto",
+                     "monotonic:dynamic,2", "nonmonotonic:guided"),
     "OMP_DYNAMIC": ("", "", "", "", "", "false", "true"),
     "OMP_PROC_BIND": ("", "", "", "", "true", "close", "spread", "false"),
     "OMP_WAIT_POLICY": ("",) * 6 + ("passive",) * 5 + ("active",),
@@ -31,7 +34,8 @@ class Setting:
 
     @property
     def reference(self) -> str:
-        """The door whose result this run must have. With nothing to balance, `steelyard run` leaves the OpenMP runtime alone."""
+        """The door whose result this run must have. With nothing to balance, `steelyard run` leaves the OpenMP runtime
+        alone."""
         return "libomp" if "--openmp=llvm" in self.options and "--loops=off" not in self.options else "native"
 
     def text(self, steelyard: str, program: str) -> str:
@@ -60,12 +64,14 @@ def random_options(rng: random.Random, family: str, portable: bool, learnt: str)
         strategy = rng.choice([(), (f"--loops={rng.choice(STRATEGIES)}",)])
         result += [(f"--loops-learn={learnt}", *strategy), (f"--loops-replay={learnt}",)]
     if rng.random() < 0.5:
-        result.append(rng.choice([("--loops-rebalance-static",), ("--loops-rebalance-static", f"--loops={rng.choice(STRATEGIES)}")]))
+        result.append(rng.choice([("--loops-rebalance-static",),
+                                  ("--loops-rebalance-static", f"--loops={rng.choice(STRATEGIES)}")]))
     if rng.random() < 0.3:
         result.append(("--observe",))
     if family == "gcc":
         runtimes = ["keep"] + (["llvm"] if portable else [])
-        result = [options + rng.choice([(), (), (f"--openmp={rng.choice(runtimes)}",)]) if options else options for options in result]
+        result = [options + rng.choice([(), (), (f"--openmp={rng.choice(runtimes)}",)]) if options else options
+                  for options in result]
         result += [(f"--openmp={runtime}",) for runtime in runtimes]
         result.append((f"--virtual-threads={rng.choice([2, 5, 16])}",))
     return result
@@ -74,4 +80,5 @@ def random_options(rng: random.Random, family: str, portable: bool, learnt: str)
 def simpler(setting: Setting) -> list[Setting]:
     """The setting with one variable or option less."""
     result = [replace(setting, options=tuple(o for o in setting.options if o != left)) for left in setting.options]
-    return result + [replace(setting, environment=tuple(v for v in setting.environment if v != left)) for left in setting.environment]
+    return result + [replace(setting, environment=tuple(v for v in setting.environment if v != left))
+                     for left in setting.environment]

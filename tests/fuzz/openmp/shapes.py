@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loop headers: types, limits, directions, steps; and schedules with what OpenMP promises of each."""
 
 from __future__ import annotations
@@ -80,13 +81,15 @@ def random_shape(rng: random.Random, most: int = 300, least: int = 0, type_name:
         step = rng.randint(2**16, (high - low) // 4 // (count + 2))
     step = min(step, (high - low) // 4 // (count + 2))
     # gcc 12 executes no iteration of a descending loop over `unsigned` that asks libgomp for its chunks.
-    # libomp executes none of those over `unsigned long` that gcc compiled: rare, since such programs run with libgomp alone.
+    # libomp executes none of those over `unsigned long` that gcc compiled: rare, since such programs run with libgomp
+    # alone.
     descending = {"unsigned": 0, "unsigned long": 0.1, "unsigned long long": 0.1}.get(type_name, 0.45)
     if rng.random() < descending:
         step = -step
     span = count * step
     middle = rng.randint(0, 50) + (max(0, -span) if low == 0 else 0)
-    first = rng.choice([middle, middle, low + max(0, -span) + rng.choice([0, 0, 1, 5]), high - max(0, span) - rng.choice([0, 0, 1, 5])])
+    first = rng.choice([middle, middle, low + max(0, -span) + rng.choice([0, 0, 1, 5]),
+                        high - max(0, span) - rng.choice([0, 0, 1, 5])])
     first = min(max(first, low + max(0, -span)), high - max(0, span))
     relations = [("<", first + span - rng.randint(0, abs(step) - 1) if count else first)]
     if first + span - 1 >= low:
@@ -117,7 +120,8 @@ class Schedule:
 
 def random_schedule(rng: random.Random, ordered: bool = False, kinds: tuple[str, ...] = ()) -> Schedule:
     """Any schedule with any modifier that may go with it."""
-    name = rng.choice(kinds or ("none", "static", "dynamic", "dynamic", "dynamic", "guided", "guided", "auto", "runtime", "runtime"))
+    name = rng.choice(kinds or ("none", "static", "dynamic", "dynamic", "dynamic", "guided", "guided", "auto",
+                                "runtime", "runtime"))
     if name == "none":
         return Schedule("", name, None, "0")
     chunk = rng.choice([None, None, 1, 2, 3, rng.randint(1, 40)]) if name in ("static", "dynamic", "guided") else None

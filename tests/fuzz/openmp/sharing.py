@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What threads of a team share: sections, single, critical, atomic, locks, masked, threadprivate, barriers, scope."""
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ def _region(rng: random.Random, before: str, inside: str, after: str) -> tuple[s
 def _loop(rng: random.Random, count: int) -> str:
     """A loop beside the rest, so that worksharing constructs of several sorts follow each other."""
     nowait = rng.choice(["", " nowait"])
-    return f"#pragma omp for{random_schedule(rng).clause}{nowait}\nfor (int i = 0; i < {count}; ++i) add(&iterations, 1);\n"
+    return (
+        f"#pragma omp for{random_schedule(rng).clause}{nowait}\nfor (int i = 0; i < {count}; ++i) add(&iterations,"
+        " 1);\n"
+    )
 
 
 @kind("sections", weight=3)
 def sections(rng: random.Random) -> tuple[str, str]:
     number = rng.randint(1, 7)
-    bodies = "".join(f"#pragma omp section\n{{ add(&done[{i}], 1); last = {i}; work({i}, {rng.randint(0, 6)}); }}\n" for i in range(number))
+    bodies = "".join(f"#pragma omp section\n{{ add(&done[{i}], 1); last = {i}; work({i}, {rng.randint(0, 6)}); }}\n"
+                     for i in range(number))
     nowait = rng.choice(["", " nowait"])
     before = f"int done[{number}], last = -1, iterations = 0;\nmemset(done, 0, sizeof done);\n"
     inside = f"{_loop(rng, 20)}#pragma omp sections lastprivate(last){nowait}\n{{\n{bodies}}}\n{_loop(rng, 30)}"
@@ -50,7 +55,10 @@ equal("a copyprivate variable", mine, n * 3 + 1);
         number=number,
         loop=_loop(rng, 15),
     )
-    after = f'equal("executions of single", singles, {number});\nequal("iterations beside single", iterations, {15 * number});\n'
+    after = (
+        f'equal("executions of single", singles, {number});\nequal("iterations beside single", iterations,'
+        f' {15 * number});\n'
+    )
     return _region(rng, "int singles = 0, iterations = 0;\n", inside, after)
 
 
@@ -73,7 +81,10 @@ for (int i = 0; i < $count; ++i) {
         name=name,
         pattern=rng.choice([0, 1, 3]),
     )
-    after = f'equal("sum under critical", sum, {count * (count - 1) // 2});\nequal("count under critical", other, {count});\nexpect(threads > 0, "threads", threads, 1);\n'
+    after = (
+        f'equal("sum under critical", sum, {count * (count - 1) // 2});\nequal("count under critical", other,'
+        f' {count});\nexpect(threads > 0, "threads", threads, 1);\n'
+    )
     return _region(rng, "long sum = 0, other = 0, threads = 0;\n", inside, after)
 
 
@@ -103,9 +114,11 @@ for (int i = 0; i < $count; ++i) {
     after = (
         f'equal("atomic sum", sum, {count * (count - 1) // 2});\n'
         f'for (int i = 0; i < {count}; ++i) equal("atomic capture", seen[i], 1);\n'
-        f'expect(product > {0.3 if count % 2 else 0.9} && product < 1.1, "atomic product", (long)(product * 1000), 1000);\n'
+        f'expect(product > {0.3 if count % 2 else 0.9} && product < 1.1, "atomic product", (long)(product * 1000), '
+        '1000);\n'
     )
-    return _region(rng, f"long sum = 0, next = 0;\ndouble product = 1;\nchar seen[{count}];\nmemset(seen, 0, sizeof seen);\n", inside, after)
+    return _region(rng, f"long sum = 0, next = 0;\ndouble product = 1;\nchar seen[{count}];\nmemset(seen, 0, sizeof "
+                        "seen);\n", inside, after)
 
 
 @kind("locks", weight=2)
@@ -130,10 +143,13 @@ for (int i = 0; i < $count; ++i) {
         schedule=random_schedule(rng).clause,
         count=count,
     )
-    before = "omp_lock_t lock;\nomp_nest_lock_t nest;\nlong sum = 0, twice = 0;\nomp_init_lock(&lock);\nomp_init_nest_lock(&nest);\n"
+    before = (
+        "omp_lock_t lock;\nomp_nest_lock_t nest;\nlong sum = 0, twice ="
+        " 0;\nomp_init_lock(&lock);\nomp_init_nest_lock(&nest);\n"
+    )
     after = (
-        f'omp_destroy_lock(&lock);\nomp_destroy_nest_lock(&nest);\nequal("sum under a lock", sum, {count * (count - 1) // 2 + count});\n'
-        f'equal("sum under a nestable lock", twice, {2 * count});\n'
+        f'omp_destroy_lock(&lock);\nomp_destroy_nest_lock(&nest);\nequal("sum under a lock", sum, '
+        f'{count * (count - 1) // 2 + count});\nequal("sum under a nestable lock", twice, {2 * count});\n'
     )
     return _region(rng, before, inside, after)
 
@@ -142,10 +158,13 @@ for (int i = 0; i < $count; ++i) {
 def master(rng: random.Random) -> tuple[str, str]:
     number, which = rng.randint(1, 8), rng.choice(["master", "masked", "masked filter(0)"])
     inside = (
-        f"for (int n = 0; n < {number}; ++n) {{\n#pragma omp {which}\n{{ add(&times, 1); equal(\"thread of master\", omp_get_thread_num(), 0); }}\n"
-        f"{_loop(rng, 12)}}}\n"
+        f"for (int n = 0; n < {number}; ++n) {{\n#pragma omp {which}\n{{ add(&times, 1); equal(\"thread of master\","
+        f" omp_get_thread_num(), 0); }}\n{_loop(rng, 12)}}}\n"
     )
-    after = f'equal("executions of master", times, {number});\nequal("iterations beside master", iterations, {12 * number});\n'
+    after = (
+        f'equal("executions of master", times, {number});\nequal("iterations beside master", iterations,'
+        f' {12 * number});\n'
+    )
     return _region(rng, "int times = 0, iterations = 0;\n", inside, after)
 
 
@@ -256,5 +275,8 @@ $loop""",
         tasks="#pragma omp task in_reduction(+ : sum)\nsum += 3;\n" if tasks else "",
         loop=_loop(rng, 20),
     )
-    after = f'equal("reduction of scope", sum, {5 if tasks else 2} * team);\nequal("iterations after scope", iterations, 20);\n'
+    after = (
+        f'equal("reduction of scope", sum, {5 if tasks else 2} * team);\nequal("iterations after scope", iterations,'
+        ' 20);\n'
+    )
     return _region(rng, "long sum = 0;\nint iterations = 0, team = 0;\n", inside, after)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes a failing program small: drops constructs, rounds, variables and options while it still fails."""
 
 from __future__ import annotations

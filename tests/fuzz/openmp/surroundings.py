@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What surrounds regions: teams on the host, allocators, queries, and several initial threads."""
 
 from __future__ import annotations

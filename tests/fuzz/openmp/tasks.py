@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Explicit tasks: trees, dependences, taskloop, groups, reductions, detached ones."""
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from .shapes import random_schedule, random_threads
 def _in_single(rng: random.Random, before: str, inside: str, after: str) -> str:
     """A region in which one thread makes tasks; a loop follows."""
     schedule = random_schedule(rng).clause
-    loop = f"#pragma omp for{schedule}\nfor (int i = 0; i < 40; ++i) add(&iterations, 1);\n" if rng.random() < 0.5 else ""
+    loop = (
+        f"#pragma omp for{schedule}\nfor (int i = 0; i < 40; ++i) add(&iterations, 1);\n" if rng.random() < 0.5 else ""
+    )
     single = rng.choice(["single", "single", "master"])
     text = (
-        f"int iterations = 0;\n{before}#pragma omp parallel num_threads({random_threads(rng)})\n{{\n#pragma omp {single}\n{{\n{inside}}}\n"
-        f"{loop}}}\nequal(\"iterations after tasks\", iterations, {40 if loop else 0});\n{after}"
+        f"int iterations = 0;\n{before}#pragma omp parallel "
+        f"num_threads({random_threads(rng)})\n{{\n#pragma omp {single}\n{{\n{inside}}}\n{loop}}}\nequal(\"iterations "
+        f"after tasks\", iterations, {40 if loop else 0});\n{after}"
     )
     return repeated(rng, text)
 
@@ -43,7 +47,8 @@ def tree(rng: random.Random) -> tuple[str, str]:
     while len(values) <= n:
         values.append(values[-1] + values[-2])
     return declarations, _in_single(
-        rng, "long result = 0;\n", f"result = fibonacci@({n});\n", f'equal("a task tree", result, {values[n]});\nnote(result);\n'
+        rng, "long result = 0;\n", f"result = fibonacci@({n});\n",
+        f'equal("a task tree", result, {values[n]});\nnote(result);\n'
     )
 
 
@@ -76,7 +81,8 @@ for (int n = 0; n < $number; ++n) {
 @kind("taskloop", weight=3)
 def taskloop(rng: random.Random) -> tuple[str, str]:
     count = rng.randint(1, 200)
-    clause = rng.choice(["", f" grainsize({rng.randint(1, 30)})", f" num_tasks({rng.randint(1, 20)})", " nogroup", " untied"])
+    clause = rng.choice(["", f" grainsize({rng.randint(1, 30)})", f" num_tasks({rng.randint(1, 20)})", " nogroup",
+                         " untied"])
     reduction = rng.random() < 0.4 and "nogroup" not in clause
     inside = fill(
         """#pragma omp taskloop$clause$reduction shared(hits)
@@ -97,7 +103,8 @@ for (int i = $first; $relation; $step) {
     after = f'for (int i = 0; i < {count}; ++i) equal("executions of a taskloop\'s iteration", hits[i], 1);\n'
     if reduction:
         after += f'equal("reduction of a taskloop", sum, {count * (count - 1) // 2});\n'
-    return "", _in_single(rng, f"long sum = 0;\nint hits[{count}];\nmemset(hits, 0, sizeof hits);\n(void)sum;\n", inside, after)
+    return "", _in_single(rng, f"long sum = 0;\nint hits[{count}];\nmemset(hits, 0, sizeof hits);\n(void)sum;\n",
+                          inside, after)
 
 
 @kind("taskgroup reduction", weight=2)
@@ -115,7 +122,8 @@ equal("reduction of a taskgroup", sum, $total);
         pattern=rng.randint(0, 6),
         total=number * (number - 1) // 2,
     )
-    return "", _in_single(rng, "long sum = 0;\n", inside, f'equal("reduction of a taskgroup", sum, {number * (number - 1) // 2});\n')
+    return "", _in_single(rng, "long sum = 0;\n", inside,
+                          f'equal("reduction of a taskgroup", sum, {number * (number - 1) // 2});\n')
 
 
 @kind("reduction with tasks", weight=1, libomp_lacks=True)
@@ -219,4 +227,5 @@ for (int i = 0; i < $count; ++i) add(&done, 1);
         count=count,
     )
     before = "int done = 0;\nconst int levels = omp_get_max_active_levels();\nomp_set_max_active_levels(2);\n"
-    return "", _in_single(rng, before, inside, f'omp_set_max_active_levels(levels);\nequal("iterations in tasks", done, {number * count});\n')
+    return "", _in_single(rng, before, inside, f'omp_set_max_active_levels(levels);\nequal("iterations in tasks", '
+                                               f'done, {number * count});\n')

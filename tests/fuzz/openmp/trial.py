@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whether a run under Steelyard does what the native one does."""
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ OWN_ABORTS = (
     "Assertion failure at kmp_affinity.cpp",
     # 1 of 400 native runs of tasks in teams of changing size.
     "victim_tid < task_team->tt.tt_nproc",
-    # 2 of 2,666 native runs of schedule(dynamic) in teams of changing size that wait passively, and 4 of 5,125 under Steelyard,
-    # which leaves these loops to libomp; https://github.com/llvm/llvm-project/issues/86995 and 132164.
+    # 2 of 2,666 native runs of schedule(dynamic) in teams of changing size that wait passively, and 4 of 5,125 under
+    # Steelyard, which leaves these loops to libomp; https://github.com/llvm/llvm-project/issues/86995 and 132164.
     "vnew.p.ub * (UT)chunk <= trip",
 )
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What a setting did that the native run of the same environment did not. `repeated` is False if some more runs did not do it."""
+    """What a setting did that the native run of the same environment did not. `repeated` is False if some more runs did
+    not do it."""
 
     setting: Setting
     symptom: str
@@ -37,7 +39,8 @@ class Difference:
 
     @property
     def certain(self) -> bool:
-        """Whether it needs no repetition: no library's rare abort is a wrong result, and `compare` has seen a hang twice."""
+        """Whether it needs no repetition: no library's rare abort is a wrong result, and `compare` has seen a hang
+        twice."""
         return self.outcome.status in (0, None) or self.outcome.wrong
 
 
@@ -65,7 +68,8 @@ class Bench:
     def _execute(self, executable: Path, setting: Setting, timeout: float) -> Outcome:
         self.runs += 1
         command = setting.command(str(self.steelyard), str(executable))
-        variables = dict(setting.environment) | ({"LD_LIBRARY_PATH": str(self.libomp)} if setting.door == "libomp" else {})
+        variables = dict(setting.environment) | ({"LD_LIBRARY_PATH": str(self.libomp)} if setting.door == "libomp"
+                                                 else {})
         return execute(command, variables, executable.parent, timeout)
 
     def compare(self, executable: Path, setting: Setting, native: Outcome, confirm: bool = True) -> Difference | None:
@@ -84,7 +88,8 @@ class Bench:
         return Difference(setting, symptom, _culprit(outcome, native), outcome, native)
 
     def is_right_natively(self, executable: Path, setting: Setting, wanted: Outcome, timeout: float) -> bool:
-        """Whether each of many more runs of a native setting is like `wanted`, or ends by a known abort of libomp's own."""
+        """Whether each of many more runs of a native setting is like `wanted`, or ends by a known abort of libomp's
+        own."""
 
         def right() -> bool:
             outcome = self.run(executable, setting, timeout)

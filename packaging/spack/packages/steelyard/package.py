@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A recipe for Spack, to be used from a checkout:
 #     spack repo add packaging/spack
 #     spack dev-build steelyard@main ^openmpi
@@ -6,7 +7,8 @@ from spack.package import *
 
 class Steelyard(CMakePackage):
     """Measures and corrects load imbalance in MPI+OpenMP programs while they run, without recompiling them. Moves cores
-    between the ranks of a node, iterations between threads and tasks between nodes, and reports what each change gained."""
+    between the ranks of a node, iterations between threads and tasks between nodes, and reports what each change
+    gained."""
 
     license("BSD-3-Clause")
 

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The checks of `make check` can fail: each on a small project that is made here. check-prose has a test of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ".ci .github bench cmake docs examples fortran include packaging/debian python sim src tests tools".split()
+SCRIPTS = "sources.sh check-length.py check-spdx.sh add-spdx.py check-environment.sh check-format.sh".split()
+LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+
+
+class Checks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        for name in FOLDERS:
+            (self.root / name).mkdir(parents=True)
+        for name in ("CMakeLists.txt", "Makefile", ".ci/run", "packaging/debian/prerm"):
+            self.write(name, f"# {LICENCE}\n")
+        shutil.copy(ROOT / ".clang-format", self.root)
+        for name in SCRIPTS:
+            text = (ROOT / "tools" / name).read_text()
+            if LICENCE not in "\n".join(text.split("\n")[:2]):
+                text = text.replace("\n", f"\n# {LICENCE}\n", 1)
+            self.write(f"tools/{name}", text)
+            (self.root / "tools" / name).chmod(0o755)
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text(text)
+
+    def expect(self, check, *complaints):
+        """The check names each of these, or passes if there are none."""
+        result = subprocess.run([self.root / "tools" / check], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1 if complaints else 0, result.stdout + result.stderr)
+        for complaint in complaints:
+            self.assertIn(complaint, result.stdout)
+
+    def test_length_of_lines(self):
+        self.expect("check-length.py")
+        self.write("src/a.cpp", "x" * 120 + "\n" + "ä" * 120 + "\n")
+        self.write("python/page.css", "x" * 500 + "\n")
+        self.expect("check-length.py")
+        for name in (
+            "src/a.cpp",
+            "python/a.py",
+            "tools/a.sh",
+            "fortran/a.f90",
+            "cmake/a.cmake",
+            "tests/CMakeLists.txt",
+        ):
+            with self.subTest(name):
+                self.write(name, "short\n" + "x" * 121 + "\n")
+                self.expect("check-length.py", f"{name}:2: 121 columns, at most 120")
+                (self.root / name).unlink()
+
+    def test_length_of_files(self):
+        self.write("bench/a.py", "x\n" * 600)
+        self.expect("check-length.py")
+        self.write("bench/a.py", "x\n" * 601)
+        self.expect("check-length.py", "bench/a.py: 601 lines")
+
+    def test_licence_lines(self):
+        heads = {"src/a.cpp": "// {}", "include/a.h": "/* {} */", "fortran/a.f90": "! {}", "tests/a.F90": "! {}",
+                 "fortran/a.inc": "! {}", "tools/a.sh": "#!/bin/sh\n# {}", "python/a.py": "# {}",
+                 "cmake/a.cmake": "# {}", "src/a.map": "/* {} */",
+                 "python/a.j2": "{{#- {} -#}}", ".github/workflows/ci.yml": "# {}"}  # fmt: skip
+        for name, head in heads.items():
+            self.write(name, head.format(LICENCE) + "\nrest\n")
+        self.expect("check-spdx.sh")
+        for name in heads:
+            with self.subTest(name):
+                kept = (self.root / name).read_text()
+                self.write(name, kept.replace(heads[name].format(LICENCE).split("\n")[-1] + "\n", ""))
+                self.expect("check-spdx.sh", f"  {name}\n", "tools/add-spdx.py")
+                subprocess.run([self.root / "tools/add-spdx.py"], check=True, capture_output=True)
+                self.assertEqual((self.root / name).read_text(), kept)
+                self.write(name, kept.replace("BSD-3-Clause", "MIT"))
+                self.expect("check-spdx.sh", f"  {name}\n")
+                self.write(name, kept)
+
+    def test_environment(self):
+        self.write("src/base/options.cpp", 'getenv("A");\n')
+        self.expect("check-environment.sh")
+        self.write("src/cores/a.cpp", 'getenv("A");\n')
+        self.expect("check-environment.sh", "src/cores/a.cpp:1:")
+
+    def tidy(self, *words):
+        """Status and last line of tidy.py. Its clang-tidy rejects files with `bad` and sleeps on files with `slow`."""
+        script = """#!/bin/sh
+for file; do :; done
+! grep -qs slow -- "$file" || exec sleep 60
+! grep -qs bad -- "$file"
+"""
+        self.write("bin/clang-tidy-19", script)
+        (self.root / "bin/clang-tidy-19").chmod(0o755)
+        files = self.root.glob("src/*.cpp")
+        commands = [{"file": str(file), "directory": "/", "command": f"c++ {file}"} for file in files]
+        self.write("build/compile_commands.json", json.dumps(commands))
+        self.write(".clang-tidy", "")
+        shutil.copy(ROOT / "tools/tidy.py", self.root / "tools")
+        variables = os.environ | {"PATH": f"{self.root / 'bin'}:{os.environ['PATH']}"}
+        command = [self.root / "tools/tidy.py", self.root / "build", "2", *words]
+        result = subprocess.run(command, capture_output=True, text=True, env=variables)
+        self.assertEqual(result.stderr, "")
+        return result.returncode, result.stdout.split("\n")[-2]
+
+    def test_tidy(self):
+        self.write("src/a.cpp", '#include "a.h"\n')
+        self.write("src/b.cpp", "\n")
+        self.write("src/b_test.cpp", "bad\n")
+        self.write("src/a.h", "\n")
+        after = "with findings; {} unchanged since they were found clean; 0 without a compile command"
+        self.assertEqual(self.tidy(), (0, "tidy: 2 sources: 2 read, 0 of them " + after.format(0)))
+        self.assertEqual(self.tidy(), (0, "tidy: 2 sources: 0 read, 0 of them " + after.format(2)))
+        self.write("src/a.h", "changed\n")
+        self.assertEqual(self.tidy(), (0, "tidy: 2 sources: 1 read, 0 of them " + after.format(1)))
+        self.write("src/b.cpp", "bad\n")
+        self.assertEqual(self.tidy(), (1, "tidy: 2 sources: 1 read, 1 of them " + after.format(1)))
+        self.write("src/b.cpp", "slow\n")
+        late = "; 1 left out: no time was left of 0.5 s"
+        self.assertEqual(self.tidy("0.5"), (0, "tidy: 2 sources: 0 read, 0 of them " + after.format(1) + late))
+
+    @unittest.skipUnless(shutil.which("clang-format-19"), "clang-format-19 is not here")
+    def test_format(self):
+        self.write("src/a.cpp", "int a;\n")
+        self.expect("check-format.sh")
+        self.write("src/a.cpp", "int  a;\n")
+        self.expect("check-format.sh", "  src/a.cpp\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
