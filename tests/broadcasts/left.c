@@ -1,4 +1,4 @@
-// Broadcasts that are left to the MPI library: left WHY.
+// Broadcasts that the MPI library handles: left WHY.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
