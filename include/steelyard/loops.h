@@ -273,7 +273,7 @@ STEELYARD_API steelyard_status_t steelyard_loop_execution_begin(steelyard_loop_t
  * Takes the place of steelyard_loop_begin(), for the iterations 0 to count - 1.
  *
  * @param execution       the execution; shared by the threads of the team
- * @param thread          number of the calling thread in its team, from 0
+ * @param thread          thread ID of the calling thread in its team, from 0
  * @param threads         threads of the team, the same in all of them
  * @param count           iterations, the same in all threads
  * @param[out] iterations the thread's execution; owned by the caller
@@ -291,11 +291,11 @@ STEELYARD_API steelyard_status_t steelyard_loop_execution_join(steelyard_loop_ex
  */
 STEELYARD_API void steelyard_loop_execution_end(steelyard_loop_execution_t* execution);
 /**
- * The calling thread's number in its team. Unlike omp_get_thread_num() the call is invisible to `steelyard run`, which
+ * The calling thread's ID in its team. Unlike omp_get_thread_num() the call is invisible to `steelyard run`, which
  * does not change the thread count of regions that query thread IDs.
  *
  * @param[out] threads threads of the team; 0: not known here, ask omp_get_thread_num() and omp_get_num_threads()
- * @return number of the thread, from 0
+ * @return the thread ID, from 0
  * @note Local. Does not block. Any thread.
  */
 STEELYARD_API int steelyard_loop_thread_num(int* threads);

@@ -1,6 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Sections about broadcasts and scatters: who came late, and what became of the trees in which they go from node to
-node."""
+"""Sections about broadcasts and scatters: late ranks, and the broadcast trees between nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ def scatters(run: Run) -> Optional[Section]:
 def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
     if not len(frame):
         return None
-    names, title = f"{name}s", f"Who came late to {name}s?"
+    names, title = f"{name}s", f"Which ranks were late to {name}s?"
     sums = frame.sum()
     taken = sums["shared"] + sums["tree"] + sums["library"]
     words = []
@@ -35,14 +33,14 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
         ways = (
             ("shared", "went through shared memory alone"),
             ("tree", "went along the tree between nodes"),
-            ("library", "were left to the MPI library"),
+            ("library", "were handled by the MPI library"),
         )
         parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
-        words.append(f"Of the ranks' {number(taken)} parts in {names}, {', '.join(parts)}.")
+        words.append(f"Of {number(taken)} calls of all ranks, {', '.join(parts)}.")
     words.append(won(frame, name))
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
-        words.append("No rank came later than the data.")
+        words.append("No rank arrived after the data.")
         return Section(names, title, words)
     rows = [
         Bar(
@@ -52,27 +50,27 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
         )
         for rank, row in late.head(ROWS).iterrows()
     ]
-    caption = f"How long after the data the rank came, on average over the {names} to which it was late."
+    caption = f"Mean time from the arrival of the data to the arrival of the rank, over the {names} to which the rank was late."
     if len(late) > ROWS:
-        caption += f" Shown are {ROWS} of {len(late)} ranks."
+        caption += f" {ROWS} of {len(late)} late ranks are shown."
     return Section(names, title, words, svg=bars(rows, duration), caption=caption)
 
 
 def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
-    """What those through shared memory won over the MPI library's."""
+    """Compares waits in operations through shared memory with waits in the MPI library's."""
     shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
     if shared is None or library is None:
-        return "What that won is not known: only --collectives=auto compares."
+        return "The gain is not known: only --collectives=auto compares."
     waits = (
-        f"Once it and the root were there, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} "
-        f"through shared memory, and {duration(library[0])} ± {duration(library[1])} in one of the MPI library's"
+        f"After both the root and the rank had arrived, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} "
+        f"through shared memory, and {duration(library[0])} ± {duration(library[1])} in a {name} of the MPI library"
     )
     stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
     return f"{waits}." if stands_out else f"{waits}: no statistically significant difference."
 
 
 def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
-    """Over all ranks, with its noise."""
+    """Mean over all ranks, with the half width of its confidence interval."""
     looks = frame[f"{way}_looks"]
     if not looks.sum() > 0:
         return None
@@ -89,19 +87,19 @@ def broadcast_trees(run: Run) -> Optional[Section]:
     pictures = [Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0)))
                 for tree, sentence in zip(shown, sentences)]
     caption = (
-        "Each stands for a node of the machine, and bears the rank that leads it. It gets the data from the one above, "
-        "who serves the one farthest to the left first. Late is who came more than 50 µs after the data to at least "
-        "every fourth broadcast that Steelyard had taken over; the colour says by how much, on average over those. Far "
-        "earlier: less than half as late. Point at a rank to see by which way the data come to it."
+        "Each shape is a node, labelled with the rank that leads it. A node receives the data from the node above it, which sends to "
+        "its leftmost child first. A rank is late if it arrived more than 50 µs after the data in at least a quarter of the broadcasts that "
+        "Steelyard took over. The colour shows its mean lateness in these. A rank is delayed if it receives the data through a rank that is more "
+        "than twice as late. Point at a rank to see the path of its data."
     )
     if not all(map(is_whole, shown)):
         caption += (
-            f" Of large trees, up to {MOST} late ranks are drawn, those with most others below them, and who stands at "
-            f"last where they stood at first; +n are the others below it, via n those on the way."
+            f" Of a large tree, at most {MOST} late ranks are drawn (those with most ranks below them), and the ranks that took their "
+            "positions. +n: n more ranks below; via n: n ranks in between."
         )
     legend = shades(lateness) if shown else []
     if any(tree.changed for tree in shown):
-        legend.append(("moved", "hands the data on to more or fewer than in the other picture"))
+        legend.append(("moved", "sends the data to more or fewer ranks than in the other picture"))
     return Section(
         "trees",
         "Did the late ranks become leaves?",

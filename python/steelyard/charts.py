@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Small charts as SVG that takes its colours from the page: horizontal bars, stacked or with noise bands."""
+"""Small charts as SVG that takes its colours from the page: horizontal bars, stacked or with confidence intervals."""
 
 from __future__ import annotations
 
@@ -14,16 +13,16 @@ WIDTH, ROW, LABEL, RIGHT = 900, 24, 160, 140
 
 @dataclass(frozen=True)
 class Bar:
-    """A row: its name, parts as (kind, value), what stands behind it, and what the pointer is told."""
+    """A row: its name, parts as (kind, value), the text after the bar, and the tooltip."""
 
     name: str
     parts: Sequence[tuple[str, float]]
     after: str = ""
     tip: str = ""
     noise: Optional[float] = None
-    """Half width of a band around the end of the bar."""
+    """Half width of the confidence interval, drawn around the end of the bar."""
     depth: Optional[int] = None
-    """In a tree: how far its name is indented."""
+    """In a tree: levels by which the name is indented."""
 
 
 def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float] = None) -> str:

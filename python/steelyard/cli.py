@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""What `steelyard report` does beyond the verdict: pages, traces, comparisons."""
+"""The part of `steelyard report` that writes pages, traces and comparisons."""
 
 from __future__ import annotations
 
@@ -11,23 +10,23 @@ from typing import Optional, Sequence
 from .progress import bar
 from .record import InvalidRecord, Run, load
 
-LARGE = 20_000_000  # bytes of a record whose reading takes long enough to be watched
+LARGE = 20_000_000  # bytes; reading a larger record takes long enough to show progress
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(
         prog="steelyard report", description="Pages, traces and comparisons from run records."
     )
-    parser.add_argument("record", nargs="+", type=Path, help="the run record; two are compared")
-    parser.add_argument("--html", type=Path, metavar="OUT.html", help="a page that opens anywhere, without network")
-    parser.add_argument("--perfetto", type=Path, metavar="OUT.pftrace", help="a trace for https://ui.perfetto.dev")
+    parser.add_argument("record", nargs="+", type=Path, help="run record; two records are compared")
+    parser.add_argument("--html", type=Path, metavar="OUT.html", help="write a self-contained page; it needs no network")
+    parser.add_argument("--perfetto", type=Path, metavar="OUT.pftrace", help="write a trace for https://ui.perfetto.dev")
     parser.add_argument(
-        "--paraver", type=Path, metavar="OUT.prv", help="a trace for Paraver, with .pcf and .row beside it"
+        "--paraver", type=Path, metavar="OUT.prv", help="write a trace for Paraver, and the files .pcf and .row beside it"
     )
-    parser.add_argument("--talp", type=Path, metavar="OUT.json", help="TALP's JSON, as talp-pages reads it")
+    parser.add_argument("--talp", type=Path, metavar="OUT.json", help="write TALP's JSON, as talp-pages reads it")
     given = parser.parse_args(words)
     if len(given.record) > 2 or (len(given.record) == 2 and (given.perfetto or given.paraver or given.talp)):
-        parser.error("two records are compared, as text or with --html; all else takes one record")
+        parser.error("two records can only be compared, as text or with --html; the other options take one record")
     try:
         return _compare(given) if len(given.record) == 2 else _one(given)
     except InvalidRecord as problem:

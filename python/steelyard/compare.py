@@ -1,11 +1,10 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Two runs side by side: what differs beyond noise, and what does not.
+"""Compares two runs: which differences are statistically significant.
 
-The noise band of a share is found in the runs themselves. Their parts after the last move are cut into as many
-windows each; the spread of the differences between first and first, second and second window ... gives the band (95
-%), widened where neighbours are alike. So what both runs do in their course, such as to slow down, is no noise. That
-of a phase is in the record. What varies from one run to the next, such as which nodes a job gets, is in no single
-record: bands are lower bounds for it.
+The confidence interval of a share is estimated from the runs themselves. The part of each run after its last move is cut into
+the same number of windows. The spread of the differences between corresponding windows gives the 95 % interval; it is widened if
+neighbouring windows are correlated. A trend that both runs share, such as a slowdown, therefore does not count as uncertainty.
+The interval of the step time is in the record. Variation from one run to the next, such as other nodes, is in no single record,
+so the intervals are lower bounds.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Parts = dict[str, Floats]
 
 @dataclass(frozen=True)
 class Value:
-    """A mean with the half width of its noise band; None where one run does not tell it."""
+    """A mean with the half width of its confidence interval; None if one run does not give it."""
 
     mean: float
     noise: Optional[float] = None
@@ -38,8 +37,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Difference:
-    """One quantity of both runs. `relative`: the difference is told as a fraction of a. `paired`: the half width of
-    its band, where that is known better than from the bands of a and b."""
+    """One quantity of both runs. `relative`: the difference is given as a fraction of a. `paired`: half width of the
+    confidence interval of the difference, if paired windows give it; otherwise it follows from those of a and b."""
 
     name: str
     a: Value
@@ -55,7 +54,7 @@ class Difference:
 
     @property
     def noise(self) -> Optional[float]:
-        """Half width of the band of `change`."""
+        """Half width of the confidence interval of `change`."""
         if self.paired is not None:
             return self.paired
         if self.a.noise is None or self.b.noise is None:
@@ -65,16 +64,16 @@ class Difference:
         return math.hypot(self.a.noise, self.b.noise)
 
     @property
-    def verdict(self) -> str:
+    def result(self) -> str:
         noise = self.noise
         if noise is None:
-            return "no band from one run each"
+            return "one run each: not known"
         if abs(self.change) <= noise:
-            return "within noise"
+            return "not significant"
         return "less" if self.change < 0 else "more"
 
     def row(self) -> list[str]:
-        """Name, a, b, change and verdict in words."""
+        """Name, a, b, change and result in words."""
         noise = self.noise
         unit = "%" if self.relative else "points"
         change = (
@@ -82,7 +81,7 @@ class Difference:
             + (f" ± {100 * noise:.1f}" if noise is not None else "")
             + f" {unit}"
         )
-        return [self.name, self._value(self.a), self._value(self.b), change, self.verdict]
+        return [self.name, self._value(self.a), self._value(self.b), change, self.result]
 
     def _value(self, value: Value) -> str:
         return self.write(value.mean) + (f" ± {self.write(value.noise)}" if value.noise is not None else "")
@@ -90,8 +89,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`headline` in one sentence; `warnings` where the runs are not of a kind; what was measured; and the ranks that
-    differ."""
+    """`headline`: the result in one sentence. `warnings`: why the runs may not be comparable. `ranks`: those that differ
+    significantly."""
 
     headline: str
     warnings: list[str]
@@ -102,11 +101,11 @@ class Comparison:
 
 
 def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
-    """From a to b. `progress(done, of)` is told each time that a rank's samples have been gone through."""
+    """Compares b with a. `progress(done, of)` is called after the samples of each rank."""
     samples = _Watched(3 * (len(a.ranks) + len(b.ranks)), progress)
     windows = min(WINDOWS, *(_samples_after(run, samples) // 2 for run in (a, b)))
     wa, wb = (_shares(run, max(1, windows), samples) for run in (a, b))
-    settled = [Difference("length of a phase", _phase(a), _phase(b), duration, relative=True)]
+    settled = [Difference("step time", _phase(a), _phase(b), duration, relative=True)]
     for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi")):
         settled.append(_paired(name, kind, _all(wa), _all(wb), CONFIDENCE))
     settled = [difference for difference in settled if not math.isnan(difference.a.mean + difference.b.mean)]
@@ -124,15 +123,15 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
         )
     ]
     both = sorted(wa.keys() & wb.keys())
-    sure = CONFIDENCE ** (1 / max(1, len(both)))  # with so many comparisons, each has to be the surer
+    sure = CONFIDENCE ** (1 / max(1, len(both)))  # Šidák correction for the number of comparisons
     ranks = [_paired(f"rank {rank}", "mpi", wa[rank], wb[rank], sure) for rank in both]
     ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
-    differ = sorted((d for d in ranks if d.verdict in ("less", "more")), key=lambda d: -abs(d.change))
+    differ = sorted((d for d in ranks if d.result in ("less", "more")), key=lambda d: -abs(d.change))
     return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ))
 
 
 def _phase(run: Run) -> Value:
-    """Of the nodes' mean phases after their last moves, or of all where nothing moved."""
+    """Mean step time of the nodes after their last moves, or of the whole run if nothing moved."""
     means, noises = [], []
     for _, node in run.nodes.iterrows():
         name = "phase_after" if node["phase_after"] > 0 else "phase_before"
@@ -141,7 +140,7 @@ def _phase(run: Run) -> Value:
             noises.append(float(node[f"{name}_noise"]))
     if not means:
         return Value(math.nan)
-    return Value(sum(means) / len(means), max(noises))  # nodes wait for each other: their noise is one and the same
+    return Value(sum(means) / len(means), max(noises))  # nodes wait for each other, so their deviations are the same
 
 
 def _last_move(run: Run) -> float:
@@ -150,7 +149,7 @@ def _last_move(run: Run) -> float:
 
 
 class _Watched:
-    """The samples of runs, and how many ranks of all that will be asked for have been."""
+    """Iterates over the samples of runs, and reports the progress after each rank."""
 
     def __init__(self, of: int, progress: Optional[Progress]) -> None:
         self.done, self.of, self.progress = 0, of, progress
@@ -164,13 +163,13 @@ class _Watched:
 
 
 def _samples_after(run: Run, watched: _Watched) -> int:
-    """Those after the last move, of the rank that has fewest."""
+    """Number of samples after the last move, of the rank with the fewest."""
     begin = _last_move(run)
     return min((int((samples.start >= begin).sum()) for _, samples in watched(run) if len(samples)), default=0)
 
 
 def _shares(run: Run, windows: int, watched: _Watched) -> dict[int, Parts]:
-    """By rank: its core time in equal stretches after the last move, in all and by what it did."""
+    """By rank: core time in equal windows after the last move, in total and by activity."""
     begin = _last_move(run)
     end = max((float(samples.end[-1]) for _, samples in watched(run) if len(samples)), default=0.0)
     edges = np.linspace(begin, max(begin, end), windows + 1)
@@ -192,7 +191,7 @@ def _all(ranks: dict[int, Parts]) -> Parts:
 
 
 def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Difference:
-    """Of the shares of one kind, window by window."""
+    """The difference of the shares of one activity, by paired windows."""
     means = [
         Value(float(parts[kind].sum() / parts["all"].sum()) if parts["all"].sum() > 0 else math.nan) for parts in (a, b)
     ]
@@ -203,7 +202,7 @@ def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Diff
 
 
 def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
-    """Half width of the band of the mean of these; neighbours that are alike count for fewer."""
+    """Half width of the confidence interval of the mean. Correlated neighbours reduce the number of independent values."""
     count = len(means)
     off = means - means.mean()
     spread = float((off * off).sum())
@@ -221,27 +220,27 @@ def student(confidence: float, freedom: float) -> float:
 
 
 def _headline(settled: list[Difference]) -> str:
-    clear = [difference for difference in settled if difference.verdict in ("less", "more")]
+    clear = [difference for difference in settled if difference.result in ("less", "more")]
     for difference in clear:
         if difference.relative and difference.noise is not None:
             amount = f"{percent(abs(difference.change), 1)} ± {percent(difference.noise, 1)}"
-            return f"A step takes {amount} {difference.verdict} time in the second run."
+            return f"A step takes {amount} {difference.result} time in the second run."
     if clear:
-        names = [f"{d.verdict} {d.name}" for d in clear]
+        names = [f"{d.result} {d.name}" for d in clear]
         listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         known = any(difference.relative for difference in settled)
-        phases = "phases do not differ beyond noise" if known else "phases cannot be compared"
+        phases = "step times do not differ significantly" if known else "step times cannot be compared"
         return f"The second run has {listed}; {phases}."
     if all(difference.noise is None for difference in settled):
-        return "The records do not tell whether the runs differ: they hold too few phases for a noise band."
-    return "Nothing differs beyond noise."
+        return "The records do not show whether the runs differ: they have too few samples for confidence intervals."
+    return "No statistically significant difference."
 
 
 def _warnings(a: Run, b: Run) -> list[str]:
     found = []
     for name, what in (
         ("command", "commands"),
-        ("instrument", "instruments"),
+        ("instrument", "measurement modes"),
         ("mpi", "MPI libraries"),
         ("openmp", "OpenMP runtimes"),
         ("version", "versions of Steelyard"),
@@ -264,12 +263,12 @@ def _warnings(a: Run, b: Run) -> list[str]:
     for run, which in ((a, "first"), (b, "second")):
         if len(run.nodes) and math.isnan(_phase(run).mean):
             why = ", as it only observed" if run.record["options"].get("observe") == "on" else ""
-            found.append(f"the {which} run has no length of a phase{why}")
+            found.append(f"the {which} run has no step time{why}")
     return found
 
 
 def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
-    """As text, for a terminal."""
+    """The comparison as text, for a terminal."""
     lines = [comparison.headline, *(f"  note: {warning}" for warning in comparison.warnings), ""]
     blocks = [("after the last move", comparison.settled), ("whole run", comparison.whole)]
     if comparison.ranks:
@@ -296,6 +295,6 @@ def _of_ranks(comparison: Comparison) -> list[str]:
     if comparison.ranks_alike and (comparison.ranks or comparison.ranks_alike > 1):
         said.append(
             f"{plural(comparison.ranks_alike, 'other rank' if comparison.ranks else 'rank')} "
-            f"{'does' if comparison.ranks_alike == 1 else 'do'} not differ beyond noise."
+            f"{'does' if comparison.ranks_alike == 1 else 'do'} not differ significantly."
         )
     return said

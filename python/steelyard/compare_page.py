@@ -26,8 +26,8 @@ def html(a: Run, b: Run, names: tuple[str, str], progress: Optional[Progress] = 
         title=f"Steelyard: two runs of {command}",
         run=f"{command} · two runs",
         headline=found.headline,
-        instrument=instrument(b) or instrument(a) or "Real: measured on the cores of the machine on which it ran.",
-        verdict=answers,
+        instrument=instrument(b) or instrument(a) or "Measured on real cores.",
+        answers=answers,
         sections=_sections(found),
         timeline=None,
     )
@@ -44,16 +44,15 @@ def _sections(found: Comparison) -> list[Section]:
     made = [
         Section(
             "differences",
-            "What differs beyond noise, and what does not?",
+            "Which differences are statistically significant?",
             ["After the last move of each run:"] if found.settled else [],
             table=_table(found.settled) if found.settled else None,
-            caption="Bands are those of the variation inside each run, at 95 %. From one run to the next it can be "
-                    "more: repeat what matters.",
+            caption="± is half of the 95 % confidence interval, from the variation within each run. Variation between runs can be larger: repeat important comparisons.",
         )
     ]
     phase = [difference for difference in found.settled if difference.relative]
     if phase:
-        made.append(Section("phases", "Is a phase shorter?", svg=bars(_bars(phase), duration)))
+        made.append(Section("phases", "Did the step time change?", svg=bars(_bars(phase), duration)))
     shares = [difference for difference in found.settled if not difference.relative]
     if shares:
         made.append(Section("shares", "Where does the core time go?", svg=bars(_bars(shares), percent)))
@@ -69,9 +68,9 @@ def _sections(found: Comparison) -> list[Section]:
     made.append(
         Section(
             "whole",
-            "What about the whole runs?",
+            "How do the whole runs differ?",
             table=_table(found.whole),
-            caption="With what came before the moves. One run each has no band for these.",
+            caption="These include the time before the moves. One run each gives no confidence interval for them.",
         )
     )
     return made
@@ -82,9 +81,9 @@ def _bars(differences: Sequence[Difference]) -> list[Bar]:
     for difference in differences:
         kind = {"waiting in OpenMP": "omp", "waiting in MPI": "mpi"}.get(difference.name, "useful")
         kind = "mpi" if difference.name.startswith("rank ") else kind
-        _, a, b, change, verdict = difference.row()
+        _, a, b, change, result = difference.row()
         rows.append(Bar(f"{difference.name}: 1st", [(kind, difference.a.mean)], a, noise=difference.a.noise))
-        rows.append(Bar("2nd", [(kind, difference.b.mean)], b, f"{change}, {verdict}", difference.b.noise))
+        rows.append(Bar("2nd", [(kind, difference.b.mean)], b, f"{change}, {result}", difference.b.noise))
     return rows
 
 
@@ -93,21 +92,18 @@ def _table(differences: Sequence[Difference]) -> Table:
         [Column("", "", False), Column("first"), Column("second"), Column("difference"), Column("", "", False)]
     )
     for difference in differences:
-        name, a, b, change, verdict = difference.row()
+        name, a, b, change, result = difference.row()
         table.add(
             text(name),
             Cell(a, difference.a.mean),
             Cell(b, difference.b.mean),
             Cell(change, difference.change),
-            text(verdict),
-            kind="declined" if verdict == "within noise" else "",
+            text(result),
+            kind="declined" if result == "not significant" else "",
         )
     return table
 
 
 def _shown(found: Comparison) -> str:
-    more = f"Shown are {ROWS} of {len(found.ranks)} that do. " if len(found.ranks) > ROWS else ""
-    return (
-        f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ beyond"
-        " noise."
-    )
+    more = f"{ROWS} of {len(found.ranks)} such ranks are shown. " if len(found.ranks) > ROWS else ""
+    return f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ significantly."

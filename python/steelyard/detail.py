@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Sections of one kind of thing each: loops, tasks, decisions, ranks, nodes."""
+"""Sections with tables of loops, tasks, decisions, ranks and nodes."""
 
 from __future__ import annotations
 
@@ -48,11 +47,8 @@ def loops(run: Run) -> Optional[Section]:
             text(row["why"]),
             kind="" if ours else "declined",
         )
-    caption = "Idle: of the threads' time in the loop. Moved: iterations that other threads than their owners ran. "
-    caption += (
-        "Gain: time that a loop takes less than with the strategy beside it, by the trials of auto, with its noise"
-        " band."
-    )
+    caption = "Idle: share of the threads' time in the loop. Moved: share of iterations that a thread other than their owner ran. "
+    caption += "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto, with its 95 % confidence interval."
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
 
@@ -65,10 +61,9 @@ def tasks(run: Run) -> Optional[Section]:
     hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
     busy = sums["busy_seconds"] / sums["run_seconds"] if sums["run_seconds"] else 0.0
     words = [
-        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the "
-        f"time in runs was spent in tasks. A result took {hops:.2f} transfers on its way home. "
-        + (f"No rank talked to more than {plural(most, 'rank')} of other nodes." if most
-           else "No rank talked to other nodes.")
+        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
+        f"spent in tasks. A result took {hops:.2f} transfers to return to its owner. "
+        + (f"No rank exchanged messages with more than {plural(most, 'rank')} of other nodes." if most else "No rank exchanged messages with other nodes.")
     ]
     order = (
         frame.index
@@ -86,9 +81,9 @@ def tasks(run: Run) -> Optional[Section]:
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
     legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
     caption = (
-        f"Shown are the {len(rows)} of {len(frame)} ranks that took most from others." if len(rows) < len(frame) else ""
+        f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown." if len(rows) < len(frame) else ""
     )
-    return Section("tasks", "Whose tasks did each process execute?", words, legend, bars(rows, number), caption=caption)
+    return Section("tasks", "Where did the tasks that each rank executed come from?", words, legend, bars(rows, number), caption=caption)
 
 
 def tasks_flow(run: Run) -> Optional[Section]:
@@ -109,13 +104,13 @@ def tasks_flow(run: Run) -> Optional[Section]:
     names = (
         "spawned",
         "executed",
-        "taken here",
-        "taken far",
+        "from own node",
+        "from other nodes",
         "results sent",
         "hops",
         "messages",
         "connections",
-        "of possible",
+        "possible connections",
     )
     table = Table(
         [
@@ -129,7 +124,7 @@ def tasks_flow(run: Run) -> Optional[Section]:
         table.add(Cell(str(rank), float(str(rank))), *(count(row[member]) for member in members), inside)
     caption = first_of(len(run.tasks), "ranks")
     return Section(
-        "task-flow", "How many tasks, results and connections did each process have?", table=table, caption=caption
+        "task-flow", "How many tasks, results and connections did each rank have?", table=table, caption=caption
     )
 
 
@@ -138,7 +133,7 @@ def decisions(run: Run) -> Optional[Section]:
     if not len(frame):
         return None
     shown = frame
-    if len(frame) > MOST:  # what was done comes before what was only thought of
+    if len(frame) > MOST:  # moves come before declined plans
         order = frame.assign(declined=frame["outcome"] == "declined")
         order = order.sort_values(["declined", "forecast_gain"], ascending=[True, False])
         shown = order.head(MOST).sort_values("time")
@@ -163,8 +158,7 @@ def decisions(run: Run) -> Optional[Section]:
         table.add(
             seconds(row["time"]),
             *([count(row["node"])] if several else []),
-            # long lists may go on in the next line
-            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "stay"),
+            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"),  # long lists may go on in the next line
             text(row["outcome"] + times),
             Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
             measured,
@@ -172,13 +166,10 @@ def decisions(run: Run) -> Optional[Section]:
             text(row["why"]),
             kind="declined" if row["outcome"] == "declined" else "",
         )
-    caption = "Gains are of the time of a phase, with the band of noise. Declined plans are pale."
+    caption = "Gains are reductions of the step time, with 95 % confidence intervals. Declined plans are pale."
     if len(shown) < len(frame):
-        caption += (
-            f" Shown are the {len(shown)} of {len(frame)} decisions: moves before declined plans, and of each those"
-            " with the largest forecast."
-        )
-    return Section("decisions", "What was decided, why, and what came of it?", table=table, caption=caption)
+        caption += f" {len(shown)} of {len(frame)} decisions are shown: all moves first, then the declined plans with the largest forecast."
+    return Section("decisions", "What was decided, why, and with which outcome?", table=table, caption=caption)
 
 
 def ranks(run: Run) -> Optional[Section]:
@@ -219,8 +210,8 @@ def ranks(run: Run) -> Optional[Section]:
             count(row["regions"]),
             count(row["mpi_calls"]),
         )
-    caption = f"Shown are the {MOST} of {number(len(frame))} ranks that waited most." if len(shown) < len(frame) else ""
-    return Section("ranks", "What did each rank do in all?", table=table, caption=caption)
+    caption = f"The {MOST} of {number(len(frame))} ranks that waited longest are shown." if len(shown) < len(frame) else ""
+    return Section("ranks", "How did each rank spend its time?", table=table, caption=caption)
 
 
 def nodes(run: Run) -> Optional[Section]:
@@ -234,8 +225,8 @@ def nodes(run: Run) -> Optional[Section]:
             Column("ranks"),
             Column("cores", meaning("node", "cores")),
             Column("topology", "", False),
-            Column("phases", meaning("node", "phases")),
-            Column("marked by", meaning("node", "phase_source"), False),
+            Column("steps", meaning("node", "phases")),
+            Column("steps found by", meaning("node", "phase_source"), False),
             Column("before", meaning("node", "phase_before")),
             Column("after", meaning("node", "phase_after")),
             Column("nothing moved because", meaning("node", "nothing_moved"), False),
@@ -261,7 +252,7 @@ def nodes(run: Run) -> Optional[Section]:
         )
     return Section(
         "nodes",
-        "What did each node have, and how long were its phases?",
+        "What did each node have, and how long were its steps?",
         table=table,
         caption=first_of(len(run.nodes), "nodes"),
     )

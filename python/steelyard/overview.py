@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Sections of the run as a whole: where time went, who waited for whom, whether it helped."""
+"""Sections about the whole run: core time, waits, critical ranks, moves of cores and their effect."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ def core_time(run: Run) -> Optional[Section]:
             )
         )
     more = (
-        f"Shown are the {len(order)} of {len(frame)} ranks that waited most in MPI."
+        f"The {len(order)} of {len(frame)} ranks that waited longest in MPI are shown."
         if len(frame) > len(order) > 0
         else ""
     )
@@ -52,18 +51,18 @@ def activity(run: Run) -> Optional[Section]:
     if not has_samples(run):
         return None
     caption = (
-        "A row is a rank. Where a pixel holds more than one activity, their colours are mixed by share; once zoomed "
-        "in, each sample computes first and waits in MPI then. Drag to move; the wheel zooms time once the picture was "
-        "clicked, with Shift ranks; double-click, arrow keys, + and − work, too."
+        "Each row is a rank. If a pixel covers several activities, it shows their colours mixed by share. Zoomed in, each sample "
+        "is drawn as computing, followed by waiting in MPI. Drag to move. Click the chart, then use the mouse wheel to zoom time, "
+        "or Shift and the wheel to zoom ranks. Double-click, arrow keys, + and − also work."
     )
     if moves := int((run.decisions["outcome"] != "declined").sum()):
-        caption += " Dashed lines: cores moved."
+        caption += " Dashed lines mark moves of cores."
         if moves > LINES:
-            caption += f" They are drawn where no more than {LINES} of the {number(moves)} are in the picture: zoom in."
+            caption += f" To see them, zoom in until at most {LINES} of the {number(moves)} moves are in the chart."
     caption += _merged(run)
     return Section(
         "timeline",
-        "Who computes, who waits, and when?",
+        "When does each rank compute or wait?",
         legend=timeline_legend(run),
         canvas="activity",
         height=_height(run),
@@ -72,7 +71,7 @@ def activity(run: Run) -> Optional[Section]:
 
 
 def _merged(run: Run) -> str:
-    """How much a sample is, where it is more than one phase of the program."""
+    """How many steps a sample covers, if it is more than one."""
     lists = [(rank["node"], rank["timeline"]) for rank in run.record["ranks"]]
     counts = [(node, timeline["samples"] if isinstance(timeline, dict) else len(timeline)) for node, timeline in lists]
     phases = run.nodes["phases"].to_dict()
@@ -80,8 +79,8 @@ def _merged(run: Run) -> str:
     if length < 1.5:
         return ""
     return (
-        f" A sample is about {number(round(length))} phases of the program: {number(kept)} were kept of a rank. "
-        "With --timeline-samples=N, the next run keeps up to N, none shorter than 2 ms."
+        f" Each sample covers about {number(round(length))} steps; {number(kept)} samples per rank were recorded. "
+        "To record more, use --timeline-samples=N (a sample is never shorter than 2 ms)."
     )
 
 
@@ -90,16 +89,13 @@ def cores(run: Run) -> Optional[Section]:
         return None
     before, after = run.ranks["threads_at_start"], run.ranks["threads_at_end"]
     changed = int((before != after).sum())
-    words = f"All {plural(len(before), 'rank')} ended with the cores that they began with."
+    words = f"All {plural(len(before), 'rank')} ended with the number of cores that they started with."
     if changed:
-        words = f"{plural(changed, 'rank')} of {number(len(before))} ended with other cores than they began with."
+        words = f"{plural(changed, 'rank')} of {number(len(before))} ended with more or fewer cores than at the start."
     most = max(most_threads(rank["timeline"]) for rank in run.record["ranks"])
-    caption = (
-        f"The darker or higher, the more threads a rank has; the most is {most}. The picture follows the zoom of the"
-        " one above."
-    )
+    caption = f"Darker or higher means more threads per rank, at most {most}. The chart follows the zoom of the timeline above."
     return Section(
-        "cores", "How many cores did each process have?", [words], canvas="cores", height=_height(run), caption=caption
+        "cores", "How many cores did each rank have?", [words], canvas="cores", height=_height(run), caption=caption
     )
 
 
@@ -116,18 +112,18 @@ def phases(run: Run) -> Optional[Section]:
     noises = run.nodes[["phase_before_noise", "phase_after_noise"]].to_dict("index")
     for gain in shown:
         before, after = noises[gain.node].values()
-        name = f"node {gain.node}" if len(run.nodes) > 1 else "a phase"
+        name = f"node {gain.node}" if len(run.nodes) > 1 else "a step"
         rows.append(Bar(f"{name}, before", [("mpi", gain.before)], duration(gain.before), noise=before))
         words = f"{duration(gain.after)}: {band(abs(gain.value), gain.noise)} {'less' if gain.value > 0 else 'more'}"
         rows.append(
             Bar("after", [("useful", gain.after)], words if len(shown) <= 3 else duration(gain.after), words, after)
         )
     caption = (
-        "A phase is what the program repeats between collectives or steps. The bands at the ends of the bars are noise."
+        "A step is one iteration of the program's main loop. The ranges at the ends of the bars are 95 % confidence intervals."
     )
     if len(found) > len(shown):
-        caption += f" Shown are the {len(shown)} of {len(found)} nodes that gained most."
-    return Section("phases", "Did the moves make a phase shorter?", svg=bars(rows, duration), caption=caption)
+        caption += f" The {len(shown)} of {len(found)} nodes with the largest gain are shown."
+    return Section("phases", "Did the moves make a step shorter?", svg=bars(rows, duration), caption=caption)
 
 
 def waited_for(run: Run) -> Optional[Section]:
@@ -140,19 +136,19 @@ def waited_for(run: Run) -> Optional[Section]:
         words = f"{duration(row['sum'])} by {plural(int(row['count']), 'rank')}"
         rows.append(Bar(f"rank {rank}", [("mpi", float(row["sum"]))], words))
     told = (
-        f"For {percent(min(1.0, known / all_waits))} of the time that ranks spent in MPI, it is known who came last."
+        f"The critical rank is known for {percent(min(1.0, known / all_waits))} of the time that ranks spent in MPI."
         if all_waits > 0
         else ""
     )
     more = (
-        f" Shown are the {ROWS} of {len(by_cause)} ranks that were waited for longest." if len(by_cause) > ROWS else ""
+        f" The {ROWS} of {len(by_cause)} ranks that caused most waiting are shown." if len(by_cause) > ROWS else ""
     )
     return Section(
         "waits",
-        "Who was waited for?",
+        "Which ranks were on the critical path?",
         [told + more],
         svg=bars(rows, duration),
-        caption="Summed over the ranks that waited.",
+        caption="Each bar is the time that other ranks waited for this rank, summed over the waiting ranks.",
     )
 
 
@@ -181,5 +177,5 @@ def efficiency(run: Run) -> Optional[Section]:
         )
         for member, name, depth in tree
     ]
-    words = ["As POP and TALP split it: each is the product of those that are indented below it."]
-    return Section("efficiency", "What is efficiency lost to?", words, svg=bars(rows, percent, 1.0))
+    words = ["Factors of POP and TALP: each is the product of the factors that are indented below it."]
+    return Section("efficiency", "What lowers the parallel efficiency?", words, svg=bars(rows, percent, 1.0))

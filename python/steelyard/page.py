@@ -30,8 +30,8 @@ def html(run: Run, progress: Optional[Progress] = None) -> str:
         title=f"Steelyard: {command}",
         run=f"{command} · {_size(run)} · {run.record['started'].replace('T', ' ').replace('Z', ' UTC')}",
         headline=found.headline,
-        instrument=instrument(run) or "Real: measured on the cores of the machine on which it ran.",
-        verdict=answers,
+        instrument=instrument(run) or "Measured on real cores.",
+        answers=answers,
         sections=shown,
         timeline={"head": head, "blocks": timeline.blocks} if timeline else None,
     )
@@ -56,7 +56,7 @@ def render(sections: list[Section], timeline: Optional[dict[str, Any]], **values
 
 
 def _unbroken(value: Any) -> Any:
-    """No line ends between a figure and its unit or its noise band."""
+    """Prevents line breaks between a value and its unit or its confidence interval."""
     if type(value) is not str:
         return value
     return value.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
@@ -69,7 +69,7 @@ def _size(run: Run) -> str:
 
 
 def _moves(run: Run) -> list[dict[str, float]]:
-    """When cores moved by plan, with the rows of the ranks that it was about."""
+    """Times of the moves of cores, with the rows of the ranks of that node."""
     rows: dict[int, list[int]] = {}
     for row, rank in enumerate(run.record["ranks"]):
         rows.setdefault(rank["node"], []).append(row)

@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""How far long work is and how long it will take, on a terminal; nothing elsewhere, or where `rich` is missing."""
+"""A progress bar on a terminal, with the remaining time. Nothing is shown elsewhere, or if `rich` is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ Told = Optional[Callable[[int, int], None]]
 
 @contextlib.contextmanager
 def bar(words: str, wanted: bool = True) -> Iterator[Told]:
-    """A function to call with (done, of), or None where nobody watches."""
+    """Yields a function to call with (done, of), or None if standard error is no terminal."""
     if not (wanted and sys.stderr.isatty()):
         yield None
         return

@@ -52,10 +52,10 @@ class Run:
     """
 
     record: dict[str, Any]
-    """The file as it is; of an older one, with the options as they are named now."""
+    """The content of the file. Options of older files have their current names."""
 
     def __repr__(self) -> str:
-        """In a line: a record may have megabytes."""
+        """One line, since a record may have megabytes."""
         nodes, ranks = len(self.record["nodes"]), len(self.record["ranks"])
         command = " ".join(self.record["command"])
         return (
@@ -65,21 +65,25 @@ class Run:
     _timelines: list[Union[Samples, Packed]] = field(default_factory=list, repr=False)
 
     def samples(self) -> Iterator[tuple[int, Samples]]:
-        """Each rank with its timeline in columns (see `Samples`), one after the other: for records whose whole timeline
-        is too large for one data frame."""
+        """Iterates over the ranks with their timelines in columns (see `Samples`), for records whose timelines together are
+        too large for one data frame."""
         for index, rank in enumerate(self.record["ranks"]):
             known = self._timelines[index] if self._timelines else unpack(rank["timeline"])
             yield rank["rank"], known.unpack() if isinstance(known, Packed) else known
 
     @functools.cached_property
     def ranks(self) -> pd.DataFrame:
-        """One row a rank, indexed by it: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling,
-        fixed_reason, cpu (s on a core, of all threads) and preempted (times that one had to leave it to another; both 0
-        where they are not known), and the rank's totals. Of those, wall, serial, mpi, region_wall are wall time;
-        region_useful, omp_imbalance, omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed are
-        thread time; came_late is the part of borrowed on cores that came while a region ran; quiesced is the part of
-        mpi asleep in phases; regions, virtual_regions (those with virtual threads) and mpi_calls are counts. Derived:
-        busy (wall time outside MPI) and useful (thread time of computing)."""
+        """One row per rank, indexed by rank.
+
+        Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals, cpu (CPU
+        time of all threads, s) and preempted (preemptions of its threads). The last two are 0 if they are not known.
+
+        Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance, omp_scheduling,
+        omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on cores that joined a running
+        region), quiesced (of mpi, asleep in phases). Counts: regions, virtual_regions (those with virtual threads), mpi_calls.
+
+        Derived: busy (wall time outside MPI) and useful (thread time of computing).
+        """
         totals = _properties("totals")
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
@@ -96,7 +100,7 @@ class Run:
 
     @functools.cached_property
     def waits(self) -> pd.DataFrame:
-        """Who waited for whom, where that is known: rank, waited_for (a rank), seconds."""
+        """Known waits, by waiting rank and critical rank: rank, waited_for (the critical rank), seconds."""
         rows = [
             {"rank": rank["rank"], "waited_for": int(cause), "seconds": seconds}
             for rank in self.record["ranks"]
@@ -106,8 +110,8 @@ class Run:
 
     @functools.cached_property
     def timeline(self) -> pd.DataFrame:
-        """What each rank did when: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time), threads;
-        and of what it waited, lent (core time offered to others) and quiesced (wall time asleep in a phase)."""
+        """The activities of each rank over time: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time),
+        threads. Parts of the waits: lent (core time offered to other ranks) and quiesced (wall time asleep in a phase)."""
         kinds = {**_properties("sample"), **dict.fromkeys(RARE, "float64")}
         parts = list(self.samples())
         columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts],
@@ -118,45 +122,51 @@ class Run:
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
-        """Every plan, taken or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome (declined,
-        taken, confirmed or undone), measured_gain, measured_noise, repeats."""
+        """All plans, carried out or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome (`declined`,
+        `taken`, `confirmed` or `undone`), measured_gain, measured_noise, repeats."""
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property
     def loops(self) -> pd.DataFrame:
-        """One row a loop with schedule(runtime), dynamic or guided, by its site: ranks, executions, iterations,
-        threads, strategy, why, time, and the fractions idle and stolen; gain with gain_noise, as fractions of the time
-        with the strategy `against`, where that is not empty. Empty where the record is older than this table."""
+        """One row per loop with schedule(runtime), dynamic or guided, indexed by its site.
+
+        Columns: ranks, executions, iterations, threads, strategy, why, time, and the fractions idle and stolen. If `against`
+        names a strategy, gain and gain_noise are fractions of the time with that strategy. Empty if the record is older than
+        this table.
+        """
         frame = _frame(self.record.get("loops", []), _properties("loop"))
         return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
     def kept_regions(self) -> pd.DataFrame:
-        """One row a region that kept the program's thread count because it queries thread IDs, by its site: function
-        (that it is in; empty if the program has no symbols), ranks, and time (of all ranks). Empty where there were
-        none."""
+        """One row per region that kept its thread count because it queries thread IDs, indexed by its site: function (empty if
+        the program has no symbols), ranks, and time (of all ranks)."""
         return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
 
     @functools.cached_property
     def tasks(self) -> pd.DataFrame:
-        """One row a rank whose task pools were freed: runs, spawned, executed, stolen_local (tasks taken from ranks of
-        the same node) and stolen_remote (from other nodes), results_sent and the hops that these took, messages,
-        connections and degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had
-        none."""
+        """One row per rank with task pools that were freed.
+
+        Columns: runs, spawned, executed, stolen_local (tasks taken from ranks of the same node), stolen_remote (from other
+        nodes), results_sent and their hops, messages, connections, degree, busy_seconds and run_seconds (thread time in tasks
+        and in runs). Empty if the run had no pools.
+        """
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property
     def collectives(self) -> pd.DataFrame:
-        """One row a rank whose broadcasts Steelyard looked at: calls, of those shared (through shared memory alone),
-        tree (between nodes as well) and library (left or given back), late (to which it came after the data) and behind
-        (s, the sum of those). Where ways were compared, for shared and library each: looks, the mean wait in these, and
-        its noise. Of library, by why: left_threads, left_boards, left_first, left_length, left_choice, left_memory,
-        left_nodes. Empty where there were none."""
+        """One row per rank whose broadcasts Steelyard intercepted.
+
+        Columns: calls. Parts of calls: shared (through shared memory alone), tree (also between nodes), library (handled by the
+        MPI library). late (broadcasts to which the rank was late) and behind (sum of its lateness, s). If trials compared both
+        ways, for shared and library each: looks (trials), their mean wait, and its noise. Parts of library, by reason:
+        left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes.
+        """
         return self._over_board("broadcasts")
 
     @functools.cached_property
     def scatters(self) -> pd.DataFrame:
-        """The same of its scatters, which go over no tree. Empty where there were none, or the record is older."""
+        """The same for scatters, which use no trees. Empty if there were none, or if the record is older than this table."""
         return self._over_board("scatters")
 
     def _over_board(self, operation: str) -> pd.DataFrame:
@@ -167,9 +177,9 @@ class Run:
 
     @functools.cached_property
     def trees(self) -> pd.DataFrame:
-        """The trees of broadcasts between nodes, one row a position of each (0: the root; who stands at another gets
-        the data from the one without its lowest bit): tree, position, and the ranks that stood there, first and last
-        (-1: none)."""
+        """The broadcast trees between nodes, one row per position: tree, position, and the ranks that were there at first and at
+        last (-1: none). Position 0 is the root. Another position receives the data from the position without its lowest set
+        bit."""
         rows = [
             {"tree": number, "position": position, "first": first, "last": last}
             for number, tree in enumerate(self.record.get("trees", []))
@@ -179,26 +189,26 @@ class Run:
 
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:
-        """One row a node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before and
+        """One row per node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before and
         phase_after with their noise, nothing_moved."""
         return _frame(self.record["nodes"], _properties("node")).set_index("index")
 
     @property
     def metrics(self) -> pd.Series:
-        """Efficiencies, 0 to 1, as POP and TALP split them."""
+        """Efficiencies of POP and TALP, 0 to 1."""
         return pd.Series(self.record["metrics"], dtype="float64", name="efficiency")
 
 
 def load(path: PathLike, progress: Optional[Progress] = None) -> Run:
     """Reads a run record of any schema version up to this one. Raises OSError, or InvalidRecord with what is wrong.
 
-    `progress(done, of)` is told how far it is, at each rank that has been read, and at each that has been checked.
+    `progress(done, of)` is called after each rank that was read, and after each rank that was checked.
     """
     return Run(*_read(path, progress))
 
 
 def validate(path: PathLike) -> None:
-    """Raises InvalidRecord with all that is wrong with the file, and where; OSError where it cannot be read."""
+    """Raises InvalidRecord with all errors and their places, or OSError if the file cannot be read."""
     _read(path)
 
 
@@ -218,8 +228,8 @@ def _read(
 
 
 class _Counted:
-    """Counts the ranks as they are read, and then as they are checked. Nodes, which tell how many there will be, stand
-    in front of them."""
+    """Counts the ranks as they are read, and again as they are checked. Nodes come before ranks in the file and give the
+    number of ranks."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress

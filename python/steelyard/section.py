@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""A section of the page, and what sections share."""
+"""A section of the page, and helpers that sections share."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ MOST = 256  # rows of a table, so that the page stays small
 LINES = 200  # of moves in a picture; more would hide it
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
-RARE = (("lent", "waiting, its cores offered to others"), ("quiesced", "asleep while others work in a phase"))
+RARE = (("lent", "waiting, with its cores lent"), ("quiesced", "asleep while other ranks work in a phase"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def core_shares(run: Run) -> pd.DataFrame:
 
 
 def timeline_legend(run: Run) -> Sequence[tuple[str, str]]:
-    """What the timeline shows: what is rare, where the record has it."""
+    """The legend of the timeline; rare activities are listed only if the record has them."""
     packed = [rank["timeline"] for rank in run.record["ranks"] if isinstance(rank["timeline"], dict)]
     return (*ACTIVITY, *((kind, words) for kind, words in RARE if any(kind in timeline for timeline in packed)))
 
@@ -72,4 +71,4 @@ def has_samples(run: Run) -> bool:
 
 
 def first_of(rows: int, noun: str) -> str:
-    return f"Shown are the first {MOST} of {number(rows)} {noun}." if rows > MOST else ""
+    return f"The first {MOST} of {number(rows)} {noun} are shown." if rows > MOST else ""

@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The sections of the page: each answers the question in its title, or says in a sentence why the record cannot."""
+"""The sections of the page. Each answers the question in its title; the last ones say which data the record lacks."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from .section import Section, has_samples
 
 
 def sections(run: Run) -> list[Section]:
-    """Those that the record has data for, then one that names the others."""
+    """The sections for which the record has data, then a section that names the others."""
     makers: list[Callable[[Run], Optional[Section]]] = [
         core_time,
         activity,
@@ -36,27 +35,25 @@ def sections(run: Run) -> list[Section]:
 
 
 def absent(run: Run) -> Optional[Section]:
-    """What somebody may look for here, and why it is not there."""
+    """The sections that a reader may expect, and why the record has no data for them."""
     items = []
     if not has_samples(run):
         items.append(
-            "No timeline and no cores over time: the record has no samples. It was made with --timeline-samples=0, "
-            "or no phase ended."
+            "No timeline: the record has no samples, because of --timeline-samples=0 or because no step ended."
         )
     if not len(run.waits) and len(run.ranks) > 1:
-        items.append("Who was waited for is not known: no collective was seen on whose members Steelyard could look.")
+        items.append("Critical ranks are not known: Steelyard saw no collective for which it can tell the last rank to arrive.")
     if not len(run.collectives):
-        items.append("No broadcasts: Steelyard had taken none over (--collectives=auto or on does).")
+        items.append("No broadcasts: Steelyard took over none. To take them over, use --collectives=auto or --collectives=on.")
     elif not run.record.get("trees"):
-        items.append("No trees of broadcasts: no communicator spans nodes, or each made too few broadcasts for one.")
+        items.append("No broadcast trees: no communicator spans nodes, or each had too few broadcasts to build a tree.")
     if not len(run.loops):
         items.append(
-            "No loops: the program has none with schedule(runtime), dynamic or guided that Steelyard can divide, or "
-            "the record is older."
+            "No loops: the program has no loop with schedule(runtime), dynamic or guided that Steelyard can take over, or the record is older."
         )
     if not len(run.tasks):
-        items.append("No tasks: the program called no task pool of Steelyard's.")
-    return Section("absent", "What is not here, and why?", items=items) if items else None
+        items.append("No tasks: the program does not use Steelyard's task pools.")
+    return Section("absent", "What is missing here, and why?", items=items) if items else None
 
 
 def how(run: Run) -> Section:
@@ -64,9 +61,8 @@ def how(run: Run) -> Section:
     told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value not in ("", "none")]
     items = [
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
-        f"Seen at work: {', '.join(record['intercepted']) or 'nothing'}.",
+        f"Intercepted: {', '.join(record['intercepted']) or 'nothing'}.",
         f"Options: {' '.join(told) or 'none'}.",
-        'The same numbers as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks, run.timeline, '
-        'run.decisions.',
+        'The same data in Python, as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks, run.timeline, run.decisions.',
     ]
     return Section("how", "How was this measured?", items=items)

@@ -17,7 +17,7 @@ from .words import band, core_time, counts, duration, number, numbered, percent,
 WORTH_A_LINE = 0.05  # of a rank's time in MPI
 FAR_BELOW = 0.75  # of its useful time on a core
 PREEMPTED, OFTEN_PREEMPTED = 10, 100  # times a second a rank: at the least; whatever the CPU time
-MUCH_BORROWED = 0.05  # cores, in all: their owners' looks explain what is seen
+MUCH_BORROWED = 0.05  # cores, in all: their owners' polling explains the preemptions
 PRINTED = 5e-3  # s; less would be printed as nothing
 
 
@@ -95,7 +95,7 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
     lost = shares(run)
     waiting = f"{percent(lost.mpi)} of the core time was spent waiting in MPI"
     if run.record["options"].get("observe") == "on":
-        return f"{waiting}; Steelyard only watched."
+        return f"{waiting}; Steelyard only observed."
     if not len(moves):
         also = _other_moves(run)
         return f"{waiting}; no cores were moved by plan{', but ' + also if also else ''}."
@@ -197,7 +197,7 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     if len(moves) > 1:
         times = f"{len(moves)} times, from {duration(moves['time'].min())} to {duration(moves['time'].max())}"
     stayed = moves.assign(gain=moves["forecast_gain"].where(moves["outcome"] != "undone", 0.0))
-    main = stayed.groupby("node")["gain"].max().idxmax()  # where most was expected of a move that stayed
+    main = stayed.groupby("node")["gain"].max().idxmax()  # the node with the largest forecast of a move that was kept
     ranks = run.ranks[run.ranks["node"] == main]
     before, after = list(ranks["threads_at_start"]), list(ranks["threads_at_end"])
     change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"
@@ -264,14 +264,14 @@ def _notes(run: Run) -> list[str]:
 
 
 def _busy(run: Run) -> Optional[str]:
-    """Where others had the cores, as the terminal says it (src/observe/summary.cpp)."""
+    """A note if other programs used the cores, as on the terminal (src/observe/summary.cpp)."""
     ranks, wall = run.ranks, float(run.record["wall"])
     if run.record["instrument"] != "real" or wall < 1 or not len(ranks) or (ranks["cpu"] <= 0).any():
         return None
     on_core = float(ranks["cpu"].sum() / ranks["useful"].sum()) if ranks["useful"].sum() > 0 else 1.0
     a_second = float(ranks["preempted"].sum()) / (wall * len(ranks))
     starved = on_core < FAR_BELOW and a_second > PREEMPTED
-    # Who borrows a core is put off it whenever its owner looks at what it waits for.
+    # A borrower is preempted each time the owner of the core wakes up to check its wait.
     lends = float(ranks["borrowed"].sum()) > MUCH_BORROWED * wall
     if not starved and (lends or a_second <= OFTEN_PREEMPTED):
         return None
@@ -289,11 +289,11 @@ def _busy(run: Run) -> Optional[str]:
 
 
 def instrument(run: Run) -> Optional[str]:
-    """What the times are worth, where they are not those of real cores."""
+    """How the times were measured, unless on real cores."""
     if run.record["instrument"] == "emulated" or run.nodes["emulated"].any():
-        return "Emulated: threads sleep instead of computing. Times say how waits move, not how fast cores are."
+        return "Emulated: threads sleep instead of computing. Times show how waits change, not how fast cores are."
     if run.record["instrument"] == "simulated":
-        return "Simulated: the times are those of a model, not of a machine."
+        return "Simulated: times come from a model, not from a machine."
     return None
 
 

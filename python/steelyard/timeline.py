@@ -1,11 +1,9 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Draws two runs of a program, one above the other: what each rank did when.
+"""Draws two runs of a program, one above the other: the activities of each rank over time.
 
     python -m steelyard.timeline without.json with.json -o timeline.svg
 
-The first record comes from `steelyard run --observe`, the second from `steelyard run`. A row is a rank and a bar is as
-thick as the rank has threads, so an area of the picture is core time: of computing, of waiting in OpenMP, of waiting in
-MPI.
+The first record comes from `steelyard run --observe`, the second from `steelyard run`. Each row is a rank. The thickness of a bar is the
+number of threads, so areas are core time: computing, waiting in OpenMP, waiting in MPI.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ WIDTH, LEFT, RIGHT, TOP = 960, 70, 106, 46
 HEAD, GAP, FOOT = 26, 18, 54  # above a panel, below it, and below all
 KINDS = {"useful": "computing", "omp": "waiting in OpenMP", "mpi": "waiting in MPI"}
 
-# A card of its own, so that the text stays readable on whatever page shows it.
+# The picture has its own background, so that the text is readable on every page.
 STYLE = """
 text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #24292f }
 .title { font-size: 14px; font-weight: 600 } .small { font-size: 11px; fill: #57606a } .end { text-anchor: end }
@@ -50,9 +48,8 @@ def draw(without: Run, with_: Run) -> str:
     height = math.ceil(bottom) + FOOT - GAP
     note = _text(LEFT, bottom - GAP + 40, _note(without, with_), "small")
     head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        'role="img">',
-        f"<title>What {len(without.ranks)} ranks do, without and with Steelyard</title>",
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+        f"<title>Activities of {len(without.ranks)} ranks, without and with Steelyard</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
     ]
@@ -60,7 +57,7 @@ def draw(without: Run, with_: Run) -> str:
 
 
 def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float) -> tuple[list[str], float]:
-    """A title and a row for each rank. Returns the y below them, too."""
+    """A title and a row for each rank. Also returns the y position below them."""
     ranks = run.ranks
     lane = min(24.0, max(2.0, 400 / max(1, len(ranks))))
     first = top + HEAD
@@ -94,8 +91,8 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
 
 
 def _bars(run: Run, most: int) -> Iterator[tuple[str, int, float, float, float, float]]:
-    """kind, rank, begin, length, and from which thread to which: a sample is computing first and MPI then, as it is in
-    a program whose MPI calls end what it computes."""
+    """kind, rank, begin, length, first and last thread. A sample is drawn as computing, followed by MPI: most programs compute and
+    then call MPI."""
     for rank, samples in run.samples():
         columns = (samples.start, samples.end, samples.useful, samples.omp_wait, samples.mpi_wait, samples.threads)
         for start, end, useful, omp_wait, mpi_wait, threads in zip(*(column.tolist() for column in columns)):
@@ -118,7 +115,7 @@ def _headline(name: str, run: Run) -> str:
 
 
 def _moves(run: Run) -> list[float]:
-    """When cores changed their owner by plan."""
+    """Times of the moves of cores."""
     return list(run.decisions[run.decisions["outcome"] != "declined"]["time"])
 
 
@@ -128,7 +125,7 @@ def _axis(bottom: float, scale: float, end: float) -> Iterable[str]:
 
 
 def _note(without: Run, with_: Run) -> str:
-    """What the times are worth, and what the second run was told."""
+    """How times were measured, and the options of the second run."""
     topologies = ", ".join(dict.fromkeys(with_.nodes["topology"]))
     nodes, ranks = len(with_.nodes), len(with_.ranks)
     instrument = with_.record["instrument"]
@@ -146,7 +143,7 @@ def _legend() -> Iterable[str]:
         yield f'<rect class="{kind}" x="{x:.0f}" y="20" width="14" height="14" rx="2"/>'
         yield _text(x + 20, 32, words, "")
         x += 52 + 7 * len(words)
-    yield _text(WIDTH - 16, 32, "a bar is as thick as the rank has threads", "small end")
+    yield _text(WIDTH - 16, 32, "thickness of a bar: number of threads", "small end")
 
 
 def _ticks(end: float) -> list[float]:
@@ -170,15 +167,15 @@ def _length(run: Run) -> float:
 
 
 def _most_threads(run: Run) -> int:
-    """As thick as a row: what the largest rank owns. Who borrows more for a moment is drawn no thicker than this."""
+    """Threads that fill a row: those of the largest rank. Bars of ranks that borrow more cores are not drawn thicker."""
     return max(1, int(run.ranks[["threads_at_start", "threads_at_end"]].to_numpy().max()))
 
 
 def _obstacle(without: Run, with_: Run) -> Optional[str]:
-    """Why these two records do not make a picture that tells the truth."""
+    """Why these two records cannot be compared in one picture; None if they can."""
     options = without.record["options"]
     if options.get("observe") != "on" and options.get("cores") != "off":
-        return "the first record is of a run in which cores were moved: make it with `steelyard run --observe`"
+        return "in the first run, cores were moved: record it with `steelyard run --observe`"
     if without.record["command"] != with_.record["command"]:
         return "the records are of different commands: {} and {}".format(
             *(" ".join(run.record["command"]) for run in (without, with_))
@@ -192,11 +189,10 @@ def _obstacle(without: Run, with_: Run) -> Optional[str]:
 
 
 def main(arguments: Optional[list[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m steelyard.timeline",
-                                     description="Draws a run without and one with Steelyard.")
+    parser = argparse.ArgumentParser(prog="python -m steelyard.timeline", description="Draws a run without Steelyard and a run with Steelyard.")
     parser.add_argument("without", type=Path, help="record of `steelyard run --observe`")
     parser.add_argument("with_", metavar="with", type=Path, help="record of `steelyard run`")
-    parser.add_argument("-o", "--output", type=Path, help="the SVG file; standard output, where not given")
+    parser.add_argument("-o", "--output", type=Path, help="the SVG file; default: standard output")
     options = parser.parse_args(arguments)
     try:
         without, with_ = load(options.without), load(options.with_)

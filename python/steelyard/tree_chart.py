@@ -1,6 +1,5 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""A binomial tree as SVG that takes its colours from the page: all of it, or of a large one the ranks that matter, with
-how many others each of them stands for."""
+"""A binomial tree as SVG that takes its colours from the page. Of a large tree, only the ranks that matter are drawn, each with
+the number of hidden ranks below it."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ class Node:
 
 
 def charts(tree: Tree, most: float) -> tuple[str, str]:
-    """At first and at last, with the same ranks in both. `most`: s, the lateness with the strongest colour."""
+    """Two charts, at first and at last, with the same ranks in both. `most`: s, the lateness with the strongest colour."""
     shown = None if _fits(tree.first) and _fits(tree.last) else _of_interest(tree)
     return _chart(tree, tree.first, tree.last, shown, most), _chart(tree, tree.last, tree.first, shown, most)
 
@@ -79,8 +78,7 @@ def _pill(rank: int) -> float:
 
 
 def _of_interest(tree: Tree) -> set[int]:
-    """Of the late ranks those with most others below them, who leads in their place, and who stands now where they
-    stood."""
+    """The late ranks with most ranks below them, the ranks that lead their nodes instead, and those now at their positions."""
     where, now = ({rank: position for position, rank in enumerate(order)} for order in (tree.first, tree.last))
 
     def held_up(rank: int) -> int:
@@ -103,7 +101,7 @@ def _chart(tree: Tree, order: Sequence[int], other: Sequence[int], shown: Option
         f'<svg class="tree" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img" '
         f'aria-label="tree of {plural(len(order), "node")}">'
     ]
-    out += [_edge(node) for node in nodes] + [_via(node) for node in nodes]  # words lie on lines, never below them
+    out += [_edge(node) for node in nodes] + [_via(node) for node in nodes]  # text is drawn on top of lines
     for node in nodes:
         receivers = behind(node.position, len(order))
         before = behind(elsewhere[node.rank], len(other)) if node.rank in elsewhere else None
@@ -112,7 +110,7 @@ def _chart(tree: Tree, order: Sequence[int], other: Sequence[int], shown: Option
 
 
 def _nodes(order: Sequence[int], shown: Optional[set[int]]) -> list[Node]:
-    """The root first; who is above stands before who is below, and the largest subtree first."""
+    """The root first; parents before their children, and the largest subtree first."""
     drawn: dict[int, Node] = {}
     hidden: dict[int, int] = {}  # by position: of those drawn above
     for position, rank in enumerate(order):
@@ -126,7 +124,7 @@ def _nodes(order: Sequence[int], shown: Optional[set[int]]) -> list[Node]:
             node.above = drawn[above]
     for node in drawn.values():
         node.hidden = hidden.get(node.position, 0)
-    for node in reversed(drawn.values()):  # who is sent to first stands farthest
+    for node in reversed(drawn.values()):  # the child that is sent to first stands leftmost
         if node.above is not None:
             node.above.below.append(node)
     return list(drawn.values())
@@ -172,8 +170,8 @@ def _pill_of(node: Node, late: Optional[float], most: float, receivers: int, bef
     there."""
     width, colour = _pill(node.rank), shade(late, most)
     words = f"rank {node.rank}: {'in time' if late is None else duration(late) + ' late'}; "
-    words += f"{plural(receivers, 'other')} {'gets' if receivers == 1 else 'get'} the data through it, "
-    words += "and the other picture does not have it" if before is None else f"{number(before)} in the other picture"
+    words += f"{plural(receivers, 'rank')} {'receives' if receivers == 1 else 'receive'} the data through it, "
+    words += "and it is not in the other picture" if before is None else f"{number(before)} in the other picture"
     path = " ".join(str(above.rank) for above in node.path())
     moved = " moved" if before != receivers else ""
     out = (

@@ -1,6 +1,5 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Trees of broadcasts between nodes: who stood where, who came late, and whom that held up. Told in the same words as
-by the terminal (src/observe/late_in_trees.cpp)."""
+"""Broadcast trees between nodes: positions of ranks, late ranks, and the ranks that they delayed. The sentences are those of the
+terminal (src/observe/late_in_trees.cpp)."""
 
 from __future__ import annotations
 
@@ -14,25 +13,25 @@ TOLD = 4  # trees
 
 
 def parent(position: int) -> int:
-    """A binomial tree: who stands at a position gets the data from the one without its lowest bit."""
+    """In a binomial tree, a position receives the data from the position without its lowest set bit."""
     return position & (position - 1)
 
 
 def behind(position: int, size: int) -> int:
-    """Positions that get the data through this one."""
+    """Number of positions that receive the data through this position."""
     return min(position & -position if position else size, size - position) - 1
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Ranks by position, the root first, at its beginning and at its end. `late`: s that those came after the data on
-    average, worst first."""
+    """Ranks by position, the root first, at the start and at the end of the run. `late`: mean lateness of the late ranks, in s,
+    largest first."""
 
     first: Sequence[int]
     last: Sequence[int]
     late: Mapping[int, float]
     led: Mapping[int, int]
-    """Late ranks that led their node at first, and who leads it at last."""
+    """Late ranks that led their node at first, and the rank that leads it at last."""
 
     @property
     def changed(self) -> bool:
@@ -48,8 +47,8 @@ class Tree:
 
 
 def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
-    """Ranks that get the data through one that comes more than twice as late as they do."""
-    worst = [0.0] * len(order)  # of those on the way to a position; who is root is late to nobody
+    """Number of ranks that receive the data through a rank that is more than twice as late as they are."""
+    worst = [0.0] * len(order)  # largest lateness on the path to a position; no rank waits for the root's arrival
     found = 0
     for position in range(1, len(order)):
         above = parent(position)
@@ -59,8 +58,8 @@ def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
 
 
 def often_late(run: Run) -> dict[int, float]:
-    """Ranks that came late to at least every fourth of the broadcasts that Steelyard had taken over: by how much, on
-    average over those to which they did; worst first."""
+    """Ranks that were late to at least a quarter of the broadcasts that Steelyard took over, with their mean lateness in
+    these; largest first."""
     frame = run.collectives
     frame = frame[(frame["late"] > 0) & (4 * frame["late"] >= frame["shared"] + frame["tree"])]
     lateness = (frame["behind"] / frame["late"]).sort_values(ascending=False, kind="stable")
@@ -68,7 +67,7 @@ def often_late(run: Run) -> dict[int, float]:
 
 
 def trees(run: Run) -> list[Tree]:
-    """Those with late ranks come first, and of these those that held up most at first."""
+    """Trees with late ranks come first, ordered by the number of ranks delayed at first."""
     late = often_late(run)
     node = {rank["rank"]: rank["node"] for rank in run.record["ranks"]}
     found = [_tree(tree["first"], tree["last"], late, node) for tree in run.record.get("trees", [])]
@@ -81,8 +80,7 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
 
     leader = {of(rank): rank for rank in last}
     if last and first:
-        # Whoever is root stands at 0, and the one whose place that is in the root's: both with the root of the last
-        # plan.
+        # The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last plan.
         root = next((place for place, rank in enumerate(first) if of(rank) == of(last[0])), 0)
         first = [*first]
         first[0], first[root] = first[root], first[0]
@@ -93,14 +91,13 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
 
 
 def told(found: Sequence[Tree]) -> list[str]:
-    """A sentence each for the first of those in which somebody is late or moved; then how many others there are."""
+    """A sentence for each of the first trees with late or moved ranks; then the number of the other trees."""
     shown = of_interest(found)
     sentences = [_sentence(tree) for tree in shown[:TOLD]]
     if len(shown) > TOLD:
         sentences.append(f"{plural(len(shown) - TOLD, 'more tree')} with late ranks or another order")
     if others := len(found) - len(shown):
-        sentences.append(f"{plural(others, 'tree')} in which nobody came late to every fourth broadcast, and nobody "
-                         "moved")
+        sentences.append(f"{plural(others, 'tree')}: no rank was late to a quarter of its broadcasts, and no rank moved")
     return sentences
 
 
@@ -111,31 +108,24 @@ def of_interest(found: Sequence[Tree]) -> list[Tree]:
 def _sentence(tree: Tree) -> str:
     size = f"tree of {plural(len(tree.first), 'node')}"
     if not tree.late:
-        return f"{size}: its order changed, but nobody came late to every fourth broadcast"
+        return f"{size}: its order changed, but no rank was late to a quarter of its broadcasts"
     worst, by = next(iter(tree.late.items()))
-    who = (
-        f"{numbered('rank', sorted(tree.late))} came late, {'by' if len(tree.late) == 1 else f'rank {worst} most,'}"
-        f" {duration(by)}"
-    )
-    whom = "it" if len(tree.late) == 1 else "them"
-    text = (
-        f"{size}: {who}; {number(tree.held_first) if tree.held_first else 'none'} far earlier got the data through "
-        f"{whom} at first, {number(tree.held_last) if tree.held_last else 'none'} at last"
-    )
+    were, they, most = ("was", "it", "") if len(tree.late) == 1 else ("were", "they", f", rank {worst} most,")
+    first = plural(tree.held_first, "rank") if tree.held_first else "no rank"
+    last = number(tree.held_last) if tree.held_last else "none"
+    late = f"{numbered('rank', sorted(tree.late))} {were} late{most} by {duration(by)}"
+    text = f"{size}: {late}; {they} delayed {first} at first, {last} at last"
     if not tree.led:
         return text
     old, new = sorted(tree.led), sorted(tree.led.values())
-    return (
-        f"{text}; {numbered('rank', new)} {'leads' if len(new) == 1 else 'lead'} in the place of"
-        f" {numbered('rank', old)}"
-    )
+    return f"{text}; {numbered('rank', new)} {'leads its node' if len(new) == 1 else 'lead their nodes'} instead of {numbered('rank', old)}"
 
 
 def answer(tree: Tree) -> Optional[str]:
-    """To: did the late ranks become leaves? None where nobody was late."""
+    """Answers: did the late ranks become leaves? None if no rank was late."""
     before, after = tree.held_first, tree.held_last
     if not tree.late:
         return None
     if after == 0:
-        return "Yes" if before else "They stood in nobody's way from the beginning"
+        return "Yes" if before else "They delayed no rank from the start"
     return "In part" if after < before else "No"

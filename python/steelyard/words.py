@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""Numbers with their units and lists of ranks, in the words of the verdict (src/observe/text.h)."""
+"""Numbers with their units and lists of ranks, as in the summary on the terminal (src/observe/text.h)."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ def duration(seconds: float) -> str:
 
 
 def significant(value: float) -> str:
-    """Three digits that count."""
+    """Three significant digits."""
     size = abs(value)
     return f"{value:.{2 if size < 9.995 else 1 if size < 99.95 else 0}f}"
 
@@ -41,7 +40,7 @@ def core_time(seconds: float) -> str:
 
 
 def number(value: float) -> str:
-    """Whole numbers with narrow blanks between thousands."""
+    """A whole number with narrow spaces between thousands."""
     return f"{value:,.0f}".replace(",", "\u202f")
 
 
@@ -89,5 +88,5 @@ def ticks(end: float, most: int = 10) -> list[float]:
 
 
 def total(values: Iterable[float]) -> float:
-    """The sum, and nothing else for nothing."""
+    """The sum as a float; 0.0 if there are no values."""
     return float(sum(values))

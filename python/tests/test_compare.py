@@ -47,7 +47,7 @@ def test_a_run_is_like_itself_and_like_its_twin(runs):
     for other in runs[:2]:
         found = compare.compare(runs[0], other)
         assert found.headline == "Nothing differs beyond noise."
-        assert {difference.verdict for difference in found.settled} == {"within noise"}
+        assert {difference.result for difference in found.settled} == {"not significant"}
         assert found.ranks == [] and found.ranks_alike == 8 and found.warnings == []
 
 
@@ -56,10 +56,10 @@ def test_what_differs_is_found(runs):
     assert found.headline.startswith("A step takes 10.0 % ± ") and found.headline.endswith(
         "more time in the second run."
     )
-    verdicts = {difference.name: difference.verdict for difference in found.settled}
-    assert verdicts["length of a phase"] == "more"
+    results = {difference.name: difference.result for difference in found.settled}
+    assert results["step time"] == "more"
     assert {difference.name for difference in found.ranks} <= {"rank 6", "rank 7"} and found.ranks
-    assert all(difference.verdict == "less" for difference in found.ranks)
+    assert all(difference.result == "less" for difference in found.ranks)
 
 
 def test_the_other_way_round_is_the_opposite(runs):
@@ -72,7 +72,7 @@ def test_few_samples_have_no_band(example):
     run = steelyard.load(example)
     found = compare.compare(run, run)
     assert [difference.noise is None for difference in found.settled] == [False]
-    assert all(difference.verdict == "no band from one run each" for difference in found.whole)
+    assert all(difference.result == "one run each: not known" for difference in found.whole)
 
 
 def test_what_is_not_of_a_kind_is_said(example, runs):

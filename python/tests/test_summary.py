@@ -31,7 +31,7 @@ def test_example(example):
     assert "Ranks 3–7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0." in found.waiting
     assert found.moved.startswith("Cores moved once, at 1.20 s. Threads: 6 each → 9, 7, 7, 6, 6, 5, 4, 4.")
     assert found.helped == "Yes: a step takes 47.8 ms instead of 61.2 ms, 21.9 % (95 % CI 21.5 to 22.3 %) less time."
-    assert found.notes == ["rank 6: the program sets num_threads(4): its threads were left alone"]
+    assert found.notes == ["rank 6: the program sets num_threads(4): its thread count was not changed"]
 
 
 def busy(on_core, preempted, borrowed=0.0, cores=48):

@@ -54,7 +54,7 @@ void examine_mpi(const Binary& binary, Findings& findings) {
   if (!library) {
     if (binary.kind == Binary::Kind::program)
       findings.note(
-          "MPI: none; its loops are balanced between its threads, and each process has a run record of its own");
+          "MPI: none; loops are balanced between the threads of a process, and each process writes its own run record");
     return;
   }
   const auto family = binary.mpi() == Mpi::openmpi ? "Open MPI" : binary.mpi() == Mpi::mpich ? "MPICH" : "unknown";
@@ -70,7 +70,7 @@ void examine_mpi(const Binary& binary, Findings& findings) {
   if (c) findings.ok("MPI calls from C or C++");
   if (f08) findings.ok("MPI calls from Fortran (mpi_f08)");
   if (fortran && !f08) findings.ok("MPI calls from Fortran (mpif.h or use mpi)");
-  if (!c && !fortran) findings.note("MPI calls: none in the executable itself; those of its libraries are intercepted");
+  if (!c && !fortran) findings.note("MPI calls: none in the executable itself; calls from its libraries are intercepted");
 }
 
 /// LLVM's runtime built with its debugging code, as Debian's is, costs more in every region and loop.
@@ -86,9 +86,9 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   const auto exchanged = exchanged_openmp(binary, options, site);
   if (!llvm && !gnu) {
     findings.note(
-        "OpenMP: none; the ranks are weighed by their MPI calls and lend their cores, but cannot use more of them");
+        "OpenMP: none; ranks are measured by their MPI calls; they lend their cores, but cannot use further cores");
   } else if (!exchanged.empty()) {
-    findings.ok("OpenMP: {} in the place of GNU's {} (--openmp=llvm)", exchanged, gnu->name);
+    findings.ok("OpenMP: {} instead of GNU's {} (--openmp=llvm)", exchanged, gnu->name);
   } else if (llvm) {
     findings.ok("OpenMP: {} ({})", llvm->name, path_of(*llvm));
   }
@@ -96,14 +96,13 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
   if (has_debugging_code(runtime)) {
     findings.note(
-        "OpenMP: {} was built with its debugging code, so each region and each chunk of a dynamic loop costs more than "
-        "it "
-        "must; a release build of it in LD_LIBRARY_PATH is taken instead",
+        "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to avoid "
+        "this, put a release build first in LD_LIBRARY_PATH",
         runtime);
   }
 }
 
-/// A query that is not proved, as a user finds it.
+/// A query that is not proved, as the user finds it in the source.
 struct QuerySite {
   std::uint64_t begin;  ///< of its function: each region of a source's function has one of its own
   std::string function;
@@ -133,7 +132,7 @@ void examine_queries(const Binary& binary, const std::string& shown, bool tells_
   const auto summary = partition::summarise(binary.path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (all == 0) {
-    findings.note("thread counts: queries thread IDs; regions that do so keep their thread count, the others are free");
+    findings.note("thread counts: the program queries thread IDs; regions that do so keep their thread count, others can change it");
     return;
   }
   const std::string count =
@@ -169,36 +168,34 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
                            Findings& findings) {
   const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
   if (calls("omp_set_num_threads")) {
-    findings.note("thread counts: calls omp_set_num_threads; where it sets one in mid-run, that count is left alone");
+    findings.note("thread counts: the program calls omp_set_num_threads; a count that it sets during the run is not changed");
   }
   if (calls("__kmpc_push_num_threads")) {
-    findings.note("thread counts: has num_threads clauses; regions with one keep their count");
+    findings.note("thread counts: the program has num_threads clauses; regions with such a clause keep their thread count");
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
   if (queries && options.thread_ids == base::ThreadIds::automatic) {
     examine_queries(binary, shown, options.verbose, findings);
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
-        "thread counts: queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their thread "
-        "count "
-        "(--thread-ids=keep), the others are free");
+        "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their "
+        "thread count (--thread-ids=keep), others can change it");
   } else if (queries) {
     findings.note(
-        "thread counts: queries thread IDs, and --thread-ids=resize lets teams grow all the same: an array that the "
-        "program sizes by a thread count (omp_get_max_threads) and indexes by thread IDs is then written past its end");
+        "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the program sizes an "
+        "array by a thread count (omp_get_max_threads) and indexes it by thread IDs, it then writes past the end");
   }
   if (binary.thread_local_bytes == 0) {
-    findings.ok("thread-local data: none of its own");
+    findings.ok("thread-local data: none in the program");
   } else if (options.thread_local_data == base::ThreadLocalData::resize) {
     findings.note(
-        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change all the same: "
-        "threadprivate data does then not last from region to region",
+        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change: threadprivate data are then "
+        "lost between regions",
         binary.thread_local_bytes);
   } else {
     findings.note(
-        "thread-local data: {} bytes of its own{}, which last from region to region only while the number of threads "
-        "stays "
-        "the same, so it does",
+        "thread-local data: {} bytes{}; they persist between regions only if the thread count stays the same, so Steelyard "
+        "does not change it",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
   }
@@ -220,35 +217,36 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
   const bool fixed = calls({"__kmpc_for_static_init_"});
   if (taken && options.loops == base::Loops::off) {
     findings.ok(
-        "loops: has dynamic, guided, runtime or auto schedules, which --loops=off leaves to the OpenMP runtime");
+        "loops: the program has dynamic, guided, runtime or auto schedules; --loops=off leaves them to the OpenMP runtime");
   } else if (taken) {
     findings.ok(
-        "loops: has dynamic, guided, runtime or auto schedules, whose iterations move between threads (--loops={})",
+        "loops: the program has dynamic, guided, runtime or auto schedules; their iterations move between threads "
+        "(--loops={})",
         base::text_of(options, *base::find_option("loops")));
   } else if (fixed || !left) {
     findings.note(
-        "loops: none with a dynamic, guided, runtime or auto schedule in the executable; schedule(runtime) makes "
-        "iterations movable");
+        "loops: none with a dynamic, guided, runtime or auto schedule in the executable; iterations of loops with "
+        "schedule(runtime) can move");
   }
   if (!fixed && options.loops_rebalance_static) {
     findings.note(
-        "loops: --loops-rebalance-static does nothing here: plain static loops that gcc has compiled ask "
-        "nobody for their bounds");
+        "loops: --loops-rebalance-static does nothing here: static loops compiled by gcc do not ask the OpenMP "
+        "runtime for their bounds");
   }
   if (fixed && options.loops != base::Loops::off) {
-    findings.ok("loops: has plain static ones, {}",
+    findings.ok("loops: the program has static loops; {}",
                 options.loops_rebalance_static
-                    ? "which are fitted to what each thread needed (--loops-rebalance-static)"
-                    : "left as they are (--loops-rebalance-static fits them to what each thread needed)");
+                    ? "they are divided by the time that each thread needed (--loops-rebalance-static)"
+                    : "they are not changed (--loops-rebalance-static divides them by the time that each thread needed)");
   }
   if (left) {
     findings.note(
         "loops: some are ordered, or compiled for chunks in ascending order (monotonic, or a compiler before "
-        "OpenMP 5.0); those stay with the OpenMP runtime");
+        "OpenMP 5.0); the OpenMP runtime divides these");
   }
 }
 
-/// Of the CPUs that this process may use; 0 where hwloc shows another machine than this one.
+/// Cores of the CPUs that this process may use; 0 if hwloc shows another machine than this one.
 int cores_here() {
   const auto topology = node::discover();
   if (topology.emulated) return 0;
@@ -263,7 +261,7 @@ int cores_here() {
 void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const auto launcher = find_launcher(site.environment);
   if (launcher.kind == Launcher::Kind::none) {
-    findings.note("launcher: none here; start as `mpirun -n N steelyard run ./app`");
+    findings.note("launcher: none here; start the program with `mpirun -n N steelyard run ./app`");
   } else {
     findings.ok("launcher: {}, {}", launcher.name(), observe::plural(launcher.size, "rank"));
   }
@@ -272,10 +270,10 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const double quota = node::cpu_quota();
   if (quota > 0 && quota < cpus) {
     findings.note(
-        "CPUs: {} in the affinity mask here, but the cgroup allows the time of {:.2g}; threads beyond that stall", cpus,
+        "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled", cpus,
         quota);
   } else if (cpus > 0) {
-    findings.ok("CPUs: {} in the affinity mask here, no cgroup limit below that", cpus);
+    findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
   const int cores = launcher.kind == Launcher::Kind::slurm ? cores_here() : 0;
   for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi(), cores)) {
@@ -286,7 +284,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
     }
   }
   for (const auto& library : users_preload(site)) {
-    findings.note("LD_PRELOAD: {} is kept, behind Steelyard's library; a tool that wraps MPI sees what is left",
+    findings.note("LD_PRELOAD: {} is loaded after Steelyard's library; it does not see MPI calls that Steelyard handles itself",
                   library);
   }
   for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);

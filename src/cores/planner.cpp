@@ -124,7 +124,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     decision.repeats = decisions_.back().repeats + 1;
     decisions_.pop_back();
   }
-  decision.what = "stay";
+  decision.what = "no move";
   decisions_.push_back(decision);
 }
 
@@ -139,7 +139,7 @@ void Planner::start_again(double time, int rank) {
   observe::DecisionRecord decision;
   decision.time = time;
   decision.capability = "cores";
-  decision.what = "back to the threads of the start";
+  decision.what = "thread counts of the start restored";
   decision.why = fmt::format("the thread count of rank {} must not change any more", rank);
   decision.outcome = observe::Outcome::undone;
   decisions_.push_back(decision);
@@ -159,11 +159,10 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     node.phase_after_noise = after_.band();
   } else if (phases_ == 0) {
     node.nothing_moved =
-        "no phases were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() "
-        "at the "
+        "no steps were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() at the "
         "end of each time step";
   } else {
-    node.nothing_moved = decisions_.empty() ? "the run ended before there was enough to weigh" : decisions_.back().why;
+    node.nothing_moved = decisions_.empty() ? "the run ended before the loads were known" : decisions_.back().why;
   }
   decisions.insert(decisions.end(), decisions_.begin(), decisions_.end());
   for (auto& decision : decisions) decision.node = node.index;

@@ -63,15 +63,20 @@ class Steadiness {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
+/// "34.1 % (95 % CI 32.0 to 36.2 %)". `noise`: half width of the interval.
+std::string with_interval(double value, double noise) {
+  return fmt::format("{} (95 % CI {:.1f} to {:.1f} %)", percent(value), 100 * (value - noise), 100 * (value + noise));
+}
+
 /// Why no plan can be made whatever the loads; empty where one can.
 std::string obstacle(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
   if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
-    return "nothing measured";
-  if (n == 1) return "one process on this node: nobody to exchange cores with";
+    return "nothing was measured in this window";
+  if (n == 1) return "one rank on the node, no other rank to exchange cores with";
   if (shape.budget < static_cast<int>(n))
-    return fmt::format("{} processes on {} cores: none to give away", n, shape.budget);
-  if (shape.budget == static_cast<int>(n)) return "one core for each process: none to give away";
+    return fmt::format("{} ranks on {} cores: no rank has a core to give away", n, shape.budget);
+  if (shape.budget == static_cast<int>(n)) return "each rank has one core: no rank has a core to give away";
   if (std::all_of(window.loads.begin(), window.loads.end(), [](const ProcessLoad& load) { return load.fixed; }))
     return "all thread counts are fixed by the program";
   return {};
@@ -213,19 +218,19 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   if (trial->first_phases == 0) {
     trial->first_phases = window.phases;
     trial->first_elapsed = window.elapsed / window.phases;
-    verdict.why = "the last move takes effect";
+    verdict.why = "the last move has just taken effect and was not measured yet";
     return;
   }
   for (std::size_t p = 0; p < window.loads.size(); ++p) {
     if (window.loads[p].threads == trial->applied.threads[p]) continue;
-    verdict.why = fmt::format("the last plan gave process {} {} cores, it has {}: not judged", p,
-                              trial->applied.threads[p], window.loads[p].threads);
+    verdict.why = fmt::format("the last move could not be verified: process {} has {} threads instead of {}", p,
+                              window.loads[p].threads, trial->applied.threads[p]);
     trial.reset();
     return;
   }
   trial->after.add(window);
   const Trial::Judgement judgement = trial->judge(estimate.steady_total(), estimate.phase_noise());
-  verdict.why = fmt::format("checking the last move: {} of {} forecast so far", percent(judgement.gain),
+  verdict.why = fmt::format("verifying the last move: it gained {} so far, {} was forecast", percent(judgement.gain),
                             percent(trial->forecast));
   if (judgement.ruling == Trial::Ruling::open) return;
 
@@ -239,8 +244,8 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
       std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
   if (verdict.helped) {
-    verdict.why = fmt::format("the last move gained {} +- {} of {} forecast", percent(judgement.gain),
-                              percent(judgement.noise), percent(trial->forecast));
+    verdict.why = fmt::format("the last move gained {}; {} was forecast", with_interval(judgement.gain, judgement.noise),
+                              percent(trial->forecast));
     rest = 0;
   } else {
     rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
@@ -249,8 +254,8 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     verdict.plan = trial->previous;
     verdict.plan.moved = trial->applied.moved;
     verdict.cost = trial->applied.moved * move_cost;
-    verdict.why = fmt::format("undone: {} +- {} measured, {} forecast; no other plan for {:.0f} phases",
-                              percent(judgement.gain), percent(judgement.noise), percent(trial->forecast), rest);
+    verdict.why = fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
+                              with_interval(judgement.gain, judgement.noise), percent(trial->forecast), rest);
     spell.clear();
   }
   trial.reset();
@@ -268,16 +273,16 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
   const double useful = remaining - kNoticing * shortest_window();
 
   if (verdict.plan.busy_now <= 0) {
-    verdict.why = "no computing was seen";
+    verdict.why = "no computation was measured";
   } else if (verdict.plan.moved == 0 || saved <= 0) {
-    verdict.why = fmt::format("balanced as far as whole cores allow: longest process {:.4g} s of a {:.4g} s phase",
+    verdict.why = fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",
                               verdict.plan.busy_now, phase_time);
   } else if (!forced && verdict.forecast_gain < needed) {
-    verdict.why = fmt::format("forecast gain {} is below {} of noise and {} that are worth a move",
+    verdict.why = fmt::format("forecast gain {} is too small: it must exceed the measurement uncertainty of {} by {}",
                               percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
   } else if (!forced && saved * useful <= verdict.cost) {
-    verdict.why = fmt::format("forecast gain {} for {:.0f} more phases does not pay for {:.2g} s of moving {} cores",
-                              percent(verdict.forecast_gain), std::max(0.0, useful), verdict.cost, verdict.plan.moved);
+    verdict.why = fmt::format("forecast gain {} over the next {:.0f} steps is less than the cost of moving {} cores, {:.2g} s",
+                              percent(verdict.forecast_gain), std::max(0.0, useful), verdict.plan.moved, verdict.cost);
   } else {
     apply(verdict, shape);
   }
@@ -285,7 +290,7 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
 void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   verdict.action = Action::apply;
-  verdict.why = fmt::format("{}: longest process {:.4g} -> {:.4g} s a phase, gain {}, noise {}", verdict.plan.method,
+  verdict.why = fmt::format("{}: the slowest rank computes {:.4g} -> {:.4g} s per step, gain {}, uncertainty {}", verdict.plan.method,
                             verdict.plan.busy_now, verdict.plan.busy_then, percent(verdict.forecast_gain),
                             percent(verdict.noise));
   trial.emplace();
@@ -329,11 +334,11 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     for (std::size_t p = 0; p < window.loads.size(); ++p)
       verdict.plan.moved += std::max(0, start.threads[p] - window.loads[p].threads);
     verdict.why = fmt::format(
-        "the loads change faster than moves pay: back to the start, no plan before {} steady windows", caution);
+        "loads change faster than moves pay off: thread counts of the start restored, next plan after {} steady windows", caution);
     return verdict;
   }
   if (doubt && !by_hand()) {
-    verdict.why = "this phase is like none before: waiting for the next";
+    verdict.why = "the last window differs from all before: waiting for the next window";
     return verdict;
   }
   if (trial) check(window, verdict);
@@ -344,14 +349,14 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   if (by_hand() && !due) {
     if (!trial)
       verdict.why =
-          next_by_hand() > 0 ? fmt::format("next plan at phase {}", next_by_hand()) : "planned once, as asked";
+          next_by_hand() > 0 ? fmt::format("next plan at step {}", next_by_hand()) : "planned once (--balance-at)";
     return verdict;
   }
   if (trial && !due) return verdict;
   if (phase < resting_until)
-    verdict.why = fmt::format("resting until phase {} after a move that did not help", resting_until);
+    verdict.why = fmt::format("no plan before step {}: the last move did not help", resting_until);
   else if (!due && (estimate.windows() < kCaution || steadiness.phases() < caution * shortest_window()))
-    verdict.why = fmt::format("the loads are new: waiting for {} windows that agree", caution);
+    verdict.why = fmt::format("the loads are new: waiting for {} windows with equal loads", caution);
   else
     decide(shape, due, verdict);
   return verdict;

@@ -438,15 +438,15 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
   EXPECT_THAT(verdict_of({two, light, light}, {{2}, {{1}, {1}, {0}}, 2}), testing::HasSubstr("3 processes on 2 cores"));
   ProcessLoad one = two;
   one.threads = 1;
-  EXPECT_THAT(verdict_of({one, light}, {{2}, {{1}, {1}}, 2}), testing::HasSubstr("one core for each"));
+  EXPECT_THAT(verdict_of({one, light}, {{2}, {{1}, {1}}, 2}), testing::HasSubstr("each rank has one core"));
   ProcessLoad fixed = two, fixed_light = light;
   fixed.fixed = fixed_light.fixed = true;
   EXPECT_THAT(verdict_of({fixed, fixed_light}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("fixed by the program"));
   ProcessLoad idle;
   idle.threads = 2;
   EXPECT_THAT(verdict_of({idle, idle}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("no computing"));
-  EXPECT_THAT(verdict_of({two, light}, {{4}, {{2}, {2}}, 4}, 0), testing::HasSubstr("nothing measured"));
-  EXPECT_THAT(verdict_of({}, {}), testing::HasSubstr("nothing measured"));
+  EXPECT_THAT(verdict_of({two, light}, {{4}, {{2}, {2}}, 4}, 0), testing::HasSubstr("nothing was measured"));
+  EXPECT_THAT(verdict_of({}, {}), testing::HasSubstr("nothing was measured"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   ProcessLoad broken = two;
   broken.parallel = broken.region_wall = broken.serial = nan;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTold = 4;  // trees
 
-/// Late to at least every fourth of the broadcasts that were taken over.
+/// Late to at least a quarter of the broadcasts that were taken over.
 bool often_late(const Broadcasts& b) { return b.late > 0 && 4 * b.late >= b.shared + b.tree; }
 
 using Lateness = std::map<int, double>;  // s, by rank, of those that are late
@@ -24,8 +24,8 @@ double lateness(const Lateness& late, int rank) {
   return found == late.end() ? 0 : found->second;
 }
 
-/// Ranks that get the data through one that comes more than twice as late as they do. Who stands at a position gets
-/// them from the one without its lowest bit; who is root is late to nobody.
+/// Ranks that receive the data through a rank that is more than twice as late as they are. In a binomial tree, a position
+/// receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is never late.
 long held_up(const std::vector<int>& order, const Lateness& late) {
   std::vector<double> worst(order.size());
   long found = 0;
@@ -40,7 +40,7 @@ long held_up(const std::vector<int>& order, const Lateness& late) {
 struct Standing {
   std::size_t nodes = 0;
   Lateness late;
-  std::vector<int> led, now_leading;  // late ranks that led their node at first, and who does in their place
+  std::vector<int> led, now_leading;  // late ranks that led their node at first, and the ranks that lead it now
   long held_first = 0, held_last = 0;
   bool changed = false;
 };
@@ -52,7 +52,7 @@ Standing standing(const Tree& tree, const Lateness& often, const std::map<int, i
   };
   std::vector<int> first = tree.first;
   if (!first.empty() && !tree.last.empty()) {
-    // Whoever is root stands at 0, and the one whose place that is in the root's: both with the root of the last plan.
+    // The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last plan.
     const auto root =
         std::ranges::find_if(first, [&](int rank) { return node_of(rank) == node_of(tree.last.front()); });
     if (root != first.end()) std::swap(first.front(), *root);
@@ -87,19 +87,20 @@ Standing standing(const Tree& tree, const Lateness& often, const std::map<int, i
 
 std::string sentence(const Standing& tree) {
   const std::string size = "tree of " + plural(static_cast<long>(tree.nodes), "node");
-  if (tree.late.empty()) return size + ": its order changed, but nobody came late to every fourth broadcast";
+  if (tree.late.empty()) return size + ": its order changed, but no rank was late to a quarter of its broadcasts";
   std::vector<int> late;
   for (const auto& [rank, by] : tree.late) late.push_back(rank);
   const auto [worst, by] =
       *std::ranges::max_element(tree.late, std::ranges::less{}, &Lateness::value_type::second);  // the first of equals
-  const auto held = [](long count) { return count > 0 ? fmt::format("{}", count) : std::string("none"); };
   std::string text =
-      fmt::format("{}: {} came late, {} {}; {} far earlier got the data through {} at first, {} at last", size,
-                  rank_list(late), late.size() == 1 ? std::string("by") : fmt::format("rank {} most,", worst),
-                  duration(by), held(tree.held_first), late.size() == 1 ? "it" : "them", held(tree.held_last));
+      fmt::format("{}: {} {} late{} by {}; {} delayed {} at first, {} at last", size, rank_list(late),
+                  late.size() == 1 ? "was" : "were", late.size() == 1 ? "" : fmt::format(", rank {} most,", worst),
+                  duration(by), late.size() == 1 ? "it" : "they",
+                  tree.held_first > 0 ? plural(tree.held_first, "rank") : "no rank",
+                  tree.held_last > 0 ? fmt::format("{}", tree.held_last) : "none");
   if (!tree.led.empty()) {
-    text += fmt::format("; {} {} in the place of {}", rank_list(tree.now_leading),
-                        tree.now_leading.size() == 1 ? "leads" : "lead", rank_list(tree.led));
+    text += fmt::format("; {} {} instead of {}", rank_list(tree.now_leading),
+                        tree.now_leading.size() == 1 ? "leads its node" : "lead their nodes", rank_list(tree.led));
   }
   return text;
 }
@@ -128,7 +129,7 @@ std::vector<std::string> late_in_trees(const RunRecord& record) {
   }
   if (!others.empty()) {
     sentences.push_back(plural(static_cast<long>(others.size()), "tree") +
-                        " in which nobody came late to every fourth broadcast, and nobody moved");
+                        ": no rank was late to a quarter of its broadcasts, and no rank moved");
   }
   return sentences;
 }

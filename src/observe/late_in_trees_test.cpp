@@ -34,18 +34,22 @@ RunRecord run(int ranks, const std::vector<int>& late) {
 TEST(LateInTrees, SayWhoWasHeldUpAtFirstAndAtLast) {
   RunRecord record = run(16, {8});
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
-  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 8 nodes: rank 8 came late, by 10.0 ms; 3 far earlier got the "
-                                                 "data through it at first, none at last"));
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, none at last"));
   record = run(16, {4, 12});
   record.trees = {{{0, 2, 4, 6, 12, 8, 10, 14}, {0, 2, 4, 6, 12, 8, 10, 14}}};
-  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 8 nodes: ranks 4, 12 came late, rank 4 most, 10.0 ms; 4 far "
-                                                 "earlier got the data through them at first, 4 at last"));
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: ranks 4, 12 were late, rank 4 most, by 10.0 ms; they delayed 4 ranks at first, 4 at last"));
 }
 
 TEST(LateInTrees, WhoIsLateHimselfIsNotHeldUp) {
   RunRecord record = run(16, {8, 12});
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 8, 14, 12}}};
-  EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("; 2 far earlier got the data through them at first")));
+  EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("; they delayed 2 ranks at first")));
 }
 
 TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
@@ -54,25 +58,29 @@ TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
   record.ranks[8].broadcasts.behind = 0.6;
   record.ranks[14].broadcasts.behind = 0.3;
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
-  EXPECT_THAT(late_in_trees(record),
-              ElementsAre("tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) came late, rank 8 most, 10.0 ms; "
-                          "2 far earlier got the data through them at first, none at last"));
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) were late, rank 8 most, by 10.0 ms; they delayed 2 ranks at first, none at last"));
 }
 
 TEST(LateInTrees, AnotherLeaderIsNamed) {
   RunRecord record = run(8, {4});
   record.trees = {{{0, 2, 4, 6}, {0, 2, 5, 6}}};
-  EXPECT_THAT(late_in_trees(record),
-              ElementsAre("tree of 4 nodes: rank 4 came late, by 10.0 ms; 1 far earlier got the data through it at "
-                          "first, none at last; rank 5 leads in the place of rank 4"));
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 4 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its node instead of rank 4"));
 }
 
 TEST(LateInTrees, ARootOfItsOwnBroadcastsIsNotLateToThem) {
   RunRecord record = run(8, {0, 6});
   // 6 was root of all, and stood at 0 for each: 0 in its place.
   record.trees = {{{0, 2, 4, 6}, {6, 2, 4, 0}}};
-  EXPECT_THAT(late_in_trees(record), ElementsAre("tree of 4 nodes: rank 0 came late, by 10.0 ms; none far earlier got "
-                                                 "the data through it at first, none at last"));
+  EXPECT_THAT(
+      late_in_trees(record),
+      ElementsAre(
+          "tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"));
 }
 
 TEST(LateInTrees, OnceInAWhileIsNotLate) {
@@ -80,10 +88,10 @@ TEST(LateInTrees, OnceInAWhileIsNotLate) {
   record.ranks[4].broadcasts.late = 19;
   record.trees = {{{0, 2, 4, 6}, {0, 2, 4, 6}}};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("1 tree in which nobody came late to every fourth broadcast, and nobody moved"));
+              ElementsAre("1 tree: no rank was late to a quarter of its broadcasts, and no rank moved"));
   record.trees[0].last = {0, 4, 2, 6};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("tree of 4 nodes: its order changed, but nobody came late to every fourth broadcast"));
+              ElementsAre("tree of 4 nodes: its order changed, but no rank was late to a quarter of its broadcasts"));
   record.ranks[4].broadcasts.late = 20;
   EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("rank 4 came late")));
 }
@@ -120,7 +128,7 @@ TEST(LateInTrees, FourThousandNodesAreFew) {
   RunRecord record = run(8192, {4096});
   record.trees = {{first, first}};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre(HasSubstr("2047 far earlier got the data through it at first, 2047 at")));
+              ElementsAre(HasSubstr("it delayed 2047 ranks at first, 2047 at")));
 }
 
 }  // namespace

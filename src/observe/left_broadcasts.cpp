@@ -13,11 +13,11 @@ namespace {
 
 // In the order of kLeftFields.
 constexpr const char* kReasons[] = {
-    "the program has MPI_THREAD_MULTIPLE, and then MPI_COMM_WORLD's alone are taken over",
-    "the node had no board left for their communicator: it has 16",
-    "their communicator had no tree between nodes yet: the third makes it, with --collectives=auto the 64th",
-    "they were longer than 2 MiB on a node, or than 1 MiB between nodes",
-    "nobody was seen to wait less without it",
+    "the program uses MPI_THREAD_MULTIPLE: only those on MPI_COMM_WORLD are taken over then",
+    "all 16 shared-memory broadcast buffers of the node were in use",
+    "their communicator had no tree between nodes yet: its third broadcast builds the tree, with --collectives=auto its 64th",
+    "they were longer than 2 MiB on a node or 1 MiB between nodes",
+    "measurements showed no shorter waits without the library",
     "the node had no shared memory left for their data",
     "their communicator spans nodes"};
 static_assert(std::size(kReasons) == std::size(kLeftFields));
@@ -40,7 +40,7 @@ std::vector<std::string> left(const RunRecord& record, Broadcasts RankRecord::* 
   std::vector<std::string> sentences;
   for (const Left& left : all) {
     sentences.push_back(
-        fmt::format("left to the MPI library: {} of {}, as {}", left.count, plural(calls, name), left.reason));
+        fmt::format("handled by the MPI library: {} of {}, because {}", left.count, plural(calls, name), left.reason));
   }
   return sentences;
 }

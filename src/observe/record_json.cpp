@@ -352,7 +352,7 @@ struct Reader {
       }
       ++index;
     }
-    expected(where, "declined, taken, confirmed or undone", json);
+    expected(where, "`declined`, `taken`, `confirmed` or `undone`", json);
   }
   template <class T>
   static void read(const Json& json, const std::string& where, std::vector<T>& list) {

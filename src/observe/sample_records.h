@@ -77,7 +77,7 @@ inline DecisionRecord sample_move(double time, int node, Outcome outcome) {
   move.node = node;
   move.capability = "cores";
   move.what = "threads 6,6,6,6,6,6,6,6 -> 9,7,7,6,6,5,4,4";
-  move.why = "integer optimum: longest process 0.061 -> 0.048 s a phase, gain 22.1 %, noise 1.2 %";
+  move.why = "integer optimum: the slowest rank computes 0.061 -> 0.048 s per step, gain 22.1 %, uncertainty 1.2 %";
   move.forecast_gain = 0.221;
   move.noise = 0.012;
   move.cost = 0.0009;
@@ -118,7 +118,7 @@ inline RunRecord rich_run() {
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_noise = 0.004;
-  record.remarks = {"rank 6: the program sets num_threads(4): its threads were left alone"};
+  record.remarks = {"rank 6: the program sets num_threads(4): its thread count was not changed"};
   weigh_again(record);
   return record;
 }

@@ -96,7 +96,7 @@ RunRecord several_nodes() {
       record.decisions.push_back(sample_move(2.5 + n, n, Outcome::confirmed));
       record.decisions.back().forecast_gain = 0.19 - 0.08 * n;
     } else {
-      node.nothing_moved = n == 2 ? "forecast gain 1.1 % is below 1.6 % of noise and 2.0 % that are worth a move"
+      node.nothing_moved = n == 2 ? "forecast gain 1.1 % is too small: it must exceed the measurement uncertainty of 1.6 % by 2.0 %"
                                   : "its ranks fix their threads";
     }
     record.nodes.push_back(node);
@@ -127,7 +127,7 @@ RunRecord many_ranks() {
       node.phase_after_noise = 0.0002;
       for (int i = 0; i < 3; ++i) record.decisions.push_back(sample_move(1 + 0.01 * n + 5 * i, n, Outcome::confirmed));
     } else {
-      node.nothing_moved = "balanced as far as whole cores allow: longest process 0.06 s of a 0.0612 s phase on node " +
+      node.nothing_moved = "balanced as far as whole cores allow: the slowest rank computes 0.06 s of a step of 0.0612 s on node " +
                            std::to_string(n);
     }
     record.nodes.push_back(node);
@@ -162,7 +162,7 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   gain      21.9 % less time (95 % CI 21.5 to 22.3 %): a step takes 47.8 ms instead of 61.2 ms
   lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
-  note      rank 6: the program sets num_threads(4): its threads were left alone
+  note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
 }
@@ -225,7 +225,7 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   reverted  the move gained -2.1 % (95 % CI -2.6 to -1.6 %); 12.0 % was forecast
   lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
-  note      rank 6: the program sets num_threads(4): its threads were left alone
+  note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
 }
@@ -249,8 +249,8 @@ steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
   reverted  1 of 3 moves; the last of them gained 0.1 % (95 % CI -0.3 to 0.5 %); 3.0 % was forecast
   gain      18.3 % less time (95 % CI 17.6 to 19.0 %) a step on node 0, the largest gain; 8.5 % on
             node 1, the smallest
-  moved     nothing on 2 nodes, such as node 2: forecast gain 1.1 % is below 1.6 % of noise and
-            2.0 % that are worth a move
+  moved     nothing on 2 nodes, such as node 2: forecast gain 1.1 % is too small: it must exceed
+            the measurement uncertainty of 1.6 % by 2.0 %
   record    steelyard-run.json
 )");
 }
@@ -267,8 +267,8 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
             each -> 5,6,7,5,6,7,5,6 (forecast: at most 22.1 % less time each)
   gain      18.8 % less time (95 % CI 18.4 to 19.2 %) a step on node 511, the largest gain; 0.0 % on
             node 1, the smallest
-  moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: longest
-            process 0.06 s of a 0.0612 s phase on node 0
+  moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: the
+            slowest rank computes 0.06 s of a step of 0.0612 s on node 0
   lent      7654 core s by ranks that waited in MPI; no rank needed them
   note      10 more remarks: see `steelyard report --full`
   record    steelyard-run.json

@@ -145,7 +145,7 @@ void create_cores(State& state) {
 std::string nothing_moves(const State& state) {
   if (state.cores != nullptr) return state.cores->problem();
   return base::options().observe    ? "only observing (--observe)"
-         : state.language == "none" ? "there is no MPI, and nobody to exchange cores with"
+         : state.language == "none" ? "the program uses no MPI, so there is no other rank to exchange cores with"
                                     : "switched off (--cores=off)";
 }
 
@@ -205,7 +205,7 @@ void print_banner(const State& state) {
 
 // A handler may only write(2); the program's end is then what it would have been.
 void on_terminate(int signal) {
-  static constexpr char kText[] = "steelyard: stopped by SIGTERM before its end: no run record was written\n";
+  static constexpr char kText[] = "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n";
   if (g_state != nullptr && g_state->bootstrap->rank() == 0) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
   }
@@ -248,38 +248,34 @@ std::vector<std::string> remarks(const State& state, bool tells_regions) {
   const ThreadLimits& limit = limits();
   if (state.sleeps && windows_seen()) {
     list.emplace_back(
-        "the program communicates one-sided: while one of its MPI windows lives, ranks that wait poll, and lend no "
+        "the program uses one-sided communication: while one of its MPI windows exists, waiting ranks poll and lend no "
         "cores");
   }
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
   if (base::options().loops_rebalance_static && !static_loops_seen()) {
     list.emplace_back(
-        "--loops-rebalance-static found no plain static loop that it could fit: gcc's ask nobody, and regions that "
-        "query "
-        "thread IDs are left alone");
+        "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP runtime, and "
+        "regions that query thread IDs keep their division");
   }
   if (base::options().virtual_threads > 1 && !base::options().observe && state.activity.totals().virtual_regions == 0) {
     list.emplace_back(
-        "--virtual-threads found no region that can have them: they are for plain static loops of gcc whose threads "
-        "wait for "
-        "nobody, and for regions that run at least twice");
+        "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait for each "
+        "other, and regions that run at least twice");
   }
   if (state.cores != nullptr && state.cores->paused_borrowing()) {
     list.emplace_back(
-        "stopped borrowing cores at times: other programs, or the ranks that own these cores, kept them busy and held "
-        "up "
-        "the regions; give the job cores of its own");
+        "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed parallel "
+        "regions; request exclusive nodes");
   }
   if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
   if (base::options().collectives == base::Collectives::called && !base::options().observe &&
       !state.called_broadcasts) {
     list.emplace_back(
-        "--collectives=called, and the program never called steelyard_bcast(): its broadcasts were left to the MPI "
-        "library");
+        "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
   }
   // Regions that query thread IDs are told of by merge(), for all ranks at once.
   if (state.cores != nullptr && !limit.fixed_reason().empty() && !tells_regions)
-    list.push_back(limit.fixed_reason() + ": its threads were left alone");
+    list.push_back(limit.fixed_reason() + ": its thread count was not changed");
   return list;
 }
 
@@ -332,8 +328,7 @@ std::string write_record(const observe::RunRecord& record, const std::string& pa
   const int error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   base::warn(fmt::format(
-      "the run record could not be written to {}: {}; say --record=PATH with a place that can be written, or "
-      "--record=none",
+      "the run record could not be written to {}: {}; use --record=PATH with a writable path, or --record=none",
       path, std::strerror(error)));
   return {};
 }

@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-// Broadcasts that are left to the MPI library: left WHY.
+// Broadcasts that the MPI library handles: left WHY.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

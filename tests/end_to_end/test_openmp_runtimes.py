@@ -1,6 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""The OpenMP runtime of a program: its own, or LLVM's in the place of GNU's, under Debian's name for it and under
-upstream's."""
+"""The OpenMP runtime of a program: its own, or LLVM's instead of GNU's, under Debian's name for it and under upstream's."""
 
 from pathlib import Path
 
@@ -13,8 +11,7 @@ DEBIANS, UPSTREAMS = b"libomp.so.5\0", b"libomp.so\0\0\0"
 
 
 def renamed(original: Path, copy: Path) -> Path:
-    """A copy with upstream's name in the place of Debian's: what the library calls itself, or what the program asks
-    for."""
+    """A copy with upstream's name instead of Debian's: what the library calls itself, or what the program asks for."""
     content = original.read_bytes()
     assert DEBIANS in content
     copy.parent.mkdir(exist_ok=True)
@@ -27,7 +24,7 @@ def renamed(original: Path, copy: Path) -> Path:
 def upstream(mpi, tmp_path):
     """The runtime of this machine under upstream's name, in a folder of its own."""
     for line in steelyard_command("doctor", "--openmp=llvm", str(mpi.program("unbalanced.gcc"))).out.splitlines():
-        if line.startswith("ok") and "OpenMP:" in line and "in the place of GNU's" in line:
+        if line.startswith("ok") and "OpenMP:" in line and "instead of GNU's" in line:
             found = Path(line.split("OpenMP: ")[1].split(" in the place")[0])
             break
     else:

@@ -1,5 +1,4 @@
-# SPDX-License-Identifier: BSD-3-Clause
-"""docs/why-nothing-moved.md answers every reason that the sources can give for having done nothing."""
+"""docs/why-nothing-moved.md has a line for every reason in the sources for having done nothing."""
 
 import re
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "why-nothing-moved.md"
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-# Where reasons are made: a file, and what a statement of it that gives one looks like up to its text. The statement
-# ends at its semicolon.
+# Where reasons are made: a file, and the start of a statement that gives a reason, up to its text. The statement ends at its
+# semicolon.
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
     ("src/cores/policy.cpp", r"(?<=    )return (?=\"|fmt::format)"),
@@ -47,7 +46,7 @@ SOURCES = [
 
 # No reason for doing nothing: what a move did, or words inside of a sentence.
 NOT_REASONS = [
-    r"^\{\}: longest process",  # a plan that was taken
+    r"^\{\}: the slowest rank",  # a plan that was taken
     r"^(s|is|are|openmpi|mpich)?$",
     r"^no MPI at all$",
     r"^, $",
@@ -118,8 +117,7 @@ def test_the_sources_are_read():
     """A test that finds no reasons passes for nothing."""
     found = {key(reason.text) for reason in reasons()}
     assert len(found) > 45
-    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program",
-                  "no computing was seen",
+    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program", "no computation was measured",
                   "the program begins parallel regions from several threads"]:
         assert known in found
 

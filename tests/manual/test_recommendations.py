@@ -10,10 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 RISKY = re.compile(r"--thread-(?:ids=resize|local-data=resize)")
 # Each line that names such an option: how it goes on says what it risks, or that it is on.
 PLACES = {
-    "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs",
-                      r"changes the thread counts"],
-    "docs/why-nothing-moved.md": [r"lets teams grow all the same", r"lets thread counts change all the same"],
-    "src/cli/doctor.cpp": [r"lets teams grow all the same", r"lets thread counts change all the same"],
+    "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs", r"changes the thread counts"],
+    "docs/why-nothing-moved.md": [r"lets these teams grow", r"lets thread counts change"],
+    "src/cli/doctor.cpp": [r"lets these teams grow", r"lets thread counts change"],
 }
 
 

@@ -76,7 +76,7 @@ void aborting(int code) {
 bool weighs_this_call() { return g_bootstrap != nullptr && g_weighs; }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(base::now_ns()) {
-  must(weighs_this_call(), "a call was weighed that must not be");
+  must(weighs_this_call(), "a call was measured that must not be measured");
   ++g_notes.calls;
   g_notes.most_open = std::max(g_notes.most_open, ++g_notes.open);
   g_notes.sites.insert(site);
