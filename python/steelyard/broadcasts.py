@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections about broadcasts and scatters: late ranks, and the broadcast trees between nodes."""
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
         )
         for rank, row in late.head(ROWS).iterrows()
     ]
-    caption = f"Mean time from the arrival of the data to the arrival of the rank, over the {names} to which the rank was late."
+    caption = (
+        f"Mean time from the arrival of the data to the arrival of the rank, over the {names} to which the rank was"
+        " late."
+    )
     if len(late) > ROWS:
         caption += f" {ROWS} of {len(late)} late ranks are shown."
     return Section(names, title, words, svg=bars(rows, duration), caption=caption)
@@ -62,8 +66,9 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
     if shared is None or library is None:
         return "The gain is not known: only --collectives=auto compares."
     waits = (
-        f"After both the root and the rank had arrived, a rank waited {duration(shared[0])} ± {duration(shared[1])} in a {name} "
-        f"through shared memory, and {duration(library[0])} ± {duration(library[1])} in a {name} of the MPI library"
+        f"After both the root and the rank had arrived, a rank waited {duration(shared[0])} ± {duration(shared[1])} in"
+        f" a {name} through shared memory, and {duration(library[0])} ± {duration(library[1])} in a {name} of the MPI"
+        " library"
     )
     stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
     return f"{waits}." if stands_out else f"{waits}: no statistically significant difference."
@@ -84,18 +89,21 @@ def broadcast_trees(run: Run) -> Optional[Section]:
         return None
     shown, sentences = of_interest(found)[:TOLD], [f"{_upper(sentence)}." for sentence in told(found)]
     lateness = [by for tree in shown for by in tree.late.values()]
-    pictures = [Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0)))
-                for tree, sentence in zip(shown, sentences)]
+    pictures = [
+        Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0)))
+        for tree, sentence in zip(shown, sentences)
+    ]
     caption = (
-        "Each shape is a node, labelled with the rank that leads it. A node receives the data from the node above it, which sends to "
-        "its leftmost child first. A rank is late if it arrived more than 50 µs after the data in at least a quarter of the broadcasts that "
-        "Steelyard took over. The colour shows its mean lateness in these. A rank is delayed if it receives the data through a rank that is more "
-        "than twice as late. Point at a rank to see the path of its data."
+        "Each shape is a node, labelled with the rank that leads it. A node receives the data from the node above it,"
+        " which sends to its leftmost child first. A rank is late if it arrived more than 50 µs after the data in at"
+        " least a quarter of the broadcasts that Steelyard took over. The colour shows its mean lateness in these. A"
+        " rank is delayed if it receives the data through a rank that is more than twice as late. Point at a rank to"
+        " see the path of its data."
     )
     if not all(map(is_whole, shown)):
         caption += (
-            f" Of a large tree, at most {MOST} late ranks are drawn (those with most ranks below them), and the ranks that took their "
-            "positions. +n: n more ranks below; via n: n ranks in between."
+            f" Of a large tree, at most {MOST} late ranks are drawn (those with most ranks below them), and the ranks"
+            " that took their positions. +n: n more ranks below; via n: n ranks in between."
         )
     legend = shades(lateness) if shown else []
     if any(tree.changed for tree in shown):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small charts as SVG that takes its colours from the page: horizontal bars, stacked or with confidence intervals."""
 
 from __future__ import annotations

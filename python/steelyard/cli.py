@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The part of `steelyard report` that writes pages, traces and comparisons."""
 
 from __future__ import annotations
@@ -18,10 +19,17 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         prog="steelyard report", description="Pages, traces and comparisons from run records."
     )
     parser.add_argument("record", nargs="+", type=Path, help="run record; two records are compared")
-    parser.add_argument("--html", type=Path, metavar="OUT.html", help="write a self-contained page; it needs no network")
-    parser.add_argument("--perfetto", type=Path, metavar="OUT.pftrace", help="write a trace for https://ui.perfetto.dev")
     parser.add_argument(
-        "--paraver", type=Path, metavar="OUT.prv", help="write a trace for Paraver, and the files .pcf and .row beside it"
+        "--html", type=Path, metavar="OUT.html", help="write a self-contained page; it needs no network"
+    )
+    parser.add_argument(
+        "--perfetto", type=Path, metavar="OUT.pftrace", help="write a trace for https://ui.perfetto.dev"
+    )
+    parser.add_argument(
+        "--paraver",
+        type=Path,
+        metavar="OUT.prv",
+        help="write a trace for Paraver, and the files .pcf and .row beside it",
     )
     parser.add_argument("--talp", type=Path, metavar="OUT.json", help="write TALP's JSON, as talp-pages reads it")
     given = parser.parse_args(words)

@@ -1,11 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares two runs: which differences are statistically significant.
 
-The confidence interval of a share is estimated from the runs themselves. The part of each run after its last move is cut into
-the same number of windows. The spread of the differences between corresponding windows gives the 95 % interval; it is widened if
-neighbouring windows are correlated. A trend that both runs share, such as a slowdown, therefore does not count as uncertainty.
-The interval of the step time is in the record. Variation from one run to the next, such as other nodes, is in no single record,
-so the intervals are lower bounds.
-"""
+The confidence interval of a share is estimated from the runs themselves. The part of each run after its last move is
+cut into the same number of windows. The spread of the differences between corresponding windows gives the 95 %
+interval; it is widened if neighbouring windows are correlated. A trend that both runs share, such as a slowdown,
+therefore does not count as uncertainty. The interval of the step time is in the record. Variation from one run to the
+next, such as other nodes, is in no single record, so the intervals are lower bounds."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`headline`: the result in one sentence. `warnings`: why the runs may not be comparable. `ranks`: those that differ
-    significantly."""
+    """`headline`: the result in one sentence. `warnings`: why the runs may not be comparable. `ranks`: those that
+    differ significantly."""
 
     headline: str
     warnings: list[str]
@@ -202,7 +202,8 @@ def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Diff
 
 
 def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
-    """Half width of the confidence interval of the mean. Correlated neighbours reduce the number of independent values."""
+    """Half width of the confidence interval of the mean. Correlated neighbours reduce the number of independent
+    values."""
     count = len(means)
     off = means - means.mean()
     spread = float((off * off).sum())

@@ -47,7 +47,10 @@ def _sections(found: Comparison) -> list[Section]:
             "Which differences are statistically significant?",
             ["After the last move of each run:"] if found.settled else [],
             table=_table(found.settled) if found.settled else None,
-            caption="± is half of the 95 % confidence interval, from the variation within each run. Variation between runs can be larger: repeat important comparisons.",
+            caption=(
+                "± is half of the 95 % confidence interval, from the variation within each run. Variation between runs"
+                " can be larger: repeat important comparisons."
+            ),
         )
     ]
     phase = [difference for difference in found.settled if difference.relative]
@@ -106,4 +109,7 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 def _shown(found: Comparison) -> str:
     more = f"{ROWS} of {len(found.ranks)} such ranks are shown. " if len(found.ranks) > ROWS else ""
-    return f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ significantly."
+    return (
+        f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ"
+        " significantly."
+    )

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections with tables of loops, tasks, decisions, ranks and nodes."""
 
 from __future__ import annotations
@@ -41,14 +42,23 @@ def loops(run: Run) -> Optional[Section]:
             count(row["executions"]),
             count(row["iterations"]) if row["iterations"] else nothing(),
             count(row["threads"]) if row["threads"] else nothing(),
-            Cell(band(row["gain"], row["gain_noise"]),
-                 float(row["gain"])) if row["against"] else Cell("not measured", 0.0),
+            (
+                Cell(band(row["gain"], row["gain_noise"]), float(row["gain"]))
+                if row["against"]
+                else Cell("not measured", 0.0)
+            ),
             text(row["against"]) if row["against"] else nothing(),
             text(row["why"]),
             kind="" if ours else "declined",
         )
-    caption = "Idle: share of the threads' time in the loop. Moved: share of iterations that a thread other than their owner ran. "
-    caption += "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto, with its 95 % confidence interval."
+    caption = (
+        "Idle: share of the threads' time in the loop. Moved: share of iterations that a thread other than their owner"
+        " ran. "
+    )
+    caption += (
+        "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto,"
+        " with its 95 % confidence interval."
+    )
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
 
@@ -61,9 +71,13 @@ def tasks(run: Run) -> Optional[Section]:
     hops = sums["hops"] / sums["results_sent"] if sums["results_sent"] else 0.0
     busy = sums["busy_seconds"] / sums["run_seconds"] if sums["run_seconds"] else 0.0
     words = [
-        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the time in runs was "
-        f"spent in tasks. A result took {hops:.2f} transfers to return to its owner. "
-        + (f"No rank exchanged messages with more than {plural(most, 'rank')} of other nodes." if most else "No rank exchanged messages with other nodes.")
+        f"{number(sums['spawned'])} tasks were spawned and {number(sums['executed'])} executed; {percent(busy)} of the"
+        f" time in runs was spent in tasks. A result took {hops:.2f} transfers to return to its owner. "
+        + (
+            f"No rank exchanged messages with more than {plural(most, 'rank')} of other nodes."
+            if most
+            else "No rank exchanged messages with other nodes."
+        )
     ]
     order = (
         frame.index
@@ -81,9 +95,18 @@ def tasks(run: Run) -> Optional[Section]:
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
     legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
     caption = (
-        f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown." if len(rows) < len(frame) else ""
+        f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown."
+        if len(rows) < len(frame)
+        else ""
     )
-    return Section("tasks", "Where did the tasks that each rank executed come from?", words, legend, bars(rows, number), caption=caption)
+    return Section(
+        "tasks",
+        "Where did the tasks that each rank executed come from?",
+        words,
+        legend,
+        bars(rows, number),
+        caption=caption,
+    )
 
 
 def tasks_flow(run: Run) -> Optional[Section]:
@@ -158,7 +181,9 @@ def decisions(run: Run) -> Optional[Section]:
         table.add(
             seconds(row["time"]),
             *([count(row["node"])] if several else []),
-            text(row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"),  # long lists may go on in the next line
+            text(
+                row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"
+            ),  # long lists may go on in the next line
             text(row["outcome"] + times),
             Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
             measured,
@@ -168,7 +193,10 @@ def decisions(run: Run) -> Optional[Section]:
         )
     caption = "Gains are reductions of the step time, with 95 % confidence intervals. Declined plans are pale."
     if len(shown) < len(frame):
-        caption += f" {len(shown)} of {len(frame)} decisions are shown: all moves first, then the declined plans with the largest forecast."
+        caption += (
+            f" {len(shown)} of {len(frame)} decisions are shown: all moves first, then the declined plans with the"
+            " largest forecast."
+        )
     return Section("decisions", "What was decided, why, and with which outcome?", table=table, caption=caption)
 
 
@@ -210,7 +238,9 @@ def ranks(run: Run) -> Optional[Section]:
             count(row["regions"]),
             count(row["mpi_calls"]),
         )
-    caption = f"The {MOST} of {number(len(frame))} ranks that waited longest are shown." if len(shown) < len(frame) else ""
+    caption = (
+        f"The {MOST} of {number(len(frame))} ranks that waited longest are shown." if len(shown) < len(frame) else ""
+    )
     return Section("ranks", "How did each rank spend its time?", table=table, caption=caption)
 
 
@@ -234,9 +264,11 @@ def nodes(run: Run) -> Optional[Section]:
     )
     for index, row in frame.iterrows():
         lengths = [
-            Cell(f"{duration(row[name])} ± {duration(row[name + '_noise'])}", float(row[name]))
-            if row[name] > 0
-            else nothing()
+            (
+                Cell(f"{duration(row[name])} ± {duration(row[name + '_noise'])}", float(row[name]))
+                if row[name] > 0
+                else nothing()
+            )
             for name in ("phase_before", "phase_after")
         ]
         table.add(

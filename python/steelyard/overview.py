@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections about the whole run: core time, waits, critical ranks, moves of cores and their effect."""
 
 from __future__ import annotations
@@ -51,9 +52,9 @@ def activity(run: Run) -> Optional[Section]:
     if not has_samples(run):
         return None
     caption = (
-        "Each row is a rank. If a pixel covers several activities, it shows their colours mixed by share. Zoomed in, each sample "
-        "is drawn as computing, followed by waiting in MPI. Drag to move. Click the chart, then use the mouse wheel to zoom time, "
-        "or Shift and the wheel to zoom ranks. Double-click, arrow keys, + and − also work."
+        "Each row is a rank. If a pixel covers several activities, it shows their colours mixed by share. Zoomed in,"
+        " each sample is drawn as computing, followed by waiting in MPI. Drag to move. Click the chart, then use the"
+        " mouse wheel to zoom time, or Shift and the wheel to zoom ranks. Double-click, arrow keys, + and − also work."
     )
     if moves := int((run.decisions["outcome"] != "declined").sum()):
         caption += " Dashed lines mark moves of cores."
@@ -93,7 +94,10 @@ def cores(run: Run) -> Optional[Section]:
     if changed:
         words = f"{plural(changed, 'rank')} of {number(len(before))} ended with more or fewer cores than at the start."
     most = max(most_threads(rank["timeline"]) for rank in run.record["ranks"])
-    caption = f"Darker or higher means more threads per rank, at most {most}. The chart follows the zoom of the timeline above."
+    caption = (
+        f"Darker or higher means more threads per rank, at most {most}. The chart follows the zoom of the timeline"
+        " above."
+    )
     return Section(
         "cores", "How many cores did each rank have?", [words], canvas="cores", height=_height(run), caption=caption
     )
@@ -119,7 +123,8 @@ def phases(run: Run) -> Optional[Section]:
             Bar("after", [("useful", gain.after)], words if len(shown) <= 3 else duration(gain.after), words, after)
         )
     caption = (
-        "A step is one iteration of the program's main loop. The ranges at the ends of the bars are 95 % confidence intervals."
+        "A step is one iteration of the program's main loop. The ranges at the ends of the bars are 95 % confidence"
+        " intervals."
     )
     if len(found) > len(shown):
         caption += f" The {len(shown)} of {len(found)} nodes with the largest gain are shown."
@@ -140,9 +145,7 @@ def waited_for(run: Run) -> Optional[Section]:
         if all_waits > 0
         else ""
     )
-    more = (
-        f" The {ROWS} of {len(by_cause)} ranks that caused most waiting are shown." if len(by_cause) > ROWS else ""
-    )
+    more = f" The {ROWS} of {len(by_cause)} ranks that caused most waiting are shown." if len(by_cause) > ROWS else ""
     return Section(
         "waits",
         "Which ranks were on the critical path?",

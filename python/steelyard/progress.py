@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A progress bar on a terminal, with the remaining time. Nothing is shown elsewhere, or if `rich` is missing."""
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ class Run:
     _timelines: list[Union[Samples, Packed]] = field(default_factory=list, repr=False)
 
     def samples(self) -> Iterator[tuple[int, Samples]]:
-        """Iterates over the ranks with their timelines in columns (see `Samples`), for records whose timelines together are
-        too large for one data frame."""
+        """Iterates over the ranks with their timelines in columns (see `Samples`), for records whose timelines together
+        are too large for one data frame."""
         for index, rank in enumerate(self.record["ranks"]):
             known = self._timelines[index] if self._timelines else unpack(rank["timeline"])
             yield rank["rank"], known.unpack() if isinstance(known, Packed) else known
@@ -75,18 +75,20 @@ class Run:
     def ranks(self) -> pd.DataFrame:
         """One row per rank, indexed by rank.
 
-        Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals, cpu (CPU
-        time of all threads, s) and preempted (preemptions of its threads). The last two are 0 if they are not known.
+        Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
+        cpu (CPU time of all threads, s) and preempted (preemptions of its threads). The last two are 0 if they are not
+        known.
 
-        Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance, omp_scheduling,
-        omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on cores that joined a running
-        region), quiesced (of mpi, asleep in phases). Counts: regions, virtual_regions (those with virtual threads), mpi_calls.
+        Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
+        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on
+        cores that joined a running region), quiesced (of mpi, asleep in phases). Counts: regions, virtual_regions
+        (those with virtual threads), mpi_calls.
 
         Derived: busy (wall time outside MPI) and useful (thread time of computing).
         """
         totals = _properties("totals")
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
-        columns |= {name: ("int64" if name in _COUNTS else "float64") for name in totals}
+        columns |= {name: "int64" if name in _COUNTS else "float64" for name in totals}
         rows = [
             {"cpu": 0.0, "preempted": 0, "came_late": 0.0, "quiesced": 0.0, "virtual_regions": 0}
             | {k: v for k, v in rank.items() if k in columns}
@@ -110,63 +112,64 @@ class Run:
 
     @functools.cached_property
     def timeline(self) -> pd.DataFrame:
-        """The activities of each rank over time: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall time),
-        threads. Parts of the waits: lent (core time offered to other ranks) and quiesced (wall time asleep in a phase)."""
+        """The activities of each rank over time: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall
+        time), threads. Parts of the waits: lent (core time offered to other ranks) and quiesced (wall time asleep in a
+        phase)."""
         kinds = {**_properties("sample"), **dict.fromkeys(RARE, "float64")}
         parts = list(self.samples())
-        columns: dict[str, Any] = {"rank": np.repeat([rank for rank, _ in parts],
-                                                     [len(samples) for _, samples in parts])}
+        columns: dict[str, Any] = {
+            "rank": np.repeat([rank for rank, _ in parts], [len(samples) for _, samples in parts])
+        }
         for name in kinds:
             columns[name] = np.concatenate([getattr(samples, name) for _, samples in parts]) if parts else []
         return pd.DataFrame(columns).astype({"rank": "int64", **kinds})
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
-        """All plans, carried out or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome (`declined`,
-        `taken`, `confirmed` or `undone`), measured_gain, measured_noise, repeats."""
+        """All plans, carried out or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome
+        (`declined`, `taken`, `confirmed` or `undone`), measured_gain, measured_noise, repeats."""
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property
     def loops(self) -> pd.DataFrame:
         """One row per loop with schedule(runtime), dynamic or guided, indexed by its site.
 
-        Columns: ranks, executions, iterations, threads, strategy, why, time, and the fractions idle and stolen. If `against`
-        names a strategy, gain and gain_noise are fractions of the time with that strategy. Empty if the record is older than
-        this table.
-        """
+        Columns: ranks, executions, iterations, threads, strategy, why, time, and the fractions idle and stolen. If
+        `against` names a strategy, gain and gain_noise are fractions of the time with that strategy. Empty if the
+        record is older than this table."""
         frame = _frame(self.record.get("loops", []), _properties("loop"))
         return frame.fillna({"against": ""}).set_index("site")
 
     @functools.cached_property
     def kept_regions(self) -> pd.DataFrame:
-        """One row per region that kept its thread count because it queries thread IDs, indexed by its site: function (empty if
-        the program has no symbols), ranks, and time (of all ranks)."""
+        """One row per region that kept its thread count because it queries thread IDs, indexed by its site: function
+        (empty if the program has no symbols), ranks, and time (of all ranks)."""
         return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
 
     @functools.cached_property
     def tasks(self) -> pd.DataFrame:
         """One row per rank with task pools that were freed.
 
-        Columns: runs, spawned, executed, stolen_local (tasks taken from ranks of the same node), stolen_remote (from other
-        nodes), results_sent and their hops, messages, connections, degree, busy_seconds and run_seconds (thread time in tasks
-        and in runs). Empty if the run had no pools.
-        """
+        Columns: runs, spawned, executed, stolen_local (tasks taken from ranks of the same node), stolen_remote (from
+        other nodes), results_sent and their hops, messages, connections, degree, busy_seconds and run_seconds (thread
+        time in tasks and in runs). Empty if the run had no pools."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property
     def collectives(self) -> pd.DataFrame:
         """One row per rank whose broadcasts Steelyard intercepted.
 
-        Columns: calls. Parts of calls: shared (through shared memory alone), tree (also between nodes), library (handled by the
-        MPI library). late (broadcasts to which the rank was late) and behind (sum of its lateness, s). If trials compared both
-        ways, for shared and library each: looks (trials), their mean wait, and its noise. Parts of library, by reason:
-        left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes.
+        Columns: calls. Parts of calls: shared (through shared memory alone), tree (also between nodes), library
+        (handled by the MPI library). late (broadcasts to which the rank was late) and behind (sum of its lateness, s).
+        If trials compared both ways, for shared and library each: looks (trials), their mean wait, and its noise. Parts
+        of library, by reason: left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes.
         """
         return self._over_board("broadcasts")
 
     @functools.cached_property
     def scatters(self) -> pd.DataFrame:
-        """The same for scatters, which use no trees. Empty if there were none, or if the record is older than this table."""
+        """The same for scatters, which use no trees. Empty if there were none, or if the record is older than this
+        table."""
         return self._over_board("scatters")
 
     def _over_board(self, operation: str) -> pd.DataFrame:
@@ -177,9 +180,9 @@ class Run:
 
     @functools.cached_property
     def trees(self) -> pd.DataFrame:
-        """The broadcast trees between nodes, one row per position: tree, position, and the ranks that were there at first and at
-        last (-1: none). Position 0 is the root. Another position receives the data from the position without its lowest set
-        bit."""
+        """The broadcast trees between nodes, one row per position: tree, position, and the ranks that were there at
+        first and at last (-1: none). Position 0 is the root. Another position receives the data from the position
+        without its lowest set bit."""
         rows = [
             {"tree": number, "position": position, "first": first, "last": last}
             for number, tree in enumerate(self.record.get("trees", []))
@@ -189,8 +192,8 @@ class Run:
 
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:
-        """One row per node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before and
-        phase_after with their noise, nothing_moved."""
+        """One row per node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before
+        and phase_after with their noise, nothing_moved."""
         return _frame(self.record["nodes"], _properties("node")).set_index("index")
 
     @property
@@ -212,9 +215,7 @@ def validate(path: PathLike) -> None:
     _read(path)
 
 
-def _read(
-    path: PathLike, progress: Optional[Progress] = None
-) -> tuple[dict[str, Any], list[Union[Samples, Packed]]]:
+def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str, Any], list[Union[Samples, Packed]]]:
     counted = _Counted(progress or (lambda done, of: None))
     try:
         record = parse(Path(path), counted.read)
@@ -228,8 +229,8 @@ def _read(
 
 
 class _Counted:
-    """Counts the ranks as they are read, and again as they are checked. Nodes come before ranks in the file and give the
-    number of ranks."""
+    """Counts the ranks as they are read, and again as they are checked. Nodes come before ranks in the file and give
+    the number of ranks."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress

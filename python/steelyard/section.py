@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A section of the page, and helpers that sections share."""
 
 from __future__ import annotations

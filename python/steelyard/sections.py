@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The sections of the page. Each answers the question in its title; the last ones say which data the record lacks."""
 
 from __future__ import annotations
@@ -42,14 +43,19 @@ def absent(run: Run) -> Optional[Section]:
             "No timeline: the record has no samples, because of --timeline-samples=0 or because no step ended."
         )
     if not len(run.waits) and len(run.ranks) > 1:
-        items.append("Critical ranks are not known: Steelyard saw no collective for which it can tell the last rank to arrive.")
+        items.append(
+            "Critical ranks are not known: Steelyard saw no collective for which it can tell the last rank to arrive."
+        )
     if not len(run.collectives):
-        items.append("No broadcasts: Steelyard took over none. To take them over, use --collectives=auto or --collectives=on.")
+        items.append(
+            "No broadcasts: Steelyard took over none. To take them over, use --collectives=auto or --collectives=on."
+        )
     elif not run.record.get("trees"):
         items.append("No broadcast trees: no communicator spans nodes, or each had too few broadcasts to build a tree.")
     if not len(run.loops):
         items.append(
-            "No loops: the program has no loop with schedule(runtime), dynamic or guided that Steelyard can take over, or the record is older."
+            "No loops: the program has no loop with schedule(runtime), dynamic or guided that Steelyard can take over,"
+            " or the record is older."
         )
     if not len(run.tasks):
         items.append("No tasks: the program does not use Steelyard's task pools.")
@@ -63,6 +69,9 @@ def how(run: Run) -> Section:
         f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
         f"Intercepted: {', '.join(record['intercepted']) or 'nothing'}.",
         f"Options: {' '.join(told) or 'none'}.",
-        'The same data in Python, as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks, run.timeline, run.decisions.',
+        (
+            'The same data in Python, as data frames: import steelyard; run = steelyard.load("run.json"); run.ranks,'
+            " run.timeline, run.decisions."
+        ),
     ]
     return Section("how", "How was this measured?", items=items)

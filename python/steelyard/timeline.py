@@ -1,10 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Draws two runs of a program, one above the other: the activities of each rank over time.
 
     python -m steelyard.timeline without.json with.json -o timeline.svg
 
-The first record comes from `steelyard run --observe`, the second from `steelyard run`. Each row is a rank. The thickness of a bar is the
-number of threads, so areas are core time: computing, waiting in OpenMP, waiting in MPI.
-"""
+The first record comes from `steelyard run --observe`, the second from `steelyard run`. Each row is a rank. The
+thickness of a bar is the number of threads, so areas are core time: computing, waiting in OpenMP, waiting in MPI. """
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ def draw(without: Run, with_: Run) -> str:
     height = math.ceil(bottom) + FOOT - GAP
     note = _text(LEFT, bottom - GAP + 40, _note(without, with_), "small")
     head = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+            ' role="img">'
+        ),
         f"<title>Activities of {len(without.ranks)} ranks, without and with Steelyard</title>",
         f"<style>{STYLE}</style>",
         f'<rect class="card" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
@@ -84,15 +87,18 @@ def _panel(name: str, run: Run, top: float, scale: float, most: int, end: float)
         y = first + lane * i + lane / 2 + 4
         out.append(_text(LEFT - 8, y, f"rank {number}", "small end"))
         before, after = row["threads_at_start"], row["threads_at_end"]
-        out.append(_text(WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}",
-                         "small"))
+        out.append(
+            _text(
+                WIDTH - RIGHT + 8, y, _threads(before) if before == after else f"{before} → {_threads(after)}", "small"
+            )
+        )
     out += [f'<path class="move" d="M{LEFT + t * scale:.1f} {first - 4:.1f}V{bottom:.1f}"/>' for t in _moves(run)]
     return out, bottom + GAP
 
 
 def _bars(run: Run, most: int) -> Iterator[tuple[str, int, float, float, float, float]]:
-    """kind, rank, begin, length, first and last thread. A sample is drawn as computing, followed by MPI: most programs compute and
-    then call MPI."""
+    """kind, rank, begin, length, first and last thread. A sample is drawn as computing, followed by MPI: most programs
+    compute and then call MPI."""
     for rank, samples in run.samples():
         columns = (samples.start, samples.end, samples.useful, samples.omp_wait, samples.mpi_wait, samples.threads)
         for start, end, useful, omp_wait, mpi_wait, threads in zip(*(column.tolist() for column in columns)):
@@ -132,8 +138,11 @@ def _note(without: Run, with_: Run) -> str:
     note = "" if instrument == "real" else f"{instrument}, no real cores: "
     note += f"{nodes} node{'s' * (nodes != 1)} of {topologies}, {ranks} rank{'s' * (ranks != 1)}"
     before, after = without.record["options"], with_.record["options"]
-    told = [f"--{name}={after[name]}" for name in after if name not in ("observe", "record")
-            and after[name] != before.get(name)]
+    told = [
+        f"--{name}={after[name]}"
+        for name in after
+        if name not in ("observe", "record") and after[name] != before.get(name)
+    ]
     return f"{note}; with {' '.join(told)}" if told else note
 
 
@@ -167,7 +176,8 @@ def _length(run: Run) -> float:
 
 
 def _most_threads(run: Run) -> int:
-    """Threads that fill a row: those of the largest rank. Bars of ranks that borrow more cores are not drawn thicker."""
+    """Threads that fill a row: those of the largest rank. Bars of ranks that borrow more cores are not drawn
+    thicker."""
     return max(1, int(run.ranks[["threads_at_start", "threads_at_end"]].to_numpy().max()))
 
 
@@ -189,7 +199,9 @@ def _obstacle(without: Run, with_: Run) -> Optional[str]:
 
 
 def main(arguments: Optional[list[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m steelyard.timeline", description="Draws a run without Steelyard and a run with Steelyard.")
+    parser = argparse.ArgumentParser(
+        prog="python -m steelyard.timeline", description="Draws a run without Steelyard and a run with Steelyard."
+    )
     parser.add_argument("without", type=Path, help="record of `steelyard run --observe`")
     parser.add_argument("with_", metavar="with", type=Path, help="record of `steelyard run`")
     parser.add_argument("-o", "--output", type=Path, help="the SVG file; default: standard output")

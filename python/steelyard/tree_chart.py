@@ -1,5 +1,6 @@
-"""A binomial tree as SVG that takes its colours from the page. Of a large tree, only the ranks that matter are drawn, each with
-the number of hidden ranks below it."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""A binomial tree as SVG that takes its colours from the page. Of a large tree, only the ranks that matter are drawn,
+each with the number of hidden ranks below it."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Node:
 
 
 def charts(tree: Tree, most: float) -> tuple[str, str]:
-    """Two charts, at first and at last, with the same ranks in both. `most`: s, the lateness with the strongest colour."""
+    """Two charts, at first and at last, with the same ranks in both. `most`: s, the lateness with the strongest
+    colour."""
     shown = None if _fits(tree.first) and _fits(tree.last) else _of_interest(tree)
     return _chart(tree, tree.first, tree.last, shown, most), _chart(tree, tree.last, tree.first, shown, most)
 
@@ -78,7 +80,8 @@ def _pill(rank: int) -> float:
 
 
 def _of_interest(tree: Tree) -> set[int]:
-    """The late ranks with most ranks below them, the ranks that lead their nodes instead, and those now at their positions."""
+    """The late ranks with most ranks below them, the ranks that lead their nodes instead, and those now at their
+    positions."""
     where, now = ({rank: position for position, rank in enumerate(order)} for order in (tree.first, tree.last))
 
     def held_up(rank: int) -> int:

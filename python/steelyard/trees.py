@@ -1,5 +1,6 @@
-"""Broadcast trees between nodes: positions of ranks, late ranks, and the ranks that they delayed. The sentences are those of the
-terminal (src/observe/late_in_trees.cpp)."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""Broadcast trees between nodes: positions of ranks, late ranks, and the ranks that they delayed. The sentences are
+those of the terminal (src/observe/late_in_trees.cpp)."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def behind(position: int, size: int) -> int:
 
 @dataclass(frozen=True)
 class Tree:
-    """Ranks by position, the root first, at the start and at the end of the run. `late`: mean lateness of the late ranks, in s,
-    largest first."""
+    """Ranks by position, the root first, at the start and at the end of the run. `late`: mean lateness of the late
+    ranks, in s, largest first."""
 
     first: Sequence[int]
     last: Sequence[int]
@@ -58,8 +59,8 @@ def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
 
 
 def often_late(run: Run) -> dict[int, float]:
-    """Ranks that were late to at least a quarter of the broadcasts that Steelyard took over, with their mean lateness in
-    these; largest first."""
+    """Ranks that were late to at least a quarter of the broadcasts that Steelyard took over, with their mean lateness
+    in these; largest first."""
     frame = run.collectives
     frame = frame[(frame["late"] > 0) & (4 * frame["late"] >= frame["shared"] + frame["tree"])]
     lateness = (frame["behind"] / frame["late"]).sort_values(ascending=False, kind="stable")
@@ -80,7 +81,8 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
 
     leader = {of(rank): rank for rank in last}
     if last and first:
-        # The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last plan.
+        # The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last
+        # plan.
         root = next((place for place, rank in enumerate(first) if of(rank) == of(last[0])), 0)
         first = [*first]
         first[0], first[root] = first[root], first[0]
@@ -97,7 +99,9 @@ def told(found: Sequence[Tree]) -> list[str]:
     if len(shown) > TOLD:
         sentences.append(f"{plural(len(shown) - TOLD, 'more tree')} with late ranks or another order")
     if others := len(found) - len(shown):
-        sentences.append(f"{plural(others, 'tree')}: no rank was late to a quarter of its broadcasts, and no rank moved")
+        sentences.append(
+            f"{plural(others, 'tree')}: no rank was late to a quarter of its broadcasts, and no rank moved"
+        )
     return sentences
 
 
@@ -118,7 +122,10 @@ def _sentence(tree: Tree) -> str:
     if not tree.led:
         return text
     old, new = sorted(tree.led), sorted(tree.led.values())
-    return f"{text}; {numbered('rank', new)} {'leads its node' if len(new) == 1 else 'lead their nodes'} instead of {numbered('rank', old)}"
+    return (
+        f"{text}; {numbered('rank', new)} {'leads its node' if len(new) == 1 else 'lead their nodes'} instead of"
+        f" {numbered('rank', old)}"
+    )
 
 
 def answer(tree: Tree) -> Optional[str]:

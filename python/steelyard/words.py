@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers with their units and lists of ranks, as in the summary on the terminal (src/observe/text.h)."""
 
 from __future__ import annotations

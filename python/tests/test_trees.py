@@ -31,18 +31,29 @@ def late_run(tmp_path, found, late, ranks=44):
 
 EVEN = range(0, 16, 2)
 CASES = [
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)}, ["tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, none at last"]),
-    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)}, ["tree of 8 nodes: ranks 4, 8 were late, rank 4 most, by 10.0 ms; they delayed 4 ranks at first, 4 at last"]),
-    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)}, ["tree of 8 nodes: ranks 8, 12 were late, rank 8 most, by 10.0 ms; they delayed 2 ranks at first, 2 at last"]),
-    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)}, ["tree of 8 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its node instead of rank 4"]),
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)}, [
-        "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) were late, rank 8 most, by 10.0 ms; they delayed 2 ranks at first, none at last",
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {8: (60, 0.6)},
+     ["tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, none at last"]),
+    ([(EVEN, EVEN)], {4: (60, 0.6), 8: (60, 0.6)},
+     ["tree of 8 nodes: ranks 4, 8 were late, rank 4 most, by 10.0 ms; they delayed 4 ranks at first, 4 at last"]),
+    ([(EVEN, EVEN)], {8: (60, 0.6), 12: (60, 0.6)},
+     ["tree of 8 nodes: ranks 8, 12 were late, rank 8 most, by 10.0 ms; they delayed 2 ranks at first, 2 at last"]),
+    ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)},
+     ["tree of 8 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its node "
+      "instead of rank 4"]),
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)},
+     [
+        "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) were late, rank 8 most, by 10.0 ms; they delayed 2 "
+        "ranks at first, none at last",
     ]),
-    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
-    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)}, ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
+    ([([0, 2, 4, 6], [6, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)},
+     ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
+    ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)},
+     ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
     ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree: no rank was late to a quarter of its broadcasts, and no rank moved"]),
-    ([(EVEN, EVEN)], {8: (25, 0.6)}, ["tree of 8 nodes: rank 8 was late by 24.0 ms; it delayed 3 ranks at first, 3 at last"]),
-    ([([0, 2, 4], [0, 4, 2])], {}, ["tree of 3 nodes: its order changed, but no rank was late to a quarter of its broadcasts"]),
+    ([(EVEN, EVEN)], {8: (25, 0.6)},
+     ["tree of 8 nodes: rank 8 was late by 24.0 ms; it delayed 3 ranks at first, 3 at last"]),
+    ([([0, 2, 4], [0, 4, 2])], {},
+     ["tree of 3 nodes: its order changed, but no rank was late to a quarter of its broadcasts"]),
     ([([0, 40], [0, 40])] * 4 + [([0, 2], [0, 2]), (EVEN, EVEN)], {8: (60, 0.6), 40: (60, 0.6)}, [
         "tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, 3 at last",
         *["tree of 2 nodes: rank 40 was late by 10.0 ms; it delayed no rank at first, none at last"] * 3,

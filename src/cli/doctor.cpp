@@ -70,7 +70,8 @@ void examine_mpi(const Binary& binary, Findings& findings) {
   if (c) findings.ok("MPI calls from C or C++");
   if (f08) findings.ok("MPI calls from Fortran (mpi_f08)");
   if (fortran && !f08) findings.ok("MPI calls from Fortran (mpif.h or use mpi)");
-  if (!c && !fortran) findings.note("MPI calls: none in the executable itself; calls from its libraries are intercepted");
+  if (!c && !fortran)
+    findings.note("MPI calls: none in the executable itself; calls from its libraries are intercepted");
 }
 
 /// LLVM's runtime built with its debugging code, as Debian's is, costs more in every region and loop.
@@ -96,7 +97,8 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
   if (has_debugging_code(runtime)) {
     findings.note(
-        "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to avoid "
+        "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to "
+        "avoid "
         "this, put a release build first in LD_LIBRARY_PATH",
         runtime);
   }
@@ -132,7 +134,9 @@ void examine_queries(const Binary& binary, const std::string& shown, bool tells_
   const auto summary = partition::summarise(binary.path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (all == 0) {
-    findings.note("thread counts: the program queries thread IDs; regions that do so keep their thread count, others can change it");
+    findings.note(
+        "thread counts: the program queries thread IDs; regions that do so keep their thread count, others can change "
+        "it");
     return;
   }
   const std::string count =
@@ -168,33 +172,39 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
                            Findings& findings) {
   const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
   if (calls("omp_set_num_threads")) {
-    findings.note("thread counts: the program calls omp_set_num_threads; a count that it sets during the run is not changed");
+    findings.note(
+        "thread counts: the program calls omp_set_num_threads; a count that it sets during the run is not changed");
   }
   if (calls("__kmpc_push_num_threads")) {
-    findings.note("thread counts: the program has num_threads clauses; regions with such a clause keep their thread count");
+    findings.note(
+        "thread counts: the program has num_threads clauses; regions with such a clause keep their thread count");
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
   if (queries && options.thread_ids == base::ThreadIds::automatic) {
     examine_queries(binary, shown, options.verbose, findings);
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
-        "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep their "
+        "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep "
+        "their "
         "thread count (--thread-ids=keep), others can change it");
   } else if (queries) {
     findings.note(
-        "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the program sizes an "
+        "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the program "
+        "sizes an "
         "array by a thread count (omp_get_max_threads) and indexes it by thread IDs, it then writes past the end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none in the program");
   } else if (options.thread_local_data == base::ThreadLocalData::resize) {
     findings.note(
-        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change: threadprivate data are then "
+        "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change: threadprivate data "
+        "are then "
         "lost between regions",
         binary.thread_local_bytes);
   } else {
     findings.note(
-        "thread-local data: {} bytes{}; they persist between regions only if the thread count stays the same, so Steelyard "
+        "thread-local data: {} bytes{}; they persist between regions only if the thread count stays the same, so "
+        "Steelyard "
         "does not change it",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
@@ -217,7 +227,8 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
   const bool fixed = calls({"__kmpc_for_static_init_"});
   if (taken && options.loops == base::Loops::off) {
     findings.ok(
-        "loops: the program has dynamic, guided, runtime or auto schedules; --loops=off leaves them to the OpenMP runtime");
+        "loops: the program has dynamic, guided, runtime or auto schedules; --loops=off leaves them to the OpenMP "
+        "runtime");
   } else if (taken) {
     findings.ok(
         "loops: the program has dynamic, guided, runtime or auto schedules; their iterations move between threads "
@@ -234,10 +245,11 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         "runtime for their bounds");
   }
   if (fixed && options.loops != base::Loops::off) {
-    findings.ok("loops: the program has static loops; {}",
-                options.loops_rebalance_static
-                    ? "they are divided by the time that each thread needed (--loops-rebalance-static)"
-                    : "they are not changed (--loops-rebalance-static divides them by the time that each thread needed)");
+    findings.ok(
+        "loops: the program has static loops; {}",
+        options.loops_rebalance_static
+            ? "they are divided by the time that each thread needed (--loops-rebalance-static)"
+            : "they are not changed (--loops-rebalance-static divides them by the time that each thread needed)");
   }
   if (left) {
     findings.note(
@@ -270,8 +282,8 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const double quota = node::cpu_quota();
   if (quota > 0 && quota < cpus) {
     findings.note(
-        "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled", cpus,
-        quota);
+        "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled",
+        cpus, quota);
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
@@ -284,8 +296,9 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
     }
   }
   for (const auto& library : users_preload(site)) {
-    findings.note("LD_PRELOAD: {} is loaded after Steelyard's library; it does not see MPI calls that Steelyard handles itself",
-                  library);
+    findings.note(
+        "LD_PRELOAD: {} is loaded after Steelyard's library; it does not see MPI calls that Steelyard handles itself",
+        library);
   }
   for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);
 }

@@ -159,7 +159,8 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     node.phase_after_noise = after_.band();
   } else if (phases_ == 0) {
     node.nothing_moved =
-        "no steps were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() at the "
+        "no steps were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() "
+        "at the "
         "end of each time step";
   } else {
     node.nothing_moved = decisions_.empty() ? "the run ended before the loads were known" : decisions_.back().why;

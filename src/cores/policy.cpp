@@ -244,8 +244,8 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
       std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
   if (verdict.helped) {
-    verdict.why = fmt::format("the last move gained {}; {} was forecast", with_interval(judgement.gain, judgement.noise),
-                              percent(trial->forecast));
+    verdict.why = fmt::format("the last move gained {}; {} was forecast",
+                              with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
     rest = 0;
   } else {
     rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
@@ -275,14 +275,16 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
   if (verdict.plan.busy_now <= 0) {
     verdict.why = "no computation was measured";
   } else if (verdict.plan.moved == 0 || saved <= 0) {
-    verdict.why = fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",
-                              verdict.plan.busy_now, phase_time);
+    verdict.why =
+        fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",
+                    verdict.plan.busy_now, phase_time);
   } else if (!forced && verdict.forecast_gain < needed) {
     verdict.why = fmt::format("forecast gain {} is too small: it must exceed the measurement uncertainty of {} by {}",
                               percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
   } else if (!forced && saved * useful <= verdict.cost) {
-    verdict.why = fmt::format("forecast gain {} over the next {:.0f} steps is less than the cost of moving {} cores, {:.2g} s",
-                              percent(verdict.forecast_gain), std::max(0.0, useful), verdict.plan.moved, verdict.cost);
+    verdict.why =
+        fmt::format("forecast gain {} over the next {:.0f} steps is less than the cost of moving {} cores, {:.2g} s",
+                    percent(verdict.forecast_gain), std::max(0.0, useful), verdict.plan.moved, verdict.cost);
   } else {
     apply(verdict, shape);
   }
@@ -290,9 +292,9 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
 void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   verdict.action = Action::apply;
-  verdict.why = fmt::format("{}: the slowest rank computes {:.4g} -> {:.4g} s per step, gain {}, uncertainty {}", verdict.plan.method,
-                            verdict.plan.busy_now, verdict.plan.busy_then, percent(verdict.forecast_gain),
-                            percent(verdict.noise));
+  verdict.why = fmt::format("{}: the slowest rank computes {:.4g} -> {:.4g} s per step, gain {}, uncertainty {}",
+                            verdict.plan.method, verdict.plan.busy_now, verdict.plan.busy_then,
+                            percent(verdict.forecast_gain), percent(verdict.noise));
   trial.emplace();
   trial->applied = verdict.plan;
   trial->previous = as_it_is(shape);
@@ -334,7 +336,9 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     for (std::size_t p = 0; p < window.loads.size(); ++p)
       verdict.plan.moved += std::max(0, start.threads[p] - window.loads[p].threads);
     verdict.why = fmt::format(
-        "loads change faster than moves pay off: thread counts of the start restored, next plan after {} steady windows", caution);
+        "loads change faster than moves pay off: thread counts of the start restored, next plan after {} steady "
+        "windows",
+        caution);
     return verdict;
   }
   if (doubt && !by_hand()) {

@@ -97,7 +97,8 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     return base::Status::failure(
         base::Code::invalid_state,
         fmt::format(
-            "loop {} is executed by two teams at the same time; this is thread {} of the second team. Give each team its own "
+            "loop {} is executed by two teams at the same time; this is thread {} of the second team. Give each team "
+            "its own "
             "loop (steelyard_loop_create)",
             loop_.key(), here.thread));
   }
@@ -111,8 +112,10 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     return base::Status::failure(
         base::Code::mismatch,
         fmt::format(
-            "thread {} begins loop {}, but other threads of its team of {} have begun loop {} instead. All threads of a team "
-            "must execute the same loops in the same order. If several calls are one loop, pass the same handle to all of "
+            "thread {} begins loop {}, but other threads of its team of {} have begun loop {} instead. All threads of "
+            "a team "
+            "must execute the same loops in the same order. If several calls are one loop, pass the same handle to "
+            "all of "
             "them (steelyard_loop_create)",
             here.thread, loop_.key(), here.threads, others));
   }
@@ -125,7 +128,8 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
     return base::Status::failure(
         base::Code::invalid_state,
         fmt::format(
-            "thread {} begins loop {} and has not ended its previous execution. Both are cancelled in all threads of the team. "
+            "thread {} begins loop {} and has not ended its previous execution. Both are cancelled in all threads of "
+            "the team. "
             "Call steelyard_loop_end() once after each begin",
             here.thread, loop_.key()));
   }

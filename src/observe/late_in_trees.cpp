@@ -24,8 +24,9 @@ double lateness(const Lateness& late, int rank) {
   return found == late.end() ? 0 : found->second;
 }
 
-/// Ranks that receive the data through a rank that is more than twice as late as they are. In a binomial tree, a position
-/// receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is never late.
+/// Ranks that receive the data through a rank that is more than twice as late as they are. In a binomial tree, a
+/// position receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is never
+/// late.
 long held_up(const std::vector<int>& order, const Lateness& late) {
   std::vector<double> worst(order.size());
   long found = 0;
@@ -52,7 +53,8 @@ Standing standing(const Tree& tree, const Lateness& often, const std::map<int, i
   };
   std::vector<int> first = tree.first;
   if (!first.empty() && !tree.last.empty()) {
-    // The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last plan.
+    // The root takes position 0, and the rank of position 0 takes the root's. Both orders use the root of the last
+    // plan.
     const auto root =
         std::ranges::find_if(first, [&](int rank) { return node_of(rank) == node_of(tree.last.front()); });
     if (root != first.end()) std::swap(first.front(), *root);
@@ -92,12 +94,11 @@ std::string sentence(const Standing& tree) {
   for (const auto& [rank, by] : tree.late) late.push_back(rank);
   const auto [worst, by] =
       *std::ranges::max_element(tree.late, std::ranges::less{}, &Lateness::value_type::second);  // the first of equals
-  std::string text =
-      fmt::format("{}: {} {} late{} by {}; {} delayed {} at first, {} at last", size, rank_list(late),
-                  late.size() == 1 ? "was" : "were", late.size() == 1 ? "" : fmt::format(", rank {} most,", worst),
-                  duration(by), late.size() == 1 ? "it" : "they",
-                  tree.held_first > 0 ? plural(tree.held_first, "rank") : "no rank",
-                  tree.held_last > 0 ? fmt::format("{}", tree.held_last) : "none");
+  std::string text = fmt::format(
+      "{}: {} {} late{} by {}; {} delayed {} at first, {} at last", size, rank_list(late),
+      late.size() == 1 ? "was" : "were", late.size() == 1 ? "" : fmt::format(", rank {} most,", worst), duration(by),
+      late.size() == 1 ? "it" : "they", tree.held_first > 0 ? plural(tree.held_first, "rank") : "no rank",
+      tree.held_last > 0 ? fmt::format("{}", tree.held_last) : "none");
   if (!tree.led.empty()) {
     text += fmt::format("; {} {} instead of {}", rank_list(tree.now_leading),
                         tree.now_leading.size() == 1 ? "leads its node" : "lead their nodes", rank_list(tree.led));

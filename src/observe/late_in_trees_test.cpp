@@ -34,10 +34,8 @@ RunRecord run(int ranks, const std::vector<int>& late) {
 TEST(LateInTrees, SayWhoWasHeldUpAtFirstAndAtLast) {
   RunRecord record = run(16, {8});
   record.trees = {{{0, 2, 4, 6, 8, 10, 12, 14}, {0, 2, 4, 6, 10, 12, 14, 8}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, none at last"));
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, none at last"));
   record = run(16, {4, 12});
   record.trees = {{{0, 2, 4, 6, 12, 8, 10, 14}, {0, 2, 4, 6, 12, 8, 10, 14}}};
   EXPECT_THAT(
@@ -61,7 +59,8 @@ TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
   EXPECT_THAT(
       late_in_trees(record),
       ElementsAre(
-          "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) were late, rank 8 most, by 10.0 ms; they delayed 2 ranks at first, none at last"));
+          "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, ... (7 in all) were late, rank 8 most, by 10.0 ms; they delayed "
+          "2 ranks at first, none at last"));
 }
 
 TEST(LateInTrees, AnotherLeaderIsNamed) {
@@ -70,17 +69,16 @@ TEST(LateInTrees, AnotherLeaderIsNamed) {
   EXPECT_THAT(
       late_in_trees(record),
       ElementsAre(
-          "tree of 4 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its node instead of rank 4"));
+          "tree of 4 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its "
+          "node instead of rank 4"));
 }
 
 TEST(LateInTrees, ARootOfItsOwnBroadcastsIsNotLateToThem) {
   RunRecord record = run(8, {0, 6});
   // 6 was root of all, and stood at 0 for each: 0 in its place.
   record.trees = {{{0, 2, 4, 6}, {6, 2, 4, 0}}};
-  EXPECT_THAT(
-      late_in_trees(record),
-      ElementsAre(
-          "tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"));
+  EXPECT_THAT(late_in_trees(record),
+              ElementsAre("tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"));
 }
 
 TEST(LateInTrees, OnceInAWhileIsNotLate) {
@@ -127,8 +125,7 @@ TEST(LateInTrees, FourThousandNodesAreFew) {
   for (int& rank : first) rank *= 2;
   RunRecord record = run(8192, {4096});
   record.trees = {{first, first}};
-  EXPECT_THAT(late_in_trees(record),
-              ElementsAre(HasSubstr("it delayed 2047 ranks at first, 2047 at")));
+  EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("it delayed 2047 ranks at first, 2047 at")));
 }
 
 }  // namespace

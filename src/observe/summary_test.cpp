@@ -96,8 +96,9 @@ RunRecord several_nodes() {
       record.decisions.push_back(sample_move(2.5 + n, n, Outcome::confirmed));
       record.decisions.back().forecast_gain = 0.19 - 0.08 * n;
     } else {
-      node.nothing_moved = n == 2 ? "forecast gain 1.1 % is too small: it must exceed the measurement uncertainty of 1.6 % by 2.0 %"
-                                  : "its ranks fix their threads";
+      node.nothing_moved =
+          n == 2 ? "forecast gain 1.1 % is too small: it must exceed the measurement uncertainty of 1.6 % by 2.0 %"
+                 : "its ranks fix their threads";
     }
     record.nodes.push_back(node);
   }
@@ -127,8 +128,9 @@ RunRecord many_ranks() {
       node.phase_after_noise = 0.0002;
       for (int i = 0; i < 3; ++i) record.decisions.push_back(sample_move(1 + 0.01 * n + 5 * i, n, Outcome::confirmed));
     } else {
-      node.nothing_moved = "balanced as far as whole cores allow: the slowest rank computes 0.06 s of a step of 0.0612 s on node " +
-                           std::to_string(n);
+      node.nothing_moved =
+          "balanced as far as whole cores allow: the slowest rank computes 0.06 s of a step of 0.0612 s on node " +
+          std::to_string(n);
     }
     record.nodes.push_back(node);
   }

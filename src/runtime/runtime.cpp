@@ -254,12 +254,14 @@ std::vector<std::string> remarks(const State& state, bool tells_regions) {
   if (!state.segment_problem.empty()) list.push_back(state.segment_problem);
   if (base::options().loops_rebalance_static && !static_loops_seen()) {
     list.emplace_back(
-        "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP runtime, and "
+        "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP "
+        "runtime, and "
         "regions that query thread IDs keep their division");
   }
   if (base::options().virtual_threads > 1 && !base::options().observe && state.activity.totals().virtual_regions == 0) {
     list.emplace_back(
-        "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait for each "
+        "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait "
+        "for each "
         "other, and regions that run at least twice");
   }
   if (state.cores != nullptr && state.cores->paused_borrowing()) {
@@ -328,8 +330,8 @@ std::string write_record(const observe::RunRecord& record, const std::string& pa
   const int error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   base::warn(fmt::format(
-      "the run record could not be written to {}: {}; use --record=PATH with a writable path, or --record=none",
-      path, std::strerror(error)));
+      "the run record could not be written to {}: {}; use --record=PATH with a writable path, or --record=none", path,
+      std::strerror(error)));
   return {};
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Broadcasts that the MPI library handles: left WHY.
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
-"""The OpenMP runtime of a program: its own, or LLVM's instead of GNU's, under Debian's name for it and under upstream's."""
+# SPDX-License-Identifier: BSD-3-Clause
+"""The OpenMP runtime of a program: its own, or LLVM's instead of GNU's, under Debian's name for it and under
+upstream's."""
 
 from pathlib import Path
 
@@ -35,8 +37,9 @@ def upstream(mpi, tmp_path):
 
 
 def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
-    result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--verbose", "--openmp=llvm"),
-                     LD_LIBRARY_PATH=str(upstream.parent))
+    result = mpi.run(
+        2, "unbalanced.gcc", *SHORT, options=("--verbose", "--openmp=llvm"), LD_LIBRARY_PATH=str(upstream.parent)
+    )
     check_weighed(result)
     assert any("LD_PRELOAD=" in line and f":{upstream}" in line for line in result.said), result.explain()
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()

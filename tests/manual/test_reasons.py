@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """docs/why-nothing-moved.md has a line for every reason in the sources for having done nothing."""
 
 import re
@@ -10,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "why-nothing-moved.md"
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-# Where reasons are made: a file, and the start of a statement that gives a reason, up to its text. The statement ends at its
-# semicolon.
+# Where reasons are made: a file, and the start of a statement that gives a reason, up to its text. The statement ends
+# at its semicolon.
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
     ("src/cores/policy.cpp", r"(?<=    )return (?=\"|fmt::format)"),
@@ -82,8 +83,11 @@ def reasons() -> list[Reason]:
     found = []
     for file, start in SOURCES:
         text = (ROOT / file).read_text()
-        here = [Reason(file, literal) for match in re.finditer(start, text)
-                for literal in literals(statement(text, match.end() - (1 if match.group().endswith('"') else 0)))]
+        here = [
+            Reason(file, literal)
+            for match in re.finditer(start, text)
+            for literal in literals(statement(text, match.end() - (1 if match.group().endswith('"') else 0)))
+        ]
         here = [r for r in here if not any(re.match(p, r.text) for p in NOT_REASONS) and len(r.text) > 6]
         assert here, f"{file}: nothing looks like {start!r} any more: say in SOURCES how reasons are given now"
         found += here
@@ -98,8 +102,10 @@ def plain(text: str) -> str:
 
 def key(reason: str) -> str:
     """What a reader looks for: the first clause of three words or more between names, figures and punctuation."""
-    clauses = [re.sub(r"\s+", " ", clause.replace("`", "")).strip().lower()
-               for clause in re.split(r"\{[^}]*\}|[:;()]|\\n|[,.] | and ", reason)]
+    clauses = [
+        re.sub(r"\s+", " ", clause.replace("`", "")).strip().lower()
+        for clause in re.split(r"\{[^}]*\}|[:;()]|\\n|[,.] | and ", reason)
+    ]
     return next((clause for clause in clauses if len(clause.split()) >= 3), max(clauses, key=len))
 
 
@@ -110,15 +116,20 @@ ANSWERS = plain(PAGE.read_text())
 def test_reason_is_answered(reason):
     assert key(reason.text) in ANSWERS, (
         f"{PAGE.relative_to(ROOT)} has no line for what {reason.place} says: {reason.text!r}. Looked for: "
-        f"{key(reason.text)!r}")
+        f"{key(reason.text)!r}"
+    )
 
 
 def test_the_sources_are_read():
     """A test that finds no reasons passes for nothing."""
     found = {key(reason.text) for reason in reasons()}
     assert len(found) > 45
-    for known in ["balanced as far as whole cores allow", "all thread counts are fixed by the program", "no computation was measured",
-                  "the program begins parallel regions from several threads"]:
+    for known in [
+        "balanced as far as whole cores allow",
+        "all thread counts are fixed by the program",
+        "no computation was measured",
+        "the program begins parallel regions from several threads",
+    ]:
         assert known in found
 
 

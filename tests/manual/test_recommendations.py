@@ -10,7 +10,11 @@ ROOT = Path(__file__).resolve().parents[2]
 RISKY = re.compile(r"--thread-(?:ids=resize|local-data=resize)")
 # Each line that names such an option: how it goes on says what it risks, or that it is on.
 PLACES = {
-    "docs/cores.md": [r"both can make a program wrong", r"resizes regions that query thread IDs", r"changes the thread counts"],
+    "docs/cores.md": [
+        r"both can make a program wrong",
+        r"resizes regions that query thread IDs",
+        r"changes the thread counts",
+    ],
     "docs/why-nothing-moved.md": [r"lets these teams grow", r"lets thread counts change"],
     "src/cli/doctor.cpp": [r"lets these teams grow", r"lets thread counts change"],
 }
@@ -18,13 +22,23 @@ PLACES = {
 
 def lines() -> list[tuple[str, str]]:
     found = []
-    for pattern in ["README.md", "docs/**/*.md", "docs/**/*.rst", "src/**/*.cpp", "src/**/*.h", "python/**/*.py",
-                    "include/**/*.h",
-                    "examples/**/*"]:
+    for pattern in [
+        "README.md",
+        "docs/**/*.md",
+        "docs/**/*.rst",
+        "src/**/*.cpp",
+        "src/**/*.h",
+        "python/**/*.py",
+        "include/**/*.h",
+        "examples/**/*",
+    ]:
         for file in sorted(ROOT.glob(pattern)):
             if file.is_file() and not file.name.endswith(("_test.cpp", "_test.py")):
-                found += [(str(file.relative_to(ROOT)), line) for line in file.read_text(errors="replace").splitlines()
-                          if RISKY.search(line)]
+                found += [
+                    (str(file.relative_to(ROOT)), line)
+                    for line in file.read_text(errors="replace").splitlines()
+                    if RISKY.search(line)
+                ]
     return found
 
 
