@@ -12,7 +12,7 @@ FUZZ_FLAGS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
+.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed build-wheel test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance sanitize sanitize-address sanitize-thread format check-format \
         check-environment check-length check-prose check check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
@@ -40,8 +40,8 @@ build: configure  ## Build everything in build/: libraries, command, tests, benc
 # One of these targets of CMake alone. A build directory that has tests keeps them; another one gets none, nor needs GoogleTest.
 has_tests = $(and $(wildcard build/build.ninja),$(shell grep -s STEELYARD_TESTS:BOOL=ON build/CMakeCache.txt))
 build-demo: setup-demo
-build-installed: setup-build
-build-demo build-installed: build-%:
+build-installed build-wheel: setup-build
+build-demo build-installed build-wheel: build-%:
 	@cmake --preset $(if $(has_tests),default,install) $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS) --target $*
 
@@ -116,10 +116,8 @@ check-links: setup  ## Links to other places, all of them anew: needs the networ
 deb: build-installed  ## A Debian package in build/
 	@cd build && cpack -G DEB
 
-wheel: setup-python  ## The Python package as a wheel in build/wheel
-	@$(PYTHON) -m pip wheel -q --no-deps --no-cache-dir -w build/wheel ./python
-	@rm -rf python/build python/steelyard.egg-info
-	@ls build/wheel/steelyard-*.whl
+wheel: setup-python build-wheel  ## A wheel for pip in dist/: the command, a preload library for each MPI, the Python package
+	@tools/wheel.sh build $(PYTHON) dist
 
 abi: setup build-installed  ## Write the ABI of libsteelyard anew: packaging/abi
 	@packaging/abi/dump.sh build
