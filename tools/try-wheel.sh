@@ -108,6 +108,7 @@ for program in cells.*; do
 done
 echo "== no rank starts Python"
 [ "$(head -c 4 env/bin/steelyard | tail -c 3)" = ELF ] || bad=1
+rm -f cells.html
 echo "== removed"
 env/bin/pip uninstall -q -y steelyard
 left=$(find env -iname '*steelyard*')
