@@ -8,7 +8,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "phases", "loops", "tasks", "collectives", "report"]
+CAPABILITIES = ["cores", "waits", "phases", "loops", "tasks", "collectives", "report"]
 
 
 def estimates(words: list[str]) -> dict[str, float]:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of waits in MPI: what they cost the rank that comes late. See `--help` and `--list`."""
+
+import sys
+from statistics import median
+from typing import Callable
+
+from cores import RANKS, SLEEPERS, STEP_WORK_MS, TOPOLOGY, mpirun, unbalanced
+from harness import Case, Figure, Measurement, Session, Target, arguments, figure, measure, report
+
+# Open MPI's own way to leave the core to other ranks; MPICH has none.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+BINDING = {("openmpi", "bound"): ["--bind-to", "core:overload-allowed"], ("openmpi", "unbound"): ["--bind-to", "none"],
+           ("mpich", "bound"): ["-bind-to", "core"], ("mpich", "unbound"): ["-bind-to", "none"]}
+TARGET_MS = 0.1  # of two ranks
+
+
+def late_rank(flavour: str, ranks: int, binding: str) -> Callable[[Session], list[Figure]]:
+    """The barrier of the rank for which all others wait. With more ranks than cores no bound is known: only native's."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"late-rank-{ranks}-{binding}-{flavour}"
+        rounds = 1 if session.quick else 7
+        program = [session.program(f"bench/late_rank.{flavour}.gcc"), "8" if session.quick else "40"]
+
+        def case(label: str, options: list[str] | None, variables: dict[str, str]) -> Case:
+            launch = [] if options is None else session.steelyard(name, *options)
+            command = mpirun(flavour, ranks, launch + program)
+            command[1:1] = BINDING[flavour, binding]
+            return Case(label, command, {"OMP_NUM_THREADS": "1"} | variables)
+
+        ours = case("with Steelyard", [], {})
+        cases = [ours, case("native", None, {}), case("--lending=off", ["--lending=off"], {})]
+        if flavour == "openmpi":
+            cases.append(case("native, yielding", None, YIELD))
+        times = {label: [1000 * second for second in seconds] for label, seconds in session.interleaved(cases, rounds).items()}
+        values = times.pop(ours.label)
+        native = median(times.get("native, yielding", times["native"]))
+        bound = TARGET_MS if ranks == 2 else native
+        return [figure(name, "real", values, "ms", Target("<=", bound, or_same=True), ours.shell(),
+                       {label: median(samples) for label, samples in times.items()})]
+
+    return measured
+
+
+def emulated_waits(session: Session) -> list[Figure]:
+    """What observation and waits alone make of an emulated run: the figures of moved cores contain it."""
+    name = "emulated-waits"
+    steps, rounds = (10, 1) if session.quick else (100, 5)
+    program = [unbalanced(session, "openmpi"), "--kernel=sleep", f"--work={STEP_WORK_MS}", "--imbalance=100", f"--steps={steps}"]
+    launch = session.steelyard(name, f"--emulate={TOPOLOGY}", "--observe")
+    ours = Case("with Steelyard", mpirun("openmpi", RANKS, launch + program), SLEEPERS)
+    times = session.interleaved([Case("native, yielding", mpirun("openmpi", RANKS, program), SLEEPERS), ours], rounds)
+    native = times["native, yielding"]
+    ratios = [b / a for a, b in zip(native, times[ours.label])]
+    return [figure(name, "emulated", ratios, "of native", Target("<=", 1.02), ours.shell(), {"native, s": median(native)})]
+
+
+def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
+    all_of_them = [Measurement(f"late-rank-{ranks}-{binding}-{flavour}", 60 if flavour == "openmpi" else 45,
+                               late_rank(flavour, ranks, binding))
+                   for flavour in flavours for ranks in (2, 8) for binding in ("unbound", "bound")]
+    if "openmpi" in flavours:
+        all_of_them.append(Measurement("emulated-waits", 90, emulated_waits))
+    if quick:
+        for m in all_of_them:
+            m.seconds /= 20
+    return all_of_them
+
+
+def main() -> int:
+    options = arguments(__doc__, "waits")
+    return report(options, measure(options, measurements(options.flavours, options.quick)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
