@@ -45,7 +45,10 @@ add_custom_command(OUTPUT ${wheel_tree}/lib/steelyard/libomp.so.5 ${man_page} VE
 add_custom_target(steelyard_wheel_files DEPENDS ${man_page})
 add_dependencies(wheel steelyard_wheel_files)
 
-add_executable(steelyard_wheel ${PROJECT_SOURCE_DIR}/src/cli/main.cpp ${PROJECT_SOURCE_DIR}/src/cli/without_source_lines.cpp)
+# These sources stand in for those of steelyard_cli. Without a path, pages are made by the Python of the environment.
+set(cli ${PROJECT_SOURCE_DIR}/src/cli)
+add_executable(steelyard_wheel ${cli}/main.cpp ${cli}/pages.cpp ${cli}/without_source_lines.cpp)
+target_compile_definitions(steelyard_wheel PRIVATE STEELYARD_PYTHON_FROM_PROGRAM="")
 set_target_properties(steelyard_wheel PROPERTIES OUTPUT_NAME steelyard)
 target_link_libraries(steelyard_wheel PRIVATE steelyard_cli)
 steelyard_wheel_target(steelyard_wheel)
