@@ -14,10 +14,11 @@ TIDY_SECONDS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed test fuzz demo \
-        bench bench-apps bench-cores bench-collectives bench-loops bench-phases bench-report bench-tasks conformance \
-        sanitize sanitize-address sanitize-thread format check check-format check-environment check-length \
-        check-prose check-spdx check-links tidy docs deb wheel abi install clean
+.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
+        build-wheel test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
+        bench-report bench-tasks bench-waits conformance sanitize sanitize-address sanitize-thread format check \
+        check-format check-environment check-length check-prose check-spdx check-links tidy docs deb wheel \
+        abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -46,8 +47,8 @@ build: configure  ## Build everything in build/: libraries, command, tests, benc
 # GoogleTest.
 has_tests = $(and $(wildcard build/build.ninja),$(shell grep -s STEELYARD_TESTS:BOOL=ON build/CMakeCache.txt))
 build-demo: setup-demo
-build-installed: setup-build
-build-demo build-installed: build-%:
+build-installed build-wheel: setup-build
+build-demo build-installed build-wheel: build-%:
 	@cmake --preset $(if $(has_tests),default,install) $(CMAKE_FLAGS)
 	@cmake --build build -j $(JOBS) --target $*
 
@@ -63,7 +64,7 @@ fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh
 demo: build-demo  ## Build one program and what it needs, run it without and with Steelyard, and show what that did
 	@tools/demo.sh build
 
-BENCHMARKS := bench-cores bench-phases bench-loops bench-tasks bench-collectives bench-report
+BENCHMARKS := bench-cores bench-waits bench-phases bench-loops bench-tasks bench-collectives bench-report
 bench: $(BENCHMARKS)  ## Run every benchmark beside its target
 
 bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS_FLAGS="--sources=DIR --dlb=LIBRARY"
@@ -71,6 +72,9 @@ bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS
 
 bench-cores: build  ## Benchmarks of `cores`: writes build/bench/cores.json
 	@$(PYTHON) bench/cores.py --build build
+
+bench-waits: build  ## Benchmarks of waits in MPI: writes build/bench/waits.json
+	@$(PYTHON) bench/waits.py --build build
 
 bench-phases: build  ## Benchmarks of `phases`: writes build/bench/phases.json
 	@$(PYTHON) bench/phases.py --build build
@@ -129,10 +133,8 @@ check-links: setup  ## Links to other places, all of them anew: needs the networ
 deb: build-installed  ## A Debian package in build/
 	@cd build && cpack -G DEB
 
-wheel: setup-python  ## The Python package as a wheel in build/wheel
-	@$(PYTHON) -m pip wheel -q --no-deps --no-cache-dir -w build/wheel ./python
-	@rm -rf python/build python/steelyard.egg-info
-	@ls build/wheel/steelyard-*.whl
+wheel: setup-python build-wheel  ## A wheel for pip in dist/: the command, preload libraries, the Python package
+	@tools/wheel.sh build $(PYTHON) dist
 
 abi: setup build-installed  ## Write the ABI of libsteelyard anew: packaging/abi
 	@packaging/abi/dump.sh build

@@ -40,7 +40,8 @@ CASES = [
     ([(EVEN, [0, 2, 5, *EVEN[3:]])], {4: (60, 0.6)},
      ["tree of 8 nodes: rank 4 was late by 10.0 ms; it delayed 1 rank at first, none at last; rank 5 leads its node "
       "instead of rank 4"]),
-    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])], {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)},
+    ([(EVEN, [0, 2, 4, 6, 10, 12, 14, 8])],
+     {**{r: (60, 0.006 + 1e-5 * r) for r in EVEN[1:]}, 8: (60, 0.6), 14: (60, 0.3)},
      [
         "tree of 8 nodes: ranks 2, 4, 6, 8, 10, 12, … (7 in all) were late, rank 8 most, by 10.0 ms; they delayed 2 "
         "ranks at first, none at last",

@@ -214,7 +214,10 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
   if (!binary.gnu_openmp() || options.openmp != OpenMp::llvm) return {};
   // With both runtimes in the program, LLVM's in front serves the calls to GNU's as well: one set of threads, not two.
   if (const auto* own = binary.llvm_openmp(); own && !own->path.empty()) return own->path;
-  return site.libraries().find(llvm_runtimes, binary.machine, llvm_directories());
+  auto directories = llvm_directories();
+  for (const auto& bundled : beside(site.self, [](const std::string& name) { return name == llvm_runtimes[0]; }))
+    directories.insert(directories.begin(), bundled.parent_path().string());
+  return site.libraries().find(llvm_runtimes, binary.machine, directories);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "base/log.h"
 
@@ -20,16 +21,23 @@ constexpr const char* kPackages = "python3 python3-jinja2 python3-jsonschema pyt
 int make_pages(const Pages& pages, const Site& site) {
   namespace fs = std::filesystem;
   std::error_code error;
-  const auto package =
-      fs::weakly_canonical(fs::path(site.self).parent_path() / STEELYARD_PYTHON_FROM_PROGRAM / "steelyard", error);
-  if (!fs::exists(package / "__main__.py", error)) {
-    base::say(
-        fmt::format("pages and traces are made by Steelyard's Python package, which is not in {}; `make install` "
-                    "puts it there",
-                    package.string()));
-    return 1;
+  const auto directory = fs::path(site.self).parent_path();
+  // pip puts the package of the wheel into an environment, whose Python is beside the command, or else in PATH.
+  const bool in_wheel = std::string_view(STEELYARD_PYTHON_FROM_PROGRAM).empty();
+  std::vector<std::string> words{"python3", "-m", "steelyard"};
+  if (in_wheel) {
+    if (fs::exists(directory / "python3", error)) words[0] = (directory / "python3").string();
+  } else {
+    const auto package = fs::weakly_canonical(directory / STEELYARD_PYTHON_FROM_PROGRAM / "steelyard", error);
+    if (!fs::exists(package / "__main__.py", error)) {
+      base::say(
+          fmt::format("pages and traces are made by Steelyard's Python package, which is not in {}; `make install` "
+                      "puts it there",
+                      package.string()));
+      return 1;
+    }
+    words = {"python3", package.string()};
   }
-  std::vector<std::string> words{"python3", package.string()};
   words.insert(words.end(), pages.records.begin(), pages.records.end());
   const auto file = [&](const char* option, const std::string& path) {
     if (!path.empty()) words.push_back(fmt::format("{}={}", option, path));
@@ -42,7 +50,7 @@ int make_pages(const Pages& pages, const Site& site) {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  execvp("python3", arguments.data());
+  execvp(arguments[0], arguments.data());
   base::say(
       errno == ENOENT
           ? fmt::format("pages and traces need python3, which is not in PATH; on Debian and Ubuntu this installs it "
