@@ -33,7 +33,7 @@ def test_writes_all_that_is_asked_for(example, tmp_path):
 
 def test_compares(example, older, tmp_path):
     done = steelyard(example, older)
-    assert done.returncode == 0 and done.stdout.startswith("Nothing differs beyond noise.")
+    assert done.returncode == 0 and done.stdout.startswith("No statistically significant difference.")
     assert steelyard(example, older, "--html", tmp_path / "both.html").returncode == 0
     assert (tmp_path / "both.html").stat().st_size < 60_000
 
@@ -43,8 +43,8 @@ def test_compares(example, older, tmp_path):
     [
         (["none.json"], 1, "steelyard: cannot use none.json: No such file"),
         (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
-        (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records are compared"),
-        (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records are compared"),
+        (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
+        (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),
         ([str(PACKAGE / "cli.py")], 1, "cli.py is not a run record"),
     ],
 )

@@ -46,7 +46,7 @@ def _varied(record, seed):
 def test_a_run_is_like_itself_and_like_its_twin(runs):
     for other in runs[:2]:
         found = compare.compare(runs[0], other)
-        assert found.headline == "Nothing differs beyond noise."
+        assert found.headline == "No statistically significant difference."
         assert {difference.result for difference in found.settled} == {"not significant"}
         assert found.ranks == [] and found.ranks_alike == 8 and found.warnings == []
 
@@ -99,7 +99,7 @@ def test_little_can_be_compared(example, tmp_path, change):
 
 def test_as_text_and_as_page(runs):
     text = compare.table(compare.compare(runs[0], runs[2]), ("before.json", "after.json"))
-    assert "before.json" in text and "within noise" in text and "6 other ranks do not differ beyond noise." in text
+    assert "before.json" in text and "not significant" in text and "6 other ranks do not differ significantly." in text
     assert max(len(line) for line in text.splitlines()) < 140
     page = Strict(compare_page.html(runs[0], runs[2], ("before.json", "after.json")))
     assert "Which ranks wait longer or shorter in MPI?" in page.titles and "more time in the second run" in page.text
@@ -136,10 +136,10 @@ def test_phases_that_one_run_did_not_weigh_are_not_alike(runs, tmp_path):
     observed = load(record, tmp_path / "observed.json")
     found = compare.compare(runs[0], observed)
     assert found.headline.startswith("The second run has more computing") and found.headline.endswith(
-        "; phases cannot be compared."
+        "; step times cannot be compared."
     )
-    assert "the second run has no length of a phase, as it only observed" in found.warnings
-    assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no length")
+    assert "the second run has no step time, as it only observed" in found.warnings
+    assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no step time")
 
 
 @pytest.mark.parametrize("alike, said", [(1, "1 other rank does not"), (2, "2 other ranks do not")])

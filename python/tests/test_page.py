@@ -69,8 +69,8 @@ def test_page_of_the_example(example):
 def test_page_of_every_kind_of_section(large):
     found = Strict(page.html(large))
     for words in (
-        "Whose tasks did each process execute?",
-        "Who came late to broadcasts?",
+        "Where did the tasks that each rank executed come from?",
+        "Which ranks were late to broadcasts?",
         "How were the iterations of each loop divided?",
         "Simulated: ",
         "tasks were spawned",
@@ -97,20 +97,20 @@ def test_declined_plans_push_no_move_out(example, tmp_path):
     path.write_text(json.dumps(record))
     text = Strict(page.html(steelyard.load(path))).text
     assert text.count("declined plan") == 254 + 1 and "small move" in text and "small undo" in text
-    assert "Shown are the 256 of 302 decisions: moves before declined plans" in text
+    assert "256 of 302 decisions are shown: all moves first" in text
 
 
-@pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines: cores moved."),
-                                         (201, "no more than 200 of the 201 are")])
+@pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines mark moves of cores."),
+                                         (201, "at most 200 of the 201 moves")])
 def test_dashed_lines_are_promised_where_they_are_drawn(example, tmp_path, moves, said):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(with_decisions(steelyard.load(example), moves)))
     text = Strict(page.html(steelyard.load(path))).text
-    assert said in text and ("Dashed lines" in text) == (moves > 0) and ("zoom in." in text) == (moves > 200)
+    assert said in text and ("Dashed lines" in text) == (moves > 0) and ("zoom in until" in text) == (moves > 200)
 
 
-@pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 phases of the program: 30 were"),
-                                        (8, "about 8 phases of the program: 8 were")])
+@pytest.mark.parametrize("kept, said", [(None, ""), (60, ""), (59, "about 2 steps; 30 samples"),
+                                        (8, "about 8 steps; 8 samples")])
 def test_what_a_sample_is(tmp_path, kept, said):
     path = tmp_path / "run.json"
     path.write_text(json.dumps(synthetic.record(2, 60, kept)))
@@ -210,7 +210,7 @@ def test_the_canvas_holds_what_is_rare(tmp_path):
     assert np.abs(mpi - kept.mpi_share / 4).max() < 0.006
     assert not rare[:, [0, 2]].any()
     text = page.html(steelyard.load(path))
-    assert "its cores offered to others" in text and "asleep while others work" in text
+    assert "waiting, with its cores lent" in text and "asleep while other ranks work" in text
 
 
 def test_uneven_ranks_and_gaps(example, tmp_path):

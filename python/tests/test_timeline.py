@@ -135,7 +135,7 @@ def test_command_writes_the_same_file_twice(pair, tmp_path, capsys):
     "change, complaint",
     [
         (lambda r: r["options"].update(observe="off", cores="on"),
-         "cores were moved: make it with `steelyard run --observe`"),
+         "cores were moved: record it with `steelyard run --observe`"),
         (lambda r: r.update(command=["./other"]), "different commands: ./other and "),
         (lambda r: r.update(instrument="real"), "one record is real, the other emulated"),
         (lambda r: [rank.update(timeline=[]) for rank in r["ranks"]], "the first record has no timeline"),

@@ -165,9 +165,9 @@ def test_the_page_answers_its_question(tmp_path):
     for found, late, said, drawn in [
         ([changed], {8: (60, 0.6)}, "Yes. Tree of 8", 2),
         ([(EVEN, EVEN)], {8: (60, 0.6)}, "No. Tree of 8", 1),
-        ([(EVEN, EVEN)], {14: (60, 0.6)}, "They stood in nobody's way from the beginning. Tree of 8", 1),
+        ([(EVEN, EVEN)], {14: (60, 0.6)}, "They delayed no rank from the start. Tree of 8", 1),
         ([(EVEN, [0, 4, 8, 10, 2, 12, 14, 6])], {4: (60, 0.6), 8: (60, 0.6)}, "In part. Tree of 8", 2),
-        ([(EVEN, EVEN)], {}, "1 tree in which nobody", 0),
+        ([(EVEN, EVEN)], {}, "1 tree: no rank was late", 0),
     ]:
         text = page.html(late_run(tmp_path, found, late))
         read = Strict(text)
@@ -185,4 +185,4 @@ def test_the_headline_says_that_late_ranks_moved(tmp_path):
 
 def test_runs_without_trees_say_why(tmp_path):
     text = Strict(page.html(late_run(tmp_path, [], {}))).text
-    assert "No trees of broadcasts: no communicator spans nodes" in text
+    assert "No broadcast trees: no communicator spans nodes" in text

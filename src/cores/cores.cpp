@@ -29,7 +29,7 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       problem_(homes_.problem),
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
       early_(segment, count, me) {
-  if (count_ == 1) problem_ = "this node runs one rank: there is no other to take cores from or give them to";
+  if (count_ == 1) problem_ = "one rank on the node, no other rank to exchange cores with";
 }
 
 Cores::~Cores() = default;

@@ -434,8 +434,8 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
   ProcessLoad light = two;
   light.parallel = 1;
   light.region_wall = 0.5;
-  EXPECT_THAT(verdict_of({two}, {{2}, {{2}}, 2}), testing::HasSubstr("one process"));
-  EXPECT_THAT(verdict_of({two, light, light}, {{2}, {{1}, {1}, {0}}, 2}), testing::HasSubstr("3 processes on 2 cores"));
+  EXPECT_THAT(verdict_of({two}, {{2}, {{2}}, 2}), testing::HasSubstr("one rank on the node"));
+  EXPECT_THAT(verdict_of({two, light, light}, {{2}, {{1}, {1}, {0}}, 2}), testing::HasSubstr("3 ranks on 2 cores"));
   ProcessLoad one = two;
   one.threads = 1;
   EXPECT_THAT(verdict_of({one, light}, {{2}, {{1}, {1}}, 2}), testing::HasSubstr("each rank has one core"));
@@ -444,7 +444,7 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
   EXPECT_THAT(verdict_of({fixed, fixed_light}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("fixed by the program"));
   ProcessLoad idle;
   idle.threads = 2;
-  EXPECT_THAT(verdict_of({idle, idle}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("no computing"));
+  EXPECT_THAT(verdict_of({idle, idle}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("no computation was measured"));
   EXPECT_THAT(verdict_of({two, light}, {{4}, {{2}, {2}}, 4}, 0), testing::HasSubstr("nothing was measured"));
   EXPECT_THAT(verdict_of({}, {}), testing::HasSubstr("nothing was measured"));
   const double nan = std::numeric_limits<double>::quiet_NaN();

@@ -251,8 +251,8 @@ steelyard: 16 ranks on 4 nodes, 192 cores, 20.1 s
   reverted  1 of 3 moves; the last of them gained 0.1 % (95 % CI -0.3 to 0.5 %); 3.0 % was forecast
   gain      18.3 % less time (95 % CI 17.6 to 19.0 %) a step on node 0, the largest gain; 8.5 % on
             node 1, the smallest
-  moved     nothing on 2 nodes, such as node 2: forecast gain 1.1 % is too small: it must exceed
-            the measurement uncertainty of 1.6 % by 2.0 %
+  moved     nothing on 2 nodes, such as node 2: forecast gain 1.1 % is too small: it must exceed the
+            measurement uncertainty of 1.6 % by 2.0 %
   record    steelyard-run.json
 )");
 }
@@ -269,8 +269,8 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
             each -> 5,6,7,5,6,7,5,6 (forecast: at most 22.1 % less time each)
   gain      18.8 % less time (95 % CI 18.4 to 19.2 %) a step on node 511, the largest gain; 0.0 % on
             node 1, the smallest
-  moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: the
-            slowest rank computes 0.06 s of a step of 0.0612 s on node 0
+  moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: the slowest
+            rank computes 0.06 s of a step of 0.0612 s on node 0
   lent      7654 core s by ranks that waited in MPI; no rank needed them
   note      10 more remarks: see `steelyard report --full`
   record    steelyard-run.json
