@@ -38,7 +38,8 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
         )
         parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
         words.append(f"Of {number(taken)} calls of all ranks, {', '.join(parts)}.")
-    words.append(won(frame, name))
+    if sums["shared"] + sums["tree"] > 0:
+        words.append(won(frame, name))
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
         words.append("No rank arrived after the data.")

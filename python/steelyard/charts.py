@@ -9,7 +9,7 @@ from typing import Callable, Optional, Sequence
 
 from .words import ticks
 
-WIDTH, ROW, LABEL, RIGHT = 900, 24, 160, 140
+WIDTH, ROW, LABEL, RIGHT = 900, 24, 180, 140
 
 
 @dataclass(frozen=True)
