@@ -10,7 +10,7 @@ from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
 from .summary import PRINTED
-from .words import band, core_time, duration, number, percent, plural
+from .words import band, core_time, duration, number, percent, plural, uncertain
 
 
 def loops(run: Run) -> Optional[Section]:
@@ -43,7 +43,7 @@ def loops(run: Run) -> Optional[Section]:
             count(row["iterations"]) if row["iterations"] else nothing(),
             count(row["threads"]) if row["threads"] else nothing(),
             (
-                Cell(band(row["gain"], row["gain_noise"]), float(row["gain"]))
+                Cell(uncertain(row["gain"], row["gain_noise"]), float(row["gain"]))
                 if row["against"]
                 else Cell("not measured", 0.0)
             ),
@@ -57,7 +57,7 @@ def loops(run: Run) -> Optional[Section]:
     )
     caption += (
         "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto,"
-        " with its 95 % confidence interval."
+        " ± half the range of the last trials."
     )
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
@@ -185,13 +185,16 @@ def decisions(run: Run) -> Optional[Section]:
                 row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"
             ),  # long lists may go on in the next line
             text(row["outcome"] + times),
-            Cell(band(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
+            Cell(uncertain(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
             measured,
             seconds(row["cost"]),
             text(row["why"]),
             kind="declined" if row["outcome"] == "declined" else "",
         )
-    caption = "Gains are reductions of the step time, with 95 % confidence intervals. Declined plans are pale."
+    caption = (
+        "Gains are reductions of the step time: forecasts ± their uncertainty, measured gains with 95 % confidence"
+        " intervals. Declined plans are pale."
+    )
     if len(shown) < len(frame):
         caption += (
             f" {len(shown)} of {len(frame)} decisions are shown: all moves first, then the declined plans with the"

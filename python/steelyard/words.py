@@ -56,6 +56,11 @@ def band(value: float, half: float, digits: int = 1) -> str:
     )
 
 
+def uncertain(value: float, noise: float, digits: int = 1) -> str:
+    """ "34.1 % ± 2.1 %", for an uncertainty that is no confidence interval."""
+    return f"{percent(value, digits)} ± {percent(noise, digits)}"
+
+
 def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:
     """ "rank 3", "ranks 0–3", "ranks 0, 2, 5–7"; after `most` stretches "… (40 in all)"."""
     stretches: list[str] = []

@@ -127,7 +127,7 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
       fmt::format("Slurm: {} tasks of this node share {} CPU{}{} for {} threads", sharers.tasks, sharers.cpus,
                   sharers.cpus == 1 ? "" : "s", how_bound(bind), sharers.tasks * threads);
   if (sharers.tasks * threads > sharers.cpus) {
-    return {false, fmt::format("{}, so they take turns and no core can move; say srun --cpus-per-task={}, and start "
+    return {false, fmt::format("{}, so they take turns and no core can move; use srun --cpus-per-task={}, and start "
                                "fewer tasks on a node where it has not as many CPUs",
                                found, threads)};
   }
@@ -145,7 +145,7 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
     return {false,
             fmt::format(
                 "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), so they take turns and no core can "
-                "move; say srun --cpus-per-task={}{}",
+                "move; use srun --cpus-per-task={}{}",
                 cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
                 asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
   }
@@ -154,14 +154,13 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
     return {false,
             fmt::format(
                 "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so hardware threads of "
-                "a core are taken, too; for a core a thread say srun --hint=nomultithread --cpus-per-task={}",
+                "a core are taken, too; for one core per thread, use srun --hint=nomultithread --cpus-per-task={}",
                 threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
   }
   if (cpus == 1) {
     const std::string unbound = bind == "none" ? "" : ", or --cpu-bind=none";
-    return {false,
-            fmt::format("Slurm: this task has one CPU{}, so there is none to give away; say srun --cpus-per-task=N{}",
-                        how_bound(bind), unbound)};
+    return {false, fmt::format("Slurm: this task has one CPU{}, so it has no CPU to lend; use srun --cpus-per-task=N{}",
+                               how_bound(bind), unbound)};
   }
   if (bind == "none") {
     return {true,
@@ -192,7 +191,7 @@ std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus
     findings.push_back(
         {false, fmt::format("Slurm: srun has not told this task how to meet others: where there are several, each "
                             "becomes an MPI job of one "
-                            "rank, or does not start; say srun --mpi={} (srun --mpi=list says what there is)",
+                            "rank, or does not start; use srun --mpi={} (srun --mpi=list says what there is)",
                             mpi == Mpi::openmpi ? "pmix" : "pmi2")});
   }
   return findings;
