@@ -256,7 +256,7 @@ TEST(LoopsInC, AnExecutionThatIsNotEndedIsGivenUpWithTheNextOne) {
     if (omp_get_thread_num() == 0 && step == 1) {
       EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &left), STEELYARD_SUCCESS);
       EXPECT_EQ(steelyard_loop_begin(loop, 0, 100, 1, &mine), STEELYARD_ERROR_INVALID_STATE);
-      EXPECT_TRUE(says("has not ended its last execution: both are given up")) << steelyard::message();
+      EXPECT_TRUE(says("has not ended its previous execution. Both are cancelled")) << steelyard::message();
       EXPECT_EQ(steelyard_loop_next(&left), 0);
       EXPECT_EQ(steelyard_loop_next(&mine), 0);
       EXPECT_EQ(steelyard_loop_end(&left), STEELYARD_ERROR_INVALID_STATE) << "it is over";

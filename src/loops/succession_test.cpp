@@ -93,7 +93,7 @@ TEST(Gathering, ThreadsOfATeamInDifferentLoopsAreRefusedAndGoOnTogether) {
       Gathering::Seat* seat = nullptr;
       ++begun;
       if (const auto status = gathering.begin(here, 100, seat); !status) {
-        EXPECT_NE(status.sentence().find("in its place"), std::string::npos) << status.sentence();
+        EXPECT_NE(status.sentence().find("have begun loop"), std::string::npos) << status.sentence();
         ++refused;
         return;
       }

@@ -420,7 +420,7 @@ TEST(Gathering, WhoLeavesALoopWithoutAnEndIsRefusedOnceAndNobodyWaits) {
   const Steps seen = run_steps(3, kSteps, [](int thread, int step) { return thread == 0 && step == 1; });
   for (int step = 0; step < kSteps; ++step) {
     const auto i = static_cast<std::size_t>(step);
-    EXPECT_EQ(seen.refused[0][i].find("not ended its last execution") != std::string::npos, step == 2) << step;
+    EXPECT_EQ(seen.refused[0][i].find("not ended its previous execution") != std::string::npos, step == 2) << step;
     EXPECT_EQ(seen.refused[1][i] + seen.refused[2][i], "") << step;
     EXPECT_LE(seen.iterations[i], 1000U) << step;
     EXPECT_TRUE(seen.iterations[i] == 1000 || step == 1 || step == 2) << step;

@@ -290,5 +290,5 @@ def test_a_replay_without_the_launcher_says_it_too(tmp_path):
 
 def test_doctor():
     said = steelyard_command("doctor", str(BUILD / "tests/end_to_end/iterations.plain.gcc")).out
-    assert "whose iterations move between threads (--loops=auto)" in said
-    assert "stay with the OpenMP runtime" in said
+    assert "their iterations move between threads (--loops=auto)" in said
+    assert "the OpenMP runtime divides these" in said
