@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kReasons[] = {
     "the program uses MPI_THREAD_MULTIPLE: only those on MPI_COMM_WORLD are taken over then",
     "all 16 shared-memory broadcast buffers of the node were in use",
-    "their communicator had no tree between nodes yet: its third broadcast builds the tree, with --collectives=auto "
-    "its 64th",
+    ("their communicator had no tree between nodes yet: its third broadcast builds the tree, with --collectives=auto "
+     "its 64th"),
     "they were longer than 2 MiB on a node or 1 MiB between nodes",
     "measurements showed no shorter waits without the library",
     "the node had no shared memory left for their data",
