@@ -23,7 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "applications")]
 from application import Application, Input  # noqa: E402
-from harness import TREE, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
+from harness import TREE, YIELD, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
 
 NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cp2k")
 NATIVE = "native"
@@ -81,7 +81,7 @@ def methods(options: argparse.Namespace, cell: Cell) -> dict[str, tuple[list[str
     found = {NATIVE: ([], {}), "steelyard": (steelyard, {}), "observe": ([*steelyard, "--observe"], {})}
     if options.dlb and cell.flavour == "openmpi":
         preload = ["env", f"LD_PRELOAD={options.libomp}:{options.dlb}"]
-        passive = {"OMP_WAIT_POLICY": "passive", "OMPI_MCA_mpi_yield_when_idle": "1"}
+        passive = {"OMP_WAIT_POLICY": "passive"} | YIELD
         found["lewi"] = (preload, passive | {"DLB_ARGS": "--lewi --ompt --lewi-affinity=mask --quiet"})
         found["mngo"] = (preload, passive | {"DLB_ARGS": "--mngo --ompt --quiet"})
     return found

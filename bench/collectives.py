@@ -5,8 +5,7 @@ import statistics
 import sys
 from typing import Callable
 
-from harness import (TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, numbers,
-                     report)
+from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, figure, main, numbers
 
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run of the libraries' own, which takes MPICH minutes; the first half is not counted
@@ -250,10 +249,5 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     return everything
 
 
-def main() -> int:
-    options = arguments(__doc__, "collectives")
-    return report(options, measure(options, measurements(options.flavours, options.quick)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "collectives", measurements))

@@ -12,15 +12,13 @@ from statistics import median
 from typing import Callable
 
 import analytic
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables,
-                     report)
+from harness import YIELD, Case, Failed, Figure, Measurement, Session, Target, figure, main, mpi_variables
 
 # The emulated node: threads sleep in the place of cores that compute. More threads than cores must not spin.
 TOPOLOGY = "package:2 core:24 pu:1"
 PACKAGES = [24, 24]
 RANKS, THREADS = 8, 6
-SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0",
-            "OMPI_MCA_mpi_yield_when_idle": "1"}
+SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0"} | YIELD
 STEP_WORK_MS = 360  # of the mean rank: 60 ms on its 6 threads
 
 # The paper's table II: reductions of MiniFE's time, in per cent, balanced at a step that was chosen by hand.
@@ -101,8 +99,8 @@ def dlb_case(session: Session, flavour: str, command: list[str], variables: dict
     # LLVM's runtime first: DLB must find it when it starts, or falls back to a policy without OMPT.
     launch = mpirun(flavour, 2, ["env", f"LD_PRELOAD=libomp.so.5:{session.dlb[flavour]}", *command])
     launch[1:1] = ["--bind-to", "core", "--map-by", "slot:PE=1"]
-    return [Case("DLB LeWI", launch, variables | {"DLB_ARGS": "--lewi --ompt --lewi-affinity=mask --quiet",
-                                                  "OMP_WAIT_POLICY": "passive", "OMPI_MCA_mpi_yield_when_idle": "1"})]
+    return [Case("DLB LeWI", launch, variables | YIELD | {"DLB_ARGS": "--lewi --ompt --lewi-affinity=mask --quiet",
+                                                          "OMP_WAIT_POLICY": "passive"})]
 
 
 def lending(flavour: str, regions: int) -> Callable[[Session], list[Figure]]:
@@ -120,7 +118,7 @@ def lending(flavour: str, regions: int) -> Callable[[Session], list[Figure]]:
                  Case("heavy", mpirun(flavour, 1, [*program, "--work=60"]), one),
                  Case("even loads, native", mpirun(flavour, 2, [*program, "--work=40", "--imbalance=0"]), one)]
         if flavour == "openmpi":
-            cases.append(Case("native, yielding", cases[0].command, one | {"OMPI_MCA_mpi_yield_when_idle": "1"}))
+            cases.append(Case("native, yielding", cases[0].command, one | YIELD))
         cases += dlb_case(session, flavour, both, one)
         times = session.interleaved(cases, rounds)
         ideal = [(light + heavy) / 2 for light, heavy in zip(times.pop("light"), times.pop("heavy"))]
@@ -263,10 +261,5 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     return all_of_them
 
 
-def main() -> int:
-    options = arguments(__doc__, "cores")
-    return report(options, measure(options, measurements(options.flavours, options.quick)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "cores", measurements))

@@ -20,6 +20,9 @@ from typing import Callable, Iterator, Mapping, Sequence, TypeVar
 Result = TypeVar("Result", float, list[float])
 TREE = Path(__file__).resolve().parent.parent
 
+# Open MPI's own way to leave the core to other ranks while it waits; MPICH has none.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
 
 class Failed(Exception):
     """A figure cannot be had. Says why, and what to do."""
@@ -336,3 +339,10 @@ def report(options: argparse.Namespace, figures: Sequence[Figure]) -> int:
         print(table(figures))
         print(f"{'Quick run: the figures prove nothing. ' if options.quick else ''}Written to {options.out}")
     return 1 if any(f.value is None for f in figures) else 0
+
+
+def main(description: str, capability: str,
+         measurements: Callable[[list[str], bool], Sequence[Measurement]]) -> int:
+    """The whole of a benchmark without options of its own: `measurements` of the chosen MPIs, quick or not."""
+    options = arguments(description, capability)
+    return report(options, measure(options, measurements(options.flavours, options.quick)))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from typing import Callable
 
-from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, report
+from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, figure, main
 
 
 def launch(flavour: str, ranks: int, program: str, *words: str) -> list[str]:
@@ -126,10 +126,5 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     return all_of_them
 
 
-def main() -> int:
-    options = arguments(__doc__, "tasks")
-    return report(options, measure(options, measurements(options.flavours, options.quick)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "tasks", measurements))

@@ -6,10 +6,8 @@ from statistics import median
 from typing import Callable
 
 from cores import RANKS, SLEEPERS, STEP_WORK_MS, TOPOLOGY, mpirun, unbalanced
-from harness import Case, Figure, Measurement, Session, Target, arguments, figure, measure, report
+from harness import YIELD, Case, Figure, Measurement, Session, Target, figure, main
 
-# Open MPI's own way to leave the core to other ranks; MPICH has none.
-YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 BINDING = {("openmpi", "bound"): ["--bind-to", "core:overload-allowed"], ("openmpi", "unbound"): ["--bind-to", "none"],
            ("mpich", "bound"): ["-bind-to", "core"], ("mpich", "unbound"): ["-bind-to", "none"]}
 TARGET_MS = 0.1  # of two ranks
@@ -71,10 +69,5 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     return all_of_them
 
 
-def main() -> int:
-    options = arguments(__doc__, "waits")
-    return report(options, measure(options, measurements(options.flavours, options.quick)))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "waits", measurements))
