@@ -89,7 +89,7 @@ void meet_late_runtime(Session& state) {
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
 bool matters(const Session& state, const observe::Site& site) {
   const base::Options& options = base::options();
-  if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_rebalance_static)) return true;
+  if (options.virtual_threads > 0 || (state.regions.body == nullptr && options.loops_rebalance_static)) return true;
   if (state.cores == nullptr || !state.cores->problem().empty()) return false;
   // Where each process has one core, it only gains those that are lent.
   return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
@@ -105,24 +105,25 @@ ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), ac
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
 void note_fixed(Session& state, observe::Site& site, std::int64_t wall) {
-  const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
-  if (state.by_clause || overridden) {
-    state.fixed_wall += wall;
+  Regions& regions = state.regions;
+  const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
+  if (regions.by_clause || overridden) {
+    regions.fixed_wall += wall;
   } else if (site.queries == Queries::unproved && !may_resize_any()) {
-    state.asking_wall += wall;
+    regions.asking_wall += wall;
     if (site.kept == 0) {
-      const auto body = reinterpret_cast<std::uint64_t>(state.body);
-      state.asking.push_back({body != 0 ? body : state.call, 0});
-      site.kept = static_cast<std::uint32_t>(state.asking.size());
+      const auto body = reinterpret_cast<std::uint64_t>(regions.body);
+      regions.asking.push_back({body != 0 ? body : regions.call, 0});
+      site.kept = static_cast<std::uint32_t>(regions.asking.size());
     }
-    state.asking[site.kept - 1].wall += wall;
+    regions.asking[site.kept - 1].wall += wall;
   }
-  const bool mostly = (state.fixed_wall + state.asking_wall) * 2 > state.activity.totals().region_wall;
+  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > state.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
   if (mostly && reason.empty()) {
     fix(ThreadLimits::regions,
-        state.fixed_wall > state.asking_wall
-            ? fmt::format("the program fixes the thread count of its regions by num_threads({})", state.team)
+        regions.fixed_wall > regions.asking_wall
+            ? fmt::format("the program fixes the thread count of its regions by num_threads({})", regions.team)
             : "regions that query thread IDs");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
@@ -140,10 +141,11 @@ ThreadLimits& limits() { return g_limits; }
 
 std::vector<observe::KeptRegion> kept_regions(const Session& state) {
   const std::string& reason = g_limits.fixed_reason();
-  const bool other_reason = reason != g_limits.reasons[ThreadLimits::regions] || state.fixed_wall > state.asking_wall;
+  const bool other_reason =
+      reason != g_limits.reasons[ThreadLimits::regions] || state.regions.fixed_wall > state.regions.asking_wall;
   if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
   std::map<std::uint64_t, std::int64_t> walls;  // a body may be begun from several calls
-  for (const auto& [place, wall] : state.asking) walls[place] += wall;
+  for (const auto& [place, wall] : state.regions.asking) walls[place] += wall;
   std::vector<std::uint64_t> places;
   for (const auto& [place, wall] : walls) places.push_back(place);
   const std::vector<std::string> functions = partition::function_names(places);
@@ -184,50 +186,51 @@ RegionTerms region_begin(const RegionRequest& request) {
   Session* state = g_session;
   if (state == nullptr || in_region()) return {};
   if (!t_primary) {
-    state->foreign_regions.store(true, std::memory_order_relaxed);  // the primary acts on it
+    state->regions.foreign.store(true, std::memory_order_relaxed);  // the primary acts on it
     return {};
   }
   const std::int64_t now = event_ns();
+  Regions& regions = state->regions;
   const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
   if (g_limits.natural == 0 && by_argument) meet_late_runtime(*state);
   RegionTerms terms;
-  if (const std::uint32_t generation = partition::code_generation(); generation != state->code_generation) {
-    state->code_generation = generation;
-    state->regions = {};
+  if (const std::uint32_t generation = partition::code_generation(); generation != regions.code_generation) {
+    regions.code_generation = generation;
+    regions.sites = {};
   }
-  observe::Site& site = state->regions.at(key_of(request));
-  state->asked_threads = 0;
-  state->virtual_threads = 0;
-  state->by_clause = by_clause;
-  if (state->foreign_regions.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
+  observe::Site& site = regions.sites.at(key_of(request));
+  regions.asked_threads = 0;
+  regions.virtual_threads = 0;
+  regions.by_clause = by_clause;
+  if (regions.foreign.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (state->cores != nullptr) {
     const bool keeps = keeps_count(site);
-    const cores::Terms lending{.lent_after = now - state->last_call_end > kTimeToWake ? 0 : state->last_call_end,
+    const cores::Terms lending{.lent_after = now - state->waits.last_end > kTimeToWake ? 0 : state->waits.last_end,
                                .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
-    const std::uint64_t key = site.address + (std::uint64_t{++state->regions_since_call} << 48);
+    const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
     const int held = state->cores->threads_for_region({key, now, may_borrow, lending});
     state->activity.own(state->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
-      state->asked_threads = keeps || held == 0 ? g_limits.program : held;
+      regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
       if (!by_argument)
-        set_threads(state->asked_threads);
-      else if (state->asked_threads != g_limits.program)
-        terms.threads = state->asked_threads;
+        set_threads(regions.asked_threads);
+      else if (regions.asked_threads != g_limits.program)
+        terms.threads = regions.asked_threads;
       if (request.may_be_virtual && held > state->cores->owned())
-        state->virtual_threads = virtual_threads(site, held, request.body);
+        regions.virtual_threads = virtual_threads(site, held, request.body);
     }
   }
   if (request.may_be_virtual && !by_clause && !base::options().observe && base::options().virtual_threads > 0)
-    state->virtual_threads = virtual_threads(site, std::max(request.requested, state->asked_threads), request.body);
-  terms.virtual_threads = state->virtual_threads;
-  state->region = &site;
-  state->call = request.site;
-  state->body = request.body;
+    regions.virtual_threads = virtual_threads(site, std::max(request.requested, regions.asked_threads), request.body);
+  terms.virtual_threads = regions.virtual_threads;
+  regions.present = &site;
+  regions.call = request.site;
+  regions.body = request.body;
   if (site.queries == Queries::unknown && matters(*state, site)) site.queries = Queries::watched;
-  state->activity.region_begin(now, std::max({request.requested, state->asked_threads, 1}));
+  state->activity.region_begin(now, std::max({request.requested, regions.asked_threads, 1}));
   terms.cells = cells_of(state->activity);
   return terms;
 }
@@ -235,38 +238,40 @@ RegionTerms region_begin(const RegionRequest& request) {
 void region_end() {
   Session* state = g_session;
   t_cell = nullptr;
-  if (state == nullptr || state->region == nullptr) return;
+  if (state == nullptr || state->regions.present == nullptr) return;
+  Regions& regions = state->regions;
   const std::int64_t now = event_ns();
   const observe::LateCores late =
-      state->cores != nullptr ? state->cores->after_region(now, state->team, state->activity) : observe::LateCores{};
+      state->cores != nullptr ? state->cores->after_region(now, regions.team, state->activity) : observe::LateCores{};
   std::int64_t busy = 0;
-  for (int thread = 0; state->virtual_threads > 0 && thread < std::min(state->team, state->activity.cells()); ++thread)
+  for (int thread = 0; regions.virtual_threads > 0 && thread < std::min(regions.team, state->activity.cells());
+       ++thread)
     busy += state->activity.busy(thread, now);
-  if (state->virtual_threads > state->team) state->activity.had_virtual_threads();
-  state->activity.region_end(now, state->team, late);
+  if (regions.virtual_threads > regions.team) state->activity.had_virtual_threads();
+  state->activity.region_end(now, regions.team, late);
   const std::int64_t wall = state->activity.last_region_wall();
-  observe::Site& site = *state->region;
-  state->region = nullptr;
+  observe::Site& site = *regions.present;
+  regions.present = nullptr;
   site.add(wall);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
-  const bool grown = state->cores != nullptr && state->team > state->cores->owned();
+  const bool grown = state->cores != nullptr && regions.team > state->cores->owned();
   if (!grown) observe::Site::blend(site.own_ns, wall);
   const bool shared = late.with + late.without > 0;  // threads that began without a core have shared those of others
-  if (grown && state->virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, state->cores->owned());
-  if (state->asked.load(std::memory_order_relaxed)) {
-    state->asked.store(false, std::memory_order_relaxed);
+  if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, state->cores->owned());
+  if (regions.asked.load(std::memory_order_relaxed)) {
+    regions.asked.store(false, std::memory_order_relaxed);
     site.queries = Queries::unproved;
   }
   if (site.queries == Queries::watched) {
     // What it has not asked yet, it may ask when it has another number of threads.
-    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && state->body != nullptr;
-    site.queries = looks && partition::may_ask(state->body) ? Queries::unproved : Queries::proved;
+    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && regions.body != nullptr;
+    site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
   }
-  if (site.division == observe::Site::Division::none && state->divided.load(std::memory_order_relaxed))
+  if (site.division == observe::Site::Division::none && regions.divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
-  state->divided.store(false, std::memory_order_relaxed);
+  regions.divided.store(false, std::memory_order_relaxed);
   if (state->cores != nullptr) note_fixed(*state, site, wall);
-  if (state->leader) state->region_period.tick(site.address);
+  if (state->leader) state->steps.region_period.tick(site.address);
   publish_tick(*state, observe::TickSource::region, now);
 }
 
@@ -275,7 +280,7 @@ void thread_begin(const ThreadCells& cells, int thread, int team) {
   if (state == nullptr) return;
   t_cell = thread < cells.count ? cells.first + thread : nullptr;
   t_region = cells.region;
-  if (thread == 0) state->team = team;
+  if (thread == 0) state->regions.team = team;
   if (state->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) state->cores->bind_thread(thread);
   if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
 }
@@ -302,7 +307,8 @@ void thread_done() {
 }
 
 bool in_region_reduced_to_one() {
-  return t_primary && in_region() && g_session != nullptr && g_session->asked_threads == 1 && g_limits.program > 1;
+  return t_primary && in_region() && g_session != nullptr && g_session->regions.asked_threads == 1 &&
+         g_limits.program > 1;
 }
 
 void barrier_begin() {
@@ -321,19 +327,21 @@ int told_max_threads(int real) {
 const VirtualThread* virtual_thread(const void* caller) {
   if (t_virtual.size == 0 || t_virtual.depth != t_places.depth || g_session == nullptr) [[likely]]
     return nullptr;
-  return partition::is_proved(caller, g_session->body) ? &t_virtual : nullptr;
+  return partition::is_proved(caller, g_session->regions.body) ? &t_virtual : nullptr;
 }
 
 void team_asked(const void* caller) {
-  if (!in_region() || g_session == nullptr || g_session->asked.load(std::memory_order_relaxed)) return;
-  const observe::Site* const site = g_session->region;
+  if (!in_region() || g_session == nullptr) return;
+  Regions& regions = g_session->regions;
+  if (regions.asked.load(std::memory_order_relaxed)) return;
+  const observe::Site* const site = regions.present;
   if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
   const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
-  if (looks && partition::is_proved(caller, g_session->body)) {
-    if (!g_session->divided.load(std::memory_order_relaxed)) g_session->divided.store(true, std::memory_order_relaxed);
+  if (looks && partition::is_proved(caller, regions.body)) {
+    if (!regions.divided.load(std::memory_order_relaxed)) regions.divided.store(true, std::memory_order_relaxed);
     return;
   }
-  g_session->asked.store(true, std::memory_order_relaxed);
+  regions.asked.store(true, std::memory_order_relaxed);
 }
 
 bool threads_set(int count) {

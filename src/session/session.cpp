@@ -81,10 +81,10 @@ base::Status share_memory(Session& state) {
   if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
     return status;
   // The order of the first two is known to `steelyard top`.
-  state.live = std::make_unique<observe::LiveBoard>(*state.segment, state.count, state.me);
+  state.progress.live = std::make_unique<observe::LiveBoard>(*state.segment, state.count, state.me);
   state.processes = state.segment->carve<node::Process>(state.count);
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
-  state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
+  state.steps.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
   if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
   if (!state.bootstrap->all_agree(sizes[1] == pus)) {
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
@@ -108,8 +108,8 @@ void weigh_alone(Session& state) {
   state.boards.reset();
   state.takes_every_broadcast = state.compares_broadcasts = false;
   state.arrivals.reset();
-  state.ticks.reset();
-  state.live.reset();
+  state.steps.ticks.reset();
+  state.progress.live.reset();
   state.segment.reset();
   state.processes = &state.alone;
   state.me = 0;
@@ -144,14 +144,14 @@ void create_cores(Session& state) {
 
 std::string nothing_moves(const Session& state) {
   if (state.cores != nullptr) return state.cores->problem();
-  return base::options().observe    ? "only observing (--observe)"
-         : state.language == "none" ? "the program uses no MPI, so there is no other rank to exchange cores with"
-                                    : "switched off (--cores=off)";
+  return base::options().observe          ? "only observing (--observe)"
+         : state.start.language == "none" ? "the program uses no MPI, so there is no other rank to exchange cores with"
+                                          : "switched off (--cores=off)";
 }
 
 // For `steelyard top`.
 void open_live_board(Session& state) {
-  observe::LiveProcess& self = state.live->mine();
+  observe::LiveProcess& self = state.progress.live->mine();
   self.rank.store(state.bootstrap->rank());
   self.pid.store(getpid());
   self.threads.store(state.processes[state.me].threads_at_start);
@@ -168,7 +168,7 @@ void open_live_board(Session& state) {
   observe::copy_text(job.host, host_name());
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
   observe::copy_text(job.nothing_moves, nothing_moves(state));
-  state.live->open(job);
+  state.progress.live->open(job);
 }
 
 /// Why lending is off where nobody has asked for that.
@@ -239,7 +239,7 @@ std::vector<std::string> seen_at_work(const Session& state) {
   std::vector<std::string> seen;
   const observe::Totals& totals = state.activity.totals();
   if (totals.regions > 0) seen.emplace_back("OpenMP regions");
-  if (totals.mpi_calls > 0) seen.emplace_back("MPI (" + state.language + ")");
+  if (totals.mpi_calls > 0) seen.emplace_back("MPI (" + state.start.language + ")");
   return seen;
 }
 
@@ -293,11 +293,11 @@ observe::Contribution contribution(Session& state, std::int64_t now) {
   rank.threads_at_end = state.cores != nullptr ? state.cores->owned() : rank.threads_at_start;
   rank.thread_ceiling = limits().ceiling;
   rank.fixed_reason = limits().fixed_reason();
-  rank.waited_for = state.waited_for;
+  rank.waited_for = state.waits.waited_for;
   const CpuUse cpu = cpu_use();
-  rank.cpu = cpu.seconds - state.cpu_at_start.seconds;
-  rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
-  rank.timeline = observe::pack(state.timeline->samples());
+  rank.cpu = cpu.seconds - state.start.cpu.seconds;
+  rank.preempted = cpu.preempted - state.start.cpu.preempted;
+  rank.timeline = observe::pack(state.progress.timeline->samples());
   part.loops = loop_records();
   rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
   rank.scatters = delivered_of(state, collectives::Operation::scatter);
@@ -349,7 +349,7 @@ void conclude(Session& state, std::vector<std::string> gathered) {
   const base::Options& options = base::options();
   observe::RunRecord record;
   record.version = STEELYARD_VERSION;
-  record.started = state.started;
+  record.started = state.start.date;
   record.command = options.command_line();
   record.options = base::described(options);
   record.mpi = state.bootstrap->library();
@@ -367,17 +367,17 @@ void conclude(Session& state, std::vector<std::string> gathered) {
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   auto state = std::make_unique<Session>();
   state->bootstrap = std::move(bootstrap);
-  state->language = language;
+  state->start.language = language;
   state->me = state->bootstrap->node_rank();
   state->count = state->bootstrap->node_size();
   state->leader = state->me == 0;
-  state->started = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
+  state->start.date = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
   base::set_log_rank(state->bootstrap->rank());
   wake_openmp();
   const base::Options& options = base::options();
   state->topology = node::discover();
   loops::know_machine(state->topology);
-  state->timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
+  state->progress.timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
   if (base::Status status = share_memory(*state); status) {
     introduce(*state);
     state->bootstrap->barrier_in_node();
@@ -396,9 +396,9 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   watch_for_termination();
   pthread_atfork(nullptr, nullptr, in_child);
   state->bootstrap->barrier_in_node();
-  state->cpu_at_start = cpu_use();
-  state->start = now_ns();
-  state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().program);
+  state->start.cpu = cpu_use();
+  state->start.time = now_ns();
+  state->activity.start(state->start.time, state->cores != nullptr ? state->cores->owned() : limits().program);
   state->processes[state->me].in_mpi.store(0);
   g_session = state.release();
 }

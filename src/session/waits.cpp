@@ -54,7 +54,7 @@ bool weighs_this_call() { return g_session != nullptr && t_primary && !in_region
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
   Session& state = *g_session;
-  history_ = &state.waits.at(site_);
+  history_ = &state.waits.sites.at(site_);
   state.activity.enter_mpi(begin_);
   state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
   if (state.lends) state.cores->before_call(begin_);
@@ -74,10 +74,10 @@ BlockingCall::~BlockingCall() {
   if (now - begin_ > kWorthNaming) name_who_was_waited_for();
   state.activity.leave_mpi(now);
   state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
-  state.last_call_end = now;
-  state.regions_since_call = 0;
+  state.waits.last_end = now;
+  state.regions.since_call = 0;
   history_->add(now - begin_);
-  if (waited_for_ >= 0) state.waited_for[waited_for_] += base::seconds(now - begin_);
+  if (waited_for_ >= 0) state.waits.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(state, now);
   // Who came last had no time to spare, however long the call itself took.
   if (step_mark_ || everybody_) waited_in_collective(came_last_ ? 0 : now - begin_);
@@ -106,7 +106,7 @@ void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 void BlockingCall::is_step_mark() {
   step_mark_ = true;
   Session& state = *g_session;
-  if (state.leader) state.collective_period.tick(site_);
+  if (state.leader) state.steps.collective_period.tick(site_);
   publish_tick(state, observe::TickSource::collective, begin_);
 }
 

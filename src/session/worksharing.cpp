@@ -135,7 +135,7 @@ Region* region_made(const ThreadCells& cells) {
   if (region == nullptr) region = new Region;
   region->cells = cells;
   region->run_schedules.reset();
-  const observe::Site* const site = measured ? g_session->region : nullptr;
+  const observe::Site* const site = measured ? g_session->regions.present : nullptr;
   region->static_loops =
       site != nullptr && site->queries == observe::Site::Queries::proved ? static_loops_of(site->address) : nullptr;
   return region;

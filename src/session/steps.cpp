@@ -21,10 +21,10 @@ constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 bool choose_source(const Session& state, std::int64_t now, observe::TickSource& chosen) {
   using observe::TickSource;
   for (const TickSource source : {TickSource::step, TickSource::collective, TickSource::region}) {
-    if (source == TickSource::region && now - state.start < kPatience) break;
+    if (source == TickSource::region && now - state.start.time < kPatience) break;
     std::int64_t fewest = INT64_MAX;
     for (int p = 0; p < state.count; ++p) {
-      const std::int64_t count = state.ticks->count(p, source);
+      const std::int64_t count = state.steps.ticks->count(p, source);
       if (source != TickSource::region || count > 0) fewest = std::min(fewest, count);
     }
     if (fewest >= kFewestTicks && fewest != INT64_MAX) {
@@ -37,23 +37,23 @@ bool choose_source(const Session& state, std::int64_t now, observe::TickSource& 
 
 // For `steelyard top`.
 void show(Session& state, const observe::Totals& totals, std::int64_t now) {
-  if (state.live == nullptr) return;
-  observe::LiveProcess& self = state.live->mine();
+  if (state.progress.live == nullptr) return;
+  observe::LiveProcess& self = state.progress.live->mine();
   self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program, std::memory_order_relaxed);
   self.borrowed.store(state.cores != nullptr ? state.cores->borrowed() : 0, std::memory_order_relaxed);
-  state.live->publish(totals, now);
-  if (!state.leader || state.cores == nullptr || now - state.last_decisions_shown < kShowDecisionsEvery) return;
-  state.last_decisions_shown = now;
-  state.live->publish(state.cores->decisions());
+  state.progress.live->publish(totals, now);
+  if (!state.leader || state.cores == nullptr || now - state.progress.decisions_shown < kShowDecisionsEvery) return;
+  state.progress.decisions_shown = now;
+  state.progress.live->publish(state.cores->decisions());
 }
 
 }  // namespace
 
 void publish_tick(Session& state, observe::TickSource source, std::int64_t now) {
-  if (state.ticks == nullptr) return;
+  if (state.steps.ticks == nullptr) return;
   observe::Tick tick = state.activity.tick_at(now);
   tick.threads = state.cores != nullptr ? state.cores->owned() : limits().program;
-  state.ticks->publish(source, tick);
+  state.steps.ticks->publish(source, tick);
   if (source == observe::TickSource::region) {
     sample(state, now);
     consider_plans(state, now);
@@ -61,25 +61,26 @@ void publish_tick(Session& state, observe::TickSource source, std::int64_t now) 
 }
 
 void consider_plans(Session& state, std::int64_t now) {
-  if (!state.leader || state.cores == nullptr || now - state.last_consideration < kConsiderEvery) return;
-  state.last_consideration = now;
+  if (!state.leader || state.cores == nullptr || now - state.steps.last_consideration < kConsiderEvery) return;
+  state.steps.last_consideration = now;
   observe::TickSource source;
   if (!choose_source(state, now, source)) return;
   const int period = source == observe::TickSource::step         ? 1
-                     : source == observe::TickSource::collective ? state.collective_period.period()
-                                                                 : state.region_period.period();
-  state.cores->consider(*state.ticks, source, period, state.start);
+                     : source == observe::TickSource::collective ? state.steps.collective_period.period()
+                                                                 : state.steps.region_period.period();
+  state.cores->consider(*state.steps.ticks, source, period, state.start.time);
 }
 
 void sample(Session& state, std::int64_t now) {
-  const std::int64_t since = state.sampled.wall;
-  if (now - state.start - since < kSampleEvery) return;
+  const std::int64_t since = state.progress.sampled.wall;
+  if (now - state.start.time - since < kSampleEvery) return;
   const observe::Totals totals = state.activity.totals_at(now);
-  const observe::Totals part = totals - state.sampled;
-  state.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
-                       base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
-                       base::seconds(part.mpi), state.team, base::seconds(part.lent), base::seconds(part.quiesced)});
-  state.sampled = totals;
+  const observe::Totals part = totals - state.progress.sampled;
+  state.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
+                                base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
+                                base::seconds(part.mpi), state.regions.team, base::seconds(part.lent),
+                                base::seconds(part.quiesced)});
+  state.progress.sampled = totals;
   show(state, totals, now);
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "observe/sites.h"
+
+namespace steelyard::session {
+
+/// The parallel regions of this process that are measured: the primary thread's. That thread writes what is not atomic,
+/// outside of its regions; their threads read it.
+struct Regions {
+  observe::Sites sites;
+  std::uint32_t code_generation = 0;  ///< in which the sites were met
+  std::uint16_t since_call = 0;       ///< since the last blocking MPI call. In programs without calls it wraps around
+  std::atomic<bool> foreign{false};   ///< another thread than the primary has begun some
+
+  // The present region.
+  observe::Site* present = nullptr;  ///< its site; null outside of regions
+  std::uint64_t call = 0;            ///< where it is begun: the return address
+  const void* body = nullptr;        ///< the function that its threads run; null if that is not known
+  int team = 1;                      ///< its threads; between regions, those of the last
+  int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
+  int virtual_threads = 0;
+  bool by_clause = false;
+  std::atomic<bool> asked{false};    ///< a thread of it queried its number, or the size of the team
+  std::atomic<bool> divided{false};  ///< a thread of it made a query that is proved to be that of a static loop
+
+  // Regions that keep the program's thread count.
+  std::int64_t fixed_wall = 0;   ///< ns in those whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;  ///< ns in those that query thread IDs
+  struct Asking {
+    std::uint64_t place;  ///< an address in its code
+    std::int64_t wall;    ///< ns
+  };
+  std::vector<Asking> asking;  ///< the regions that query thread IDs
+};
+
+}  // namespace steelyard::session

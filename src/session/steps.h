@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "observe/live.h"
+#include "observe/phases.h"
+#include "observe/ticks.h"
+#include "observe/timeline.h"
+#include "observe/totals.h"
+
+namespace steelyard::session {
+
+struct Session;
+
+/// Steps of the program's main loop. The leader of a node plans from them.
+struct Steps {
+  std::unique_ptr<observe::TickBoard> ticks;  ///< null without a segment
+  // At the leader.
+  observe::PeriodFinder collective_period;
+  observe::PeriodFinder region_period;
+  std::int64_t last_consideration = 0;  ///< ns
+};
+
+/// The timeline of this process, and what `steelyard top` sees of it.
+struct Progress {
+  std::unique_ptr<observe::Timeline> timeline;
+  observe::Totals sampled;                   ///< at the end of the last sample
+  std::unique_ptr<observe::LiveBoard> live;  ///< null without a segment
+  std::int64_t decisions_shown = 0;          ///< when the leader last did, ns
+};
+
+/// Notes the mark of a step of this process. At a region's end, also samples and plans.
+void publish_tick(Session& state, observe::TickSource source, std::int64_t now);
+/// At the leader, plans if there is enough to plan from.
+void consider_plans(Session& state, std::int64_t now);
+/// Closes a sample of the timeline if the last is old enough, and shows others how far this process is.
+void sample(Session& state, std::int64_t now);
+
+}  // namespace steelyard::session

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <cstdint>
+#include <map>
+
+#include "observe/sites.h"
+
+namespace steelyard::session {
+
+/// What is known of the waits of this process in blocking MPI calls.
+struct Waits {
+  observe::Sites sites;
+  std::map<int, double> waited_for;  ///< s, by world rank
+  std::int64_t last_end = 0;         ///< of a blocking call, ns
+};
+
+/// True once the program has had a window for one-sided accesses.
+bool windows_seen();
+
+}  // namespace steelyard::session
