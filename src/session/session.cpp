@@ -73,10 +73,13 @@ base::Status share_memory(Session& state) {
   state.takes_every_broadcast = state.bootstrap->all_agree(compares || asked == base::Collectives::on);
   state.compares_broadcasts = state.bootstrap->all_agree(compares);
   state.plants_trees = state.bootstrap->all_agree(base::options().collectives_tree != base::CollectivesTree::library);
-  const std::size_t bytes =
-      observe::LiveBoard::footprint(state.count) + node::Segment::footprint<node::Process>(state.count) +
-      node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
-      cores::Cores::footprint(sizes[1], state.count) + (broadcasts ? collectives::Boards::footprint(state.count) : 0);
+  const bool moves = base::options().cores && !base::options().observe;
+  state.moves_cores = state.bootstrap->all_agree(moves);
+  const std::size_t bytes = observe::LiveBoard::footprint(state.count) +
+                            node::Segment::footprint<node::Process>(state.count) +
+                            node::Arrivals::footprint(state.count) + observe::TickBoard::footprint(state.count) +
+                            (state.moves_cores ? cores::Cores::footprint(sizes[1], state.count) : 0) +
+                            (broadcasts ? collectives::Boards::footprint(state.count) : 0);
   const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
   if (base::Status status = node::Segment::create(*state.bootstrap, bytes, spare, state.segment); !status)
     return status;
@@ -128,12 +131,11 @@ void create_cores(Session& state) {
   cores::Homes homes = cores::share_out(state.topology, arrivals);
   state.node_cores = homes.cores;
   cores::Options chosen;
-  const bool moves = options.cores && !options.observe;
-  chosen.lend = options.lending && moves && options.wait == base::Wait::sleep;
+  chosen.lend = options.lending && options.wait == base::Wait::sleep;
   chosen.level = level_of(options.cores_domain);
   chosen.policy.every = static_cast<int>(options.balance_every);
   chosen.policy.at = static_cast<int>(options.balance_at);
-  if (!moves) return;
+  if (!state.moves_cores) return;
   state.cores = std::make_unique<cores::Cores>(*state.segment, state.processes, state.count, state.me, state.topology,
                                                std::move(homes), chosen);
   if (state.leader) state.cores->settle_homes();
@@ -185,10 +187,10 @@ void print_banner(const Session& state) {
   const base::Options& options = base::options();
   const int nodes = state.bootstrap->node_count();
   const int ranks = state.bootstrap->node_size();  // not state.count, which is 1 where there is no shared memory
-  const std::string cores = options.observe  ? "only observing"
-                            : !options.cores ? "cores and lending off"
-                            : state.lends    ? "cores on, lending on"
-                                             : "cores on, lending off" + no_lending(state);
+  const std::string cores = options.observe      ? "only observing"
+                            : !state.moves_cores ? "cores and lending off"
+                            : state.lends        ? "cores on, lending on"
+                                                 : "cores on, lending off" + no_lending(state);
   const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
   std::string more = takes_loops() ? ", loops " + told("loops") : "";
   if (options.loops_rebalance_static) more += ", static loops rebalanced";

@@ -79,6 +79,7 @@ struct Session {
   int node_cores = 1;  // in the masks of its processes
 
   // The capabilities.
+  bool moves_cores = false;                     // agreed by all ranks, as all of a node must attach the same
   std::unique_ptr<cores::Cores> cores;          // null where no core moves
   bool lends = false;                           // waits leave the core and cores are lent
   bool sleeps = false;                          // waits leave the core

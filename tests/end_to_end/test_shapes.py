@@ -66,6 +66,15 @@ def test_one_program_with_openmp_and_one_without(mpi):
     assert [rank["totals_ns"]["regions"] > 0 for rank in result.record["ranks"]] == [False, True]
 
 
+@pytest.mark.parametrize("option", ["--cores=off", "--observe"])
+def test_an_option_of_one_rank_alone_switches_cores_off_for_all(mpi, option):
+    for own, other in (((option,), ()), ((), (option,))):
+        ranks = [mpi.weighed(1, "mixed.gcc", options=options) for options in (own, other)]
+        result = mpi.launch([*ranks[0], ":", *ranks[1]])
+        check_weighed(result)
+        assert not result.moves(), result.verdict
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("program", ["funneled.gcc", "funneled.clang"])
 def test_collectives_called_inside_of_a_region_by_some_ranks(mpi, program, ranks):
