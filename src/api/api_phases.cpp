@@ -393,13 +393,12 @@ steelyard_status_t steelyard_phase_get_configuration(const steelyard_phase_t* ph
   return guarded(__func__, configuration == nullptr ? nullptr : phase, [&] {
     const Phase& it = phase->phase;
     const int me = it.context().me();
-    const double ns = it.choice() ? static_cast<double>(it.choice()->typical(it.choice()->index())) : 0;
     *configuration = {it.configuration().processes,
                       it.threads(),
-                      !it.choice() || it.choice()->settled() ? 1 : 0,
+                      it.settled() ? 1 : 0,
                       it.chosen() ? 1 : 0,
                       it.distribution().leader[static_cast<std::size_t>(me)],
-                      ns * 1e-9};
+                      it.typical()};
     return Status();
   });
 }

@@ -301,7 +301,7 @@ TEST(Graded, AllProcessesFindTheSameBest) {
       if (chosen) node::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
       if (!phase.leave()) return false;
     }
-    return phase.choice()->settled() && phase.configuration().processes == 2 && phase.threads() == 2;
+    return phase.settled() && phase.configuration().processes == 2 && phase.threads() == 2;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
