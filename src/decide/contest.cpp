@@ -14,7 +14,8 @@ namespace {
 constexpr double kDrift = 0.5;
 // Executions between two false alarms times the error: 20,000 at 95 %.
 constexpr double kAlarmRate = 1000;
-// Executions of the leader from which its mean and deviation are known before they are watched.
+// Executions of the leader from which its mean and deviation are known before they are watched. Later executions refine
+// both (a self-starting CUSUM, Hawkins 1987).
 constexpr int kReference = 8;
 // Executions after an opening before the next; doubled each time that an opening gains nothing.
 constexpr long kPause = 16;
@@ -30,13 +31,15 @@ double alarm(double confidence) {
 
 }  // namespace
 
-Contest::Contest(int candidates, Settings settings, int first)
-    : settings_(settings),
-      candidates_(static_cast<std::size_t>(candidates)),
-      current_(first),
-      leader_(first),
-      step_(candidates > 1 ? Step::warm_up : Step::lead),
-      pause_(kPause) {}
+Contest::Contest(int candidates, Settings settings, int first) : settings_(settings), pause_(kPause) {
+  restart(candidates, first);
+}
+
+void Contest::restart(int candidates, int first) {
+  candidates_.assign(static_cast<std::size_t>(candidates), Candidate{});
+  lead(first);
+  if (candidates > 1) step_ = Step::warm_up;
+}
 
 double Contest::typical(int candidate) const {
   return at(candidate).duration.count() > 0 ? std::exp(at(candidate).duration.mean()) : 0;
@@ -96,8 +99,9 @@ void Contest::survey(double log_duration) {
     current_ = static_cast<int>(unseen - candidates_.begin());
     return;
   }
-  const auto fastest =
-      std::ranges::min_element(candidates_, {}, [](const Candidate& it) { return it.duration.mean(); });
+  auto fastest = std::ranges::min_element(candidates_, {}, [](const Candidate& it) { return it.duration.mean(); });
+  if (candidates_.front().duration.mean() - fastest->duration.mean() < settings_.exploration)
+    fastest = candidates_.begin();
   for (Candidate& it : candidates_) it.guess = it.duration.mean() - fastest->duration.mean();
   lead(static_cast<int>(fastest - candidates_.begin()));
 }
@@ -169,14 +173,15 @@ void Contest::promote(int rival) {
 }
 
 bool Contest::watch(double log_duration) {
-  if (reference_.count() < kReference) {
-    reference_.add(log_duration);
-    return false;
+  if (reference_.count() >= kReference) {
+    const double distance = (log_duration - reference_.mean()) / reference_.deviation();
+    const double residual = std::clamp(distance, -Estimate::kClip, Estimate::kClip);
+    // A change below the exploration budget is not searched for.
+    const double drift = std::max(kDrift, settings_.exploration / reference_.deviation());
+    slower_ = std::max(0.0, slower_ + residual - drift);
+    faster_ = std::max(0.0, faster_ - residual - drift);
   }
-  const double distance = (log_duration - reference_.mean()) / reference_.deviation();
-  const double residual = std::clamp(distance, -Estimate::kClip, Estimate::kClip);
-  slower_ = std::max(0.0, slower_ + residual - kDrift);
-  faster_ = std::max(0.0, faster_ - residual - kDrift);
+  reference_.add(log_duration);
   if (std::max(slower_, faster_) > alarm(settings_.confidence)) {
     changed_ = true;
     reference_ = Estimate();
@@ -191,7 +196,6 @@ void Contest::reopen() {
   pause_ = gained_ ? kPause : std::min(2 * pause_, kLongestPause);
   gained_ = changed_ = false;
   since_ = 0;
-  ++reopened_;
   for (Candidate& it : candidates_) {
     it.eliminated = false;
     it.ratio = Estimate();

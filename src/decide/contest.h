@@ -10,7 +10,8 @@ namespace steelyard::decide {
 /// Finds the fastest of some candidates for work that is executed again and again. Candidate 0 is the program's own
 /// behaviour.
 ///
-/// 1. Survey: each candidate is executed once, after one execution that only warms caches. The fastest leads.
+/// 1. Survey: each candidate is executed once, after one execution that only warms caches. The fastest leads, or the
+///    program's own behaviour if the fastest gains no more than the exploration budget over it.
 /// 2. Trials: a rival is executed between executions of the leader, and its log duration is compared with the mean of
 ///    those before and after it, so slow changes of the machine cancel. The first execution after each change of
 ///    candidate meets other caches and does not count. A rival takes the lead if the confidence interval of the ratio
@@ -33,6 +34,9 @@ class Contest {
   /// @param first begins, e.g. the leader of an earlier run
   explicit Contest(int candidates, Settings settings = {}, int first = 0);
 
+  /// Begins anew with other candidates. The budget that was spent and the pause of the watch stay.
+  void restart(int candidates, int first);
+
   /// The candidate of the next execution.
   int next() const { return current_; }
   /// The best candidate so far.
@@ -54,17 +58,17 @@ class Contest {
     Interval interval;
   };
   Gain gain_over(int candidate) const;
-  int reopened() const { return reopened_; }
+  int candidates() const { return static_cast<int>(candidates_.size()); }
 
  private:
   enum class Step : unsigned char { warm_up, survey, lead, trial, back };
   struct Candidate {
     bool eliminated = false;
     int executions = 0;
-    double guess = 0;   ///< log duration over the leader's: the last that is known
-    Estimate duration;  ///< log
-    Estimate ratio;     ///< log duration over the leader's, paired
-    Interval last;      ///< of the ratio, when it was eliminated
+    double guess = 0;                ///< log duration over the leader's: the last that is known
+    Estimate duration = Estimate();  ///< log
+    Estimate ratio = Estimate();     ///< log duration over the leader's, paired
+    Interval last;                   ///< of the ratio, when it was eliminated
   };
   const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
   Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }
@@ -82,8 +86,8 @@ class Contest {
 
   Settings settings_;
   std::vector<Candidate> candidates_;
-  int current_, leader_, challenger_ = -1;
-  Step step_;
+  int current_ = 0, leader_ = 0, challenger_ = -1;
+  Step step_ = Step::lead;
   bool cold_ = false;            ///< the next execution is the first after a change
   double total_ = 0, lost_ = 0;  ///< durations: of all executions, and in trials beyond the leader's
   double before_ = 0;            ///< log: the leader's last execution that counts
@@ -92,10 +96,10 @@ class Contest {
   // The watch.
   Estimate reference_;  ///< log duration of the leader since it leads or was last reopened
   double slower_ = 0, faster_ = 0;
-  long since_ = 0, pause_;  ///< executions
-  bool gained_ = false;     ///< the lead has changed since the contest was last opened
-  bool changed_ = false;    ///< the leader's duration has changed, perhaps during a pause
-  int reopened_ = 0;
+  long since_ = 0;        ///< executions since the contest was last opened
+  long pause_;            ///< executions before it may be opened again
+  bool gained_ = false;   ///< the lead has changed since the contest was last opened
+  bool changed_ = false;  ///< the leader's duration has changed, perhaps during a pause
 };
 
 }  // namespace steelyard::decide

@@ -143,15 +143,23 @@ TEST(Contest, IsTheSameEverywhere) {
 
 TEST(Contest, ReopensLessAndLessOftenWhereNothingIsGained) {
   Contest contest(2);
-  std::vector<int> reopened;
+  int reopened = 0, soon = 0;
   for (int block = 0; block < 200; ++block) {
     Stream stream(Noise::steady, block);
     for (int i = 0; i < 50; ++i)
-      contest.measured(stream.next() * (block % 2 ? 2 : 1) * (contest.next() == 1 ? 1.2 : 1));
-    reopened.push_back(contest.reopened());
+      reopened += contest.measured(stream.next() * (block % 2 ? 2 : 1) * (contest.next() == 1 ? 1.2 : 1));
+    if (block == 20) soon = reopened;
   }
-  EXPECT_GT(reopened[20], 0);
-  EXPECT_LT(reopened[199], 12);
+  EXPECT_GT(soon, 0);
+  EXPECT_LT(reopened, 12);
+  EXPECT_EQ(contest.leader(), 0);
+}
+
+TEST(Contest, PrefersTheProgramsOwnBehaviourAmongEqualOnes) {
+  Contest contest(3);
+  Stream stream(Noise::steady, 3);
+  const double ratio[] = {1, 0.998, 0.999};
+  for (int i = 0; i < 4; ++i) contest.measured(ratio[contest.next()]);
   EXPECT_EQ(contest.leader(), 0);
 }
 

@@ -67,7 +67,7 @@ struct DecisionRecord {
   double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
   double measured_gain = 0;   ///< fraction, where confirmed or undone
-  double measured_noise = 0;  ///< half width of its noise band, fraction
+  double measured_noise = 0;  ///< half width of its confidence interval, fraction
   int repeats = 1;            ///< equal declined decisions are counted, not listed
 };
 
@@ -109,7 +109,7 @@ struct LoopRecord {
   /// compared.
   std::string against;
   double gain = 0;        ///< fraction of its time that it takes less
-  double gain_noise = 0;  ///< half width of its noise band
+  double gain_noise = 0;  ///< half width of its confidence interval
 };
 
 /// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of
