@@ -15,8 +15,8 @@ namespace steelyard::decide {
 /// 2. Trials: a rival is executed between executions of the leader, and its log duration is compared with the mean of
 ///    those before and after it, so slow changes of the machine cancel. The first execution after each change of
 ///    candidate meets other caches and does not count. A rival takes the lead if the confidence interval of the ratio
-///    lies on its side; it leaves if the interval shows that it can gain no more than the exploration budget (successive
-///    elimination, Even-Dar et al. 2006). The error is shared among the rivals.
+///    lies on its side; it leaves if the interval shows that it can gain no more than the exploration budget
+///    (successive elimination, Even-Dar et al. 2006). The error is shared among the rivals.
 /// 3. Budget: what trials cost beyond the leader's time stays below the exploration budget plus a loan of kLoan
 ///    executions of the leader; the survey comes on top. A rival whose next trial would cost more than is left waits
 ///    until the budget has grown.

@@ -16,8 +16,8 @@ struct Interval {
 ///
 /// A confidence sequence for a mean of unknown variance: the likelihood ratio of a normal mixture over all other means,
 /// with a prior over the variance (Wang and Ramdas 2025, "Anytime-valid t-tests and confidence sequences for Gaussian
-/// means with unknown variance", after Lai 1976; Howard et al. 2021). With n values, prior weight v, and S and Q the sum
-/// and the sum of squares of the distances from a mean m,
+/// means with unknown variance", after Lai 1976; Howard et al. 2021). With n values, prior weight v, and S and Q the
+/// sum and the sum of squares of the distances from a mean m,
 ///     E(m) = sqrt(1 / (n + 1)) (1 - S^2 / ((n + 1) Q))^(-(n + v) / 2),    Q including v times the prior variance,
 /// and the interval of level 1 - a is all m with E(m) < 1 / a. A value that is far from the mean is moved to
 /// kClip standard deviations, so one disturbed execution does not decide.
@@ -27,8 +27,8 @@ struct Interval {
 class Estimate {
  public:
   /// Standard deviation of a log duration before anything is measured, and how many values this prior counts for.
-  /// From the simulated streams of contest_test.cpp: with 1 % more than 5 % of the decisions in loud noise are wrong; 3 %
-  /// finds nothing sooner.
+  /// From the simulated streams of contest_test.cpp: with 1 % more than 5 % of the decisions in loud noise are wrong;
+  /// with 3 % no change is found sooner.
   static constexpr double kPriorDeviation = 0.02;
   static constexpr double kPriorWeight = 2;
   /// Standard deviations: 0.3 % of the values of a normal stream are further away.

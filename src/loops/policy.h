@@ -27,8 +27,8 @@ struct Observation {
 /// It begins with ranges and stealing. After two executions it knows which other strategies could be faster: even parts
 /// if their forecast is close, or the loop is so short that forecasts are rough; adaptive ranges if many iterations
 /// move; guided if threads are idle in spite of stealing. These strategies are the candidates of a contest
-/// (decide/contest.h). A short loop has even parts without a contest unless these are forecast to take a quarter longer.
-/// If the loop changes, the policy begins anew.
+/// (decide/contest.h). A short loop has even parts without a contest unless these are forecast to take a quarter
+/// longer. If the loop changes, the policy begins anew.
 class Policy {
  public:
   static constexpr int kCandidates = 4;
