@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/hash.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+namespace steelyard::base {
+namespace {
+
+std::uint64_t hash_of(std::string_view text) { return fnv1a(std::as_bytes(std::span(text))); }
+
+TEST(Fnv1a, IsTheOneOfThePublishedTestVectors) {
+  EXPECT_EQ(hash_of(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(hash_of("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(hash_of("foobar"), 0x85944171f73967e8u);
+}
+
+TEST(Spread, SeparatesNeighbouringAddresses) {
+  std::set<std::uint64_t> slots;
+  for (std::uint64_t address = 0x401000; address < 0x401000 + 64 * 16; address += 16)
+    slots.insert(spread(address) >> 58);
+  EXPECT_GT(slots.size(), 48u) << "of 64";
+}
+
+}  // namespace
+}  // namespace steelyard::base
