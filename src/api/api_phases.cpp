@@ -80,16 +80,14 @@ Status threads_known(int threads) {
 
 steelyard_cpuset_t to_c(const CpuSet& set) {
   steelyard_cpuset_t cpus;
-  static_assert(sizeof(cpus.words) == sizeof(set.words));
-  std::memcpy(cpus.words, set.words.data(), sizeof(cpus.words));
+  steelyard::node::SharedCpuSet shared;
+  static_assert(sizeof(cpus.words) == sizeof(shared.words));
+  (void)shared.assign(set);  // within the machine, for which Context::create() has found room
+  std::memcpy(cpus.words, shared.words.data(), sizeof(cpus.words));
   return cpus;
 }
 
-CpuSet from_c(const steelyard_cpuset_t& cpus) {
-  CpuSet set;
-  std::memcpy(set.words.data(), cpus.words, sizeof(cpus.words));
-  return set;
-}
+CpuSet from_c(const steelyard_cpuset_t& cpus) { return CpuSet::from_words(cpus.words, std::size(cpus.words)); }
 
 int rank_in_world = -1;  // as the program's MPI says
 

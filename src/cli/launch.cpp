@@ -56,7 +56,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.slurm_job = slurm.job;
   options.slurm_step = slurm.step;
   options.slurm_nodes = slurm.node_list;
-  options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
+  options.mask = node::to_text(node::affinity_mask());
 }
 
 void set_environment(const Options& options) {

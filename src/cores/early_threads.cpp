@@ -65,7 +65,7 @@ bool EarlyThreads::come(int thread) {
   const std::int32_t id = known_[thread].load(std::memory_order_relaxed);
   if (id == placed_[place]) return true;
   if (placed_[place] != 0) misplaced_.store(true, std::memory_order_relaxed);
-  node::bind_this_thread(seat_[place]);
+  node::bind_this_thread({seat_[place]});
   requests_[me_].thread[place].store(id);
   return true;
 }

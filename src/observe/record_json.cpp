@@ -7,8 +7,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "base/hash.h"
 #include "observe/record.h"
 
 namespace steelyard::observe {
@@ -414,11 +416,9 @@ void print(const Json& json, const std::string& indent, std::string& out) {
   print_members(json, "\n" + inner, ",\n" + inner, "\n" + indent, SIZE_MAX, inner, out);
 }
 
-/// FNV-1a: tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
+/// Tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
 std::uint64_t checksum(const std::string& bytes, std::size_t from) {
-  std::uint64_t sum = 14695981039346656037u;
-  for (std::size_t i = from; i < bytes.size(); ++i) sum = (sum ^ static_cast<unsigned char>(bytes[i])) * 1099511628211u;
-  return sum;
+  return base::fnv1a(std::as_bytes(std::span(bytes).subspan(from)));
 }
 
 }  // namespace

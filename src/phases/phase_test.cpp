@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "node/binding.h"
 #include "node/sleep.h"
 #include "phases/test_support.h"
 
@@ -269,19 +270,29 @@ TEST(Phase, ContextsComeAndGoInAnyOrder) {
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
+TEST(Context, IsRefusedOnAMachineWithMoreCpusThanItCanShare) {
+  const Emulated machine("core:4097 pu:1");
+  const auto statuses = in_processes(2, [](Transport& transport) {
+    std::shared_ptr<Context> context;
+    const base::Status made = Context::create(transport, [](const std::string&) { _exit(42); }, context);
+    return made.code() == base::Code::unsupported && made.sentence().find("CPU 4096") != std::string::npos;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, 0));
+}
+
 TEST(Phase, ThePushReachesTheKernel) {
-  const CpuSet before = kernel_mask();
+  const CpuSet before = node::affinity_mask();
   const auto statuses = in_processes(1, [](Transport& transport) {
     const auto context = create(transport);
-    const CpuSet all = kernel_mask();
+    const CpuSet all = node::affinity_mask();
     if (!context->push(Resource::core, 0, BindingStack::kSameThreads)) return false;
-    if (kernel_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
-    if (context->process(0).now != kernel_mask()) return false;
+    if (node::affinity_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
+    if (context->process(0).now != node::affinity_mask()) return false;
     if (!context->push_enclosing(Resource::package, BindingStack::kSameThreads)) return false;
-    return context->pop() && context->pop() && kernel_mask() == all;
+    return context->pop() && context->pop() && node::affinity_mask() == all;
   });
   EXPECT_EQ(statuses, std::vector<int>{0});
-  EXPECT_EQ(kernel_mask(), before);
+  EXPECT_EQ(node::affinity_mask(), before);
 }
 
 TEST(Graded, AllProcessesFindTheSameBest) {

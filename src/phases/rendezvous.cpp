@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "node/binding.h"
 #include "node/sleep.h"
-#include "phases/cpu_set.h"
 
 namespace steelyard::phases {
 namespace {
@@ -321,10 +320,9 @@ bool Rendezvous::complain(const Waiting& waiting, std::int64_t waited) {
 // opened, and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
 void Rendezvous::leave_cpu(int cpu) {
   if (sched_getcpu() != cpu) return;
-  const CpuSet mask = kernel_mask();
-  CpuSet others = mask;
-  others.remove(cpu);
-  if (!others.empty() && bind_calling_thread(others)) bind_calling_thread(mask);
+  const CpuSet mask = node::affinity_mask();
+  const CpuSet others = mask - CpuSet{cpu};
+  if (!others.empty() && node::bind_this_thread(others)) node::bind_this_thread(mask);
 }
 
 // Only those who have not come so far keep us: who ended after that is not waited for.

@@ -8,6 +8,8 @@
 
 #include "base/options.h"
 #include "node/identity.h"
+#define STEELYARD_MPI_FUNCTION(name) PMPI_##name
+#include "steelyard/detail/nodes_mpi.h"
 
 namespace steelyard::intercept {
 
@@ -45,33 +47,13 @@ MpiBootstrap::MpiBootstrap() {
     node_rank_ = rank_;
     node_size_ = size_;
   } else {
-    find_nodes();
+    const auto nodes = steelyard_mpi_find_nodes(world_, static_cast<int>(base::options().ranks_per_node));
+    node_ = nodes.here;
+    node_rank_ = nodes.node_rank;
+    node_size_ = nodes.node_size;
+    node_index_ = nodes.node;
+    node_count_ = nodes.nodes;
   }
-}
-
-void MpiBootstrap::find_nodes() {
-  PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
-  PMPI_Comm_rank(node_, &node_rank_);
-  if (const long ranks = base::options().ranks_per_node; ranks > 0) {
-    MPI_Comm machine = node_;
-    PMPI_Comm_split(machine, static_cast<int>(node_rank_ / ranks), rank_, &node_);
-    PMPI_Comm_free(&machine);
-    PMPI_Comm_rank(node_, &node_rank_);
-  }
-  PMPI_Comm_size(node_, &node_size_);
-
-  // The lowest rank of each node speaks for it; among themselves they are in the order of the nodes.
-  MPI_Comm leaders;
-  PMPI_Comm_split(world_, node_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
-  int place[2] = {0, 1};
-  if (leaders != MPI_COMM_NULL) {
-    PMPI_Comm_rank(leaders, &place[0]);
-    PMPI_Comm_size(leaders, &place[1]);
-    PMPI_Comm_free(&leaders);
-  }
-  PMPI_Bcast(place, 2, MPI_INT, 0, node_);
-  node_index_ = place[0];
-  node_count_ = place[1];
 }
 
 MpiBootstrap::~MpiBootstrap() {
