@@ -226,7 +226,10 @@ static void teams(int threads) {
   for (int i = 0; i < 30; ++i)
     for (int j = 0; j < 40; ++j) mark(i * 40 + j);
   check("collapse", 1200, threads);
+}
 
+/* Loops and regions that are cancelled, and loops after them. */
+static void cancelled(int threads) {
   /* Cancelled: each at most once; what follows is whole again. Needs OMP_CANCELLATION=true to mean anything. */
   for (int repeat = 0; repeat < 5; ++repeat) {
 #pragma omp parallel num_threads(threads)
@@ -340,6 +343,7 @@ int main(int argc, char** argv) {
     SHAPES(guided, 5)
     SHAPES(auto)
     teams(threads);
+    cancelled(threads);
   }
   /* At the end: they put back what was there, and whoever says static by name has it from then on. */
   for (int c = 0; c < 4 && counts[c] <= most; ++c) {
