@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check-prose.py [--root DIR] [--shrink] [--all] [--sources]: finds words that Steelyard's texts must not use.
+"""check-prose.py [--root DIR]: finds words that Steelyard's texts must not use.
 
 The words, and what to write instead, stand in tools/vocabulary.txt. Three kinds of text are read:
   docs      README.md and its neighbours, docs/**/*.md: outside of code blocks and inline code
@@ -8,9 +8,6 @@ The words, and what to write instead, stand in tools/vocabulary.txt. Three kinds
             descriptions of schema/*.json
   comments  those of public headers and Fortran modules
 A sentence of more than 35 words is a warning. With --sources, the comments of src/ are read, too.
-
-Files in tools/prose-baseline.txt are not converted yet and are left out, unless --all is given. A file of the baseline
-that has no findings is an error; --shrink takes these out of the baseline.
 
 Exit status: 0 without findings, 1 with findings, 2 if the vocabulary cannot be read. Needs Python 3.9 and nothing else.
 """
@@ -27,7 +24,6 @@ from pathlib import Path
 from typing import Iterator, NamedTuple
 
 VOCABULARY = "tools/vocabulary.txt"
-BASELINE = "tools/prose-baseline.txt"
 SCOPES = ("docs", "messages", "comments")
 MAX_WORDS = 35  # a sentence; the house rule is 25, and this leaves room for lists of names
 ROOT_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -328,8 +324,6 @@ def main() -> int:
         description="Words that Steelyard's texts must not use, and what to write instead."
     )
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent, help="the project")
-    parser.add_argument("--shrink", action="store_true", help=f"take files without findings out of {BASELINE}")
-    parser.add_argument("--all", action="store_true", help="read the files of the baseline, too")
     parser.add_argument("--sources", action="store_true", help="read the comments of src/, too")
     given = parser.parse_args()
     root = given.root
@@ -338,37 +332,22 @@ def main() -> int:
     except (VocabularyError, OSError) as problem:
         print(f"check-prose: {problem}", file=sys.stderr)
         return 2
-    baseline_file = root / BASELINE
-    baseline = baseline_file.read_text(encoding="utf-8").split() if baseline_file.exists() else []
     found: dict[str, tuple[list[Finding], list[Finding]]] = {}
     for path, reader in readers(root, given.sources):
         errors, warnings = look_through(reader(path.read_text(encoding="utf-8")), rules)
         if errors or warnings:
             before = found.get(name := path.relative_to(root).as_posix(), ([], []))
             found[name] = (before[0] + errors, before[1] + warnings)
-    waiting = [name for name in baseline if found.get(name, ([], []))[0]]
-    if given.shrink:
-        baseline_file.write_text("".join(f"{name}\n" for name in waiting), encoding="utf-8")
-        print(f"check-prose: {len(waiting)} of {len(baseline)} files are left in {BASELINE}")
-        baseline = waiting
     count = warned = 0
     for name, (errors, warnings) in found.items():
-        if name in waiting and not given.all:
-            continue
         for finding in errors:
             print(f"{name}:{finding.line}: {finding.words} -> {finding.instead}")
         for finding in warnings:
             print(f"{name}:{finding.line}: warning: {finding.words} -> {finding.instead}")
         count, warned = count + len(errors), warned + len(warnings)
-    stale = [name for name in baseline if name not in waiting]
-    for name in stale:
-        print(f"{BASELINE}: {name} has no findings: take it out (tools/check-prose.py --shrink)")
-    if count or stale or warned:
-        print(
-            f"check-prose: {count} words to replace, {warned} long sentences (no error), "
-            f"{len(waiting)} files not converted yet"
-        )
-    return 1 if count or stale else 0
+    if count or warned:
+        print(f"check-prose: {count} words to replace, {warned} long sentences (no error)")
+    return 1 if count else 0
 
 
 if __name__ == "__main__":

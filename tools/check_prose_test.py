@@ -137,26 +137,6 @@ class CheckProse(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("README.md:1: warning: a sentence of 37 words", result.stdout)
 
-    def test_baseline(self):
-        self.write("README.md", "Ranks weigh.\n")
-        self.write("docs/new.md", "A mask.\n")
-        self.write("tools/prose-baseline.txt", "README.md\n")
-        result = self.run_it()
-        self.assertNotIn("README.md:", result.stdout)
-        self.assertIn("docs/new.md:1: mask", result.stdout)
-        self.assertIn("README.md:1: weigh", self.run_it("--all").stdout)
-
-    def test_the_baseline_shrinks_only(self):
-        self.write("README.md", "Ranks are measured.\n")
-        self.write("docs/old.md", "A mask.\n")
-        self.write("tools/prose-baseline.txt", "README.md\ndocs/old.md\ngone.md\n")
-        result = self.run_it()
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("README.md has no findings", result.stdout)
-        self.assertEqual(self.run_it("--shrink").returncode, 0)
-        self.assertEqual((self.root / "tools/prose-baseline.txt").read_text(), "docs/old.md\n")
-        self.assertEqual(self.run_it().returncode, 0)
-
     def test_mistakes_in_the_vocabulary(self):
         for line in ("weigh measure", "except: weigh", "[texts]", "/(/ -> x", " -> x"):
             with self.subTest(line):
