@@ -6,8 +6,8 @@ The words, and what to write instead, stand in tools/vocabulary.txt. Three kinds
   docs      README.md and its neighbours, docs/**/*.md: outside of code blocks and inline code
   messages  string literals of src/ and python/steelyard/ that are sentences, option help among them, and the
             descriptions of schema/*.json
-  comments  those of public headers and Fortran modules
-A sentence of more than 35 words is a warning. With --sources, the comments of src/ are read, too.
+  comments  those of public headers, Fortran modules, and all sources except those in the folders that UNREAD names
+A sentence of more than 35 words is a warning.
 
 Exit status: 0 without findings, 1 with findings, 2 if the vocabulary cannot be read. Needs Python 3.9 and nothing else.
 """
@@ -17,15 +17,20 @@ from __future__ import annotations
 import argparse
 import ast
 import bisect
+import io
 import json
 import re
 import sys
+import tokenize
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
 VOCABULARY = "tools/vocabulary.txt"
 SCOPES = ("docs", "messages", "comments")
 MAX_WORDS = 35  # a sentence; the house rule is 25, and this leaves room for lists of names
+# Folders of src/ of which only the messages are read.
+UNREAD = """runtime intercept collectives phases loops cores node
+observe partition tasks cli base""".split()
 ROOT_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
@@ -235,6 +240,33 @@ def fortran_comments(source: str) -> Iterator[Text]:
     return paragraphs(numbered, "comments")
 
 
+def hash_comments(source: str) -> Iterator[Text]:
+    """Of shell, CMake and Makefiles: whole lines and ends of lines, not those within quotes."""
+    numbered = []
+    for number, line in enumerate(source.split("\n"), 1):
+        comment = re.match(r"(?:[^'\"#]|'[^']*'|\"(?:\\.|[^\"\\])*\"|(?<=[^\s])#)*?(?<!\S)# (.*)", line)
+        numbered.append((number, comment.group(1) if comment and not line.startswith("#!") else ""))
+    return paragraphs(numbered, "comments")
+
+
+def python_comments(source: str) -> Iterator[Text]:
+    """Comments and docstrings."""
+    numbered = []
+    last = 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and not token.string.startswith("#!"):
+            if token.start[0] != last + 1:
+                numbered.append((token.start[0], ""))
+            numbered.append((token.start[0], token.string.lstrip("#").strip()))
+            last = token.start[0]
+    yield from paragraphs(numbered, "comments")
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            first = node.body[0]
+            lines = first.value.value.split("\n")
+            yield from paragraphs([(first.lineno + i, line) for i, line in enumerate(lines)], "comments")
+
+
 def python_messages(source: str) -> Iterator[Text]:
     """String literals, docstrings among them. The parts of an f-string are one text."""
     tree = ast.parse(source)
@@ -268,12 +300,32 @@ def schema_messages(source: str) -> Iterator[Text]:
             yield Text("messages").add(number, json.loads(found.group(1)))
 
 
-def readers(root: Path, sources: bool) -> Iterator[tuple[Path, object]]:
+COMMENTS = {
+    ".c": c_comments, ".cpp": c_comments, ".h": c_comments, ".hpp": c_comments, ".js": c_comments, ".css": c_comments,
+    ".f90": fortran_comments, ".F90": fortran_comments, ".inc": fortran_comments, ".py": python_comments,
+    ".sh": hash_comments, ".txt": hash_comments, ".cmake": hash_comments,
+}  # fmt: skip
+FOLDERS = ("bench", "cmake", "examples", "fortran", "include", "python", "sim", "src", "tests", "tools")
+
+
+def sources(root: Path) -> Iterator[Path]:
+    """Those of which the comments are read."""
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            name = path.relative_to(root)
+            if path.suffix == ".txt" and path.name != "CMakeLists.txt" or path.suffix not in COMMENTS:
+                continue
+            if folder == "src" and name.parts[1] in UNREAD or "__pycache__" in name.parts:
+                continue
+            if name.parts[:2] != ("python", "build"):
+                yield path
+
+
+def readers(root: Path) -> Iterator[tuple[Path, object]]:
     """Each file, and what reads it."""
     yield from ((root / page, markdown) for page in ROOT_PAGES if (root / page).exists())
     yield from ((path, markdown) for path in sorted(root.glob("docs/**/*.md")))
     code = sorted(root.glob("src/**/*.cpp")) + sorted(root.glob("src/**/*.h"))
-    yield from ((path, c_comments) for path in code if sources)
     yield from (
         (path, c_messages)
         for path in code
@@ -281,8 +333,7 @@ def readers(root: Path, sources: bool) -> Iterator[tuple[Path, object]]:
     )
     yield from ((path, python_messages) for path in sorted(root.glob("python/steelyard/*.py")))
     yield from ((path, schema_messages) for path in sorted(root.glob("schema/*.json")))
-    yield from ((path, c_comments) for path in sorted(root.glob("include/**/*.h*")))
-    yield from ((path, fortran_comments) for path in sorted(root.glob("fortran/*.f90")))
+    yield from ((path, COMMENTS[path.suffix]) for path in sources(root))
 
 
 # --------------------------------------------------------------------------------------------------------- findings
@@ -324,7 +375,6 @@ def main() -> int:
         description="Words that Steelyard's texts must not use, and what to write instead."
     )
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent, help="the project")
-    parser.add_argument("--sources", action="store_true", help="read the comments of src/, too")
     given = parser.parse_args()
     root = given.root
     try:
@@ -333,11 +383,12 @@ def main() -> int:
         print(f"check-prose: {problem}", file=sys.stderr)
         return 2
     found: dict[str, tuple[list[Finding], list[Finding]]] = {}
-    for path, reader in readers(root, given.sources):
+    for path, reader in readers(root):
         errors, warnings = look_through(reader(path.read_text(encoding="utf-8")), rules)
         if errors or warnings:
             before = found.get(name := path.relative_to(root).as_posix(), ([], []))
-            found[name] = (before[0] + errors, before[1] + warnings)
+            # A docstring is a message and a comment.
+            found[name] = (sorted({*before[0], *errors}), sorted({*before[1], *warnings}))
     count = warned = 0
     for name, (errors, warnings) in found.items():
         for finding in errors:

@@ -99,12 +99,25 @@ class CheckProse(unittest.TestCase):
     def test_tests_are_not_looked_at(self):
         self.assertEqual(self.findings("src/base/a_test.cpp", 'const char* a = "the ranks weigh that";\n'), [])
 
-    def test_comments_of_sources_on_demand(self):
-        self.assertEqual(self.findings("src/base/a.h", "/// Ranks that weigh.\nint a;  // its mask\n"), [])
-        self.assertEqual(
-            self.findings("src/base/a.h", "/// Ranks that weigh.\nint a;  // its mask\n", "--sources"),
-            [(1, "weigh"), (2, "mask")],
-        )
+    def test_comments_of_sources(self):
+        text = "/// Ranks that weigh.\nint a;  // its mask\n"
+        self.assertEqual(self.findings("src/api/a.h", text), [(1, "weigh"), (2, "mask")])
+        (self.root / "src/api/a.h").unlink()
+        self.assertEqual(self.findings("tests/a.c", text), [(1, "weigh"), (2, "mask")])
+        (self.root / "tests/a.c").unlink()
+        self.assertEqual(self.findings("src/runtime/a.h", text), [], "a folder that is not converted yet")
+
+    def test_comments_of_scripts(self):
+        python = '#!/usr/bin/env weigh\n"""Ranks weigh."""\nkey = "# a mask"  # its mask\n'
+        python += 'def f():\n    """Who\n    measures?"""\n'
+        self.assertEqual(self.findings("bench/a.py", python), [(2, "weigh"), (3, "mask"), (5, "Who")])
+        (self.root / "bench/a.py").unlink()
+        shell = "#!/bin/sh\n# Ranks weigh\n# in a mask.\necho '# weigh' \"${a#mask}\" # who\n"
+        for name in ("examples/a.sh", "sim/CMakeLists.txt", "cmake/a.cmake"):
+            with self.subTest(name):
+                self.assertEqual(self.findings(name, shell), [(2, "weigh"), (3, "mask"), (4, "who")])
+                (self.root / name).unlink()
+        self.assertEqual(self.findings("sim/a.txt", shell), [])
 
     def test_comments_of_public_headers(self):
         header = (
@@ -123,7 +136,7 @@ class CheckProse(unittest.TestCase):
     def test_messages_of_python(self):
         source = '"""First line.\n\nRanks weigh.\n"""\n'
         source += 'KEY = "weigh"\nprint(f"ranks {KEY} that "\n      f"weigh {KEY} now")\n# a mask\n'
-        self.assertEqual(self.findings("python/steelyard/a.py", source), [(3, "weigh"), (6, "weigh")])
+        self.assertEqual(self.findings("python/steelyard/a.py", source), [(3, "weigh"), (6, "weigh"), (8, "mask")])
 
     def test_descriptions_of_the_schema(self):
         self.assertEqual(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sentences on the page say what the verdict on the terminal says."""
+"""The sentences on the page say what the summary on the terminal says."""
 
 import json
 import os
@@ -110,7 +110,7 @@ def test_nothing_at_all(example, tmp_path):
 
 @pytest.fixture
 def terminal():
-    """What the C++ verdict says of a record, a paragraph a line."""
+    """What the C++ summary says of a record, a paragraph a line."""
     program = Path(os.environ.get("STEELYARD_BUILD", "/nowhere")) / "bin/steelyard"
     if not program.exists():
         pytest.skip("STEELYARD_BUILD does not name a build with the command steelyard")
@@ -123,7 +123,7 @@ def terminal():
 
 
 def test_figures_are_those_of_the_terminal(example, terminal):
-    """Each number in the C++ verdict's `gain`, `moved` and `waiting` lines is in the sentences, too."""
+    """Each number in the C++ summary's `gain`, `moved` and `waiting` lines is in the sentences, too."""
     said = terminal(example)
     found = summary(steelyard.load(example))
     ours = set(re.findall(r"\d+(?:\.\d+)?", f"{found.waiting} {found.moved} {found.helped}"))

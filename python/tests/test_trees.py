@@ -16,7 +16,7 @@ from test_page import Strict
 
 
 def late_run(tmp_path, found, late, ranks=44):
-    """A run with these trees as (first, last), in which the ranks of `late` come late that often of 98 times, by s in
+    """A run with these trees as (first, last), in which the ranks of `late` are late that often of 98 times, by s in
     all."""
     record = synthetic.record(ranks, 3)
     for rank in record["ranks"]:
@@ -119,7 +119,7 @@ def test_every_tree_is_drawn_within_its_width(size, step):
                 assert other == rank or row != top or end < left or start > right, "nothing lies upon anything"
             assert path[0] == rank and path[-1] == order[0]
         hidden = sum(int(count.replace("\u202f", "")) for count in re.findall(r">\+([\d\u202f]+)<", svg))
-        assert len(drawn) + hidden == size, "nobody is missing"
+        assert len(drawn) + hidden == size, "no rank is missing"
         if tree_chart.is_whole(tree):
             assert hidden == 0 and "between" not in svg
 
