@@ -93,7 +93,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     return false;
   }
   if (sum.regions == 0 && record.openmp.empty()) {
-    // Nothing follows from it where there are tasks to move, or nobody to move cores to.
+    // Nothing follows from it where there are tasks to move, or no rank to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime was loaded, or it is GNU's libgomp: see `steelyard doctor PROGRAM`", 1);
@@ -174,7 +174,7 @@ void say_busy(const RunRecord& record, Page& page) {
   }
   const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
   const bool starved = cpu < kFarBelow * useful && a_second > kPreempted;
-  // Who borrows a core is put off it whenever its owner looks at what it waits for.
+  // A borrower is preempted whenever the core's owner polls what it waits for.
   const bool lends = borrowed > kMuchBorrowed * record.wall;
   if (!starved && (lends || !(a_second > kOftenPreempted))) return;
   std::map<int, int> threads;
@@ -247,7 +247,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
   return gain > noise ? waits : waits + ": no statistically significant difference";
 }
 
-/// What Steelyard did with broadcasts, or scatters, and for whom nobody waited because of it.
+/// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
   constexpr double kWorthTelling = 0.01;
@@ -286,7 +286,7 @@ void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation,
   page.say("", won_over_board(record, operation), 2);
 }
 
-/// The main reason, to whom expected otherwise.
+/// The main reason, for a user who expected otherwise.
 void say_left_broadcasts(const RunRecord& record, Page& page) {
   if (!asked_for_broadcasts(record)) return;
   const std::vector<std::string> broadcasts = left_broadcasts(record), scatters = left_scatters(record);
