@@ -6,8 +6,8 @@
 
 namespace steelyard::tasks {
 
-/// Which nodes may exchange messages. Vertices are the nodes of the machine, in the order of their ranks, which is taken
-/// to follow their distance. No process holds the graph: everything is computed from two vertices, in O(degree),
+/// Which nodes may exchange messages. Vertices are the nodes of the machine, in the order of their ranks, which is
+/// taken to follow their distance. No process holds the graph: everything is computed from two vertices, in O(degree),
 /// without a message.
 ///
 /// The small world is Kleinberg's on a ring, without random draws: equally many links at each scale of distance, which
