@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ".ci .github bench cmake docs examples fortran include packaging/debian python sim src tests tools".split()
 SCRIPTS = (
     "sources.sh check-length.py add-spdx.py check-environment.sh check-format.sh check-functions.py "
-    "check-layers.py check-tests.py"
+    "check-layers.py check-tests.py list-constants.py"
 ).split()
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
@@ -156,6 +156,30 @@ class Checks(unittest.TestCase):
         self.expect("check-tests.py")
         self.write("src/cores/cores_plan_test.cpp", "")
         self.expect("check-tests.py", "src/cores/cores_plan_test.cpp: no source cores_plan.h or cores_plan.cpp")
+
+    def test_constants(self):
+        self.write("src/cores/a.h", """
+// Of the node,
+// in all.
+inline constexpr std::size_t kLeast = 2, kMost = 1'000;  ///< cores
+struct A {
+  static constexpr double kPart = 1.0 / 3;  // of the time
+  static constexpr std::uint64_t kBare{std::uint64_t{1} << 30};
+  const int threads = count(3);
+  int size = 4;
+};
+""")
+        self.write("src/cores/a_test.cpp", "constexpr int kTest = 1;\n")
+        listed = subprocess.run([self.root / "tools/list-constants.py"], capture_output=True, text=True, check=True)
+        self.assertEqual(listed.stdout.splitlines(), [
+            "src/cores/a.h:4\tkLeast\t2\tOf the node, in all. cores",
+            "src/cores/a.h:4\tkMost\t1'000\tOf the node, in all. cores",
+            "src/cores/a.h:6\tkPart\t1.0 / 3\tof the time",
+            "src/cores/a.h:7\tkBare\tstd::uint64_t{1} << 30\t",
+            "src/cores: 4", "list-constants: 4"])  # fmt: skip
+        command = [self.root / "tools/list-constants.py", "--bare", "cores"]
+        bare = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertEqual(bare.stdout.splitlines()[1:], ["src/cores: 1", "list-constants: 1"])
 
     def tidy(self, *words):
         """Status and last line of tidy.py. Its clang-tidy rejects files with `bad` and sleeps on files with `slow`."""
