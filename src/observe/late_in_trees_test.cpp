@@ -86,10 +86,10 @@ TEST(LateInTrees, OnceInAWhileIsNotLate) {
   record.ranks[4].broadcasts.late = 19;
   record.trees = {{{0, 2, 4, 6}, {0, 2, 4, 6}}};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("1 tree: no rank was late to a quarter of its broadcasts, and no rank moved"));
+              ElementsAre("1 tree: no rank was late to 25 % of its broadcasts, and no rank moved"));
   record.trees[0].last = {0, 4, 2, 6};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("tree of 4 nodes: its order changed, but no rank was late to a quarter of its broadcasts"));
+              ElementsAre("tree of 4 nodes: its order changed, but no rank was late to 25 % of its broadcasts"));
   record.ranks[4].broadcasts.late = 20;
   EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("rank 4 was late by")));
 }

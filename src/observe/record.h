@@ -9,6 +9,7 @@
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/packed.h"
+#include "observe/thresholds.h"
 #include "observe/totals.h"
 
 // The run record: everything that Steelyard has to say about a run. Written as JSON at MPI_Finalize, read back by
@@ -144,6 +145,7 @@ struct RunRecord {
   std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
+  Thresholds thresholds;    ///< of the summary and the page
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.
