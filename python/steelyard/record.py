@@ -201,7 +201,8 @@ class Run:
         """The limits below which the summary and the page leave something out; those of the schema if the record is
         older than this member."""
         members = schema()["$defs"]["thresholds"]["properties"]
-        return {name: about["default"] for name, about in members.items()} | self.record.get("thresholds", {})
+        defaults: dict[str, float] = {name: about["default"] for name, about in members.items()}
+        return {**defaults, **self.record.get("thresholds", {})}
 
     @property
     def metrics(self) -> pd.Series:

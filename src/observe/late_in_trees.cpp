@@ -25,8 +25,8 @@ double lateness(const Lateness& late, int rank) {
 }
 
 /// Ranks that receive the data through a rank that is more than `ratio` times as late as they are. In a binomial tree,
-/// a position receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is never
-/// late.
+/// a position receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is
+/// never late.
 long held_up(const std::vector<int>& order, const Lateness& late, double ratio) {
   std::vector<double> worst(order.size());
   long found = 0;
