@@ -21,7 +21,7 @@ constexpr std::int64_t kLongestStep = 50'000;
 void Turns::next() {
   ++turns_;
   if (turns_ % kYield == 0) sched_yield();
-  if (pause() || turns_ % kProgress == 0) runtime::progress();
+  if (pause() || turns_ % kProgress == 0) session::progress();
 }
 
 bool Turns::pause() {
