@@ -89,7 +89,7 @@ def broadcast_trees(run: Run) -> Optional[Section]:
     if not found:
         return None
     limits = run.thresholds
-    shown = of_interest(found)[: int(limits["trees"])]
+    shown = of_interest(found)[: int(limits["described_trees"])]
     sentences = [f"{_upper(sentence)}." for sentence in told(found, limits)]
     lateness = [by for tree in shown for by in tree.late.values()]
     pictures = [

@@ -97,7 +97,7 @@ def _tree(
 
 def told(found: Sequence[Tree], limits: Mapping[str, float]) -> list[str]:
     """A sentence for each of the first trees with late or moved ranks; then the number of the other trees."""
-    shown, most, share = of_interest(found), int(limits["trees"]), percent(limits["late_share"])
+    shown, most, share = of_interest(found), int(limits["described_trees"]), percent(limits["late_share"])
     sentences = [_sentence(tree, share) for tree in shown[:most]]
     if len(shown) > most:
         sentences.append(f"{plural(len(shown) - most, 'more tree')} with late ranks or another order")

@@ -125,7 +125,7 @@ std::vector<std::string> late_in_trees(const RunRecord& record) {
   std::ranges::stable_sort(all.begin(), others.begin(), std::ranges::less{},
                            [](const Standing& tree) { return std::pair(tree.late.empty(), -tree.held_first); });
   std::vector<std::string> sentences;
-  const auto most = static_cast<std::size_t>(std::max(record.thresholds.trees, 0));
+  const auto most = static_cast<std::size_t>(std::max(record.thresholds.described_trees, 0));
   for (std::size_t i = 0; i < std::min(shown, most); ++i)
     sentences.push_back(sentence(all[i], record.thresholds.late_share));
   if (shown > most) {

@@ -193,7 +193,7 @@ void fields(auto& io, Is<Thresholds> auto& t) {
   io("stolen_share", t.stolen_share);
   io("late_share", t.late_share);
   io("late_ratio", t.late_ratio);
-  io("trees", t.trees);
+  io("described_trees", t.described_trees);
 }
 
 void fields(auto& io, Is<RunRecord> auto& r) {

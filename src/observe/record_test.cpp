@@ -61,13 +61,13 @@ TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
 TEST(RecordJson, CarriesTheThresholdsOfItsReaders) {
   RunRecord record = rich_run(), back;
   record.thresholds.mpi_share = 0.25;
-  record.thresholds.trees = 7;
+  record.thresholds.described_trees = 7;
   std::string text = to_json(record);
   base::Status status = from_json(text, back);
   ASSERT_TRUE(status) << status.sentence();
   EXPECT_EQ(to_json(back), text);
   EXPECT_EQ(back.thresholds.mpi_share, 0.25);
-  EXPECT_EQ(back.thresholds.trees, 7);
+  EXPECT_EQ(back.thresholds.described_trees, 7);
   // A record of an earlier version has none.
   const std::size_t begin = text.find(R"("thresholds")");
   text.erase(begin, text.find(R"("nodes")", begin) - begin);

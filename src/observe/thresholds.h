@@ -19,7 +19,7 @@ struct Thresholds {
   double stolen_share = 0.0005;       ///< of a loop's iterations: more moved between threads
   double late_share = 0.25;           ///< of a rank's broadcasts: late to at least so many
   double late_ratio = 2;              ///< a rank that is so many times as late as another delays it in a tree
-  int trees = 4;                      ///< described, at most
+  int described_trees = 4;            ///< described, at most
 };
 
 }  // namespace steelyard::observe
