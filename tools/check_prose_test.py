@@ -94,7 +94,7 @@ class CheckProse(unittest.TestCase):
             'say("these are ranks "\n    "that weigh \\"this\\" now, in docs alone");\nconst char q = \'"\';\n'
             'R"(a long text\nabout a mask)";\n'
         )
-        self.assertEqual(self.findings("src/base/a.cpp", source), [(5, "weigh"), (8, "mask")])
+        self.assertEqual(self.findings("src/base/a.cpp", source), [(2, "weigh"), (5, "weigh"), (8, "mask")])
 
     def test_tests_are_not_looked_at(self):
         self.assertEqual(self.findings("src/base/a_test.cpp", 'const char* a = "the ranks weigh that";\n'), [])
