@@ -322,7 +322,7 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
   }
   examine_place(binary, site, findings);
   const auto decision = decide(binary, shown, options, site);
-  if (decision.kind == Decision::Kind::weigh) {
+  if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));
   } else {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);

@@ -45,7 +45,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
     if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
   options.launched = true;
-  if (binary.mpi() == Mpi::none) options.cores = false;  // there is nobody to exchange any with
+  if (binary.mpi() == Mpi::none) options.cores = false;  // there is no other rank to exchange cores with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();

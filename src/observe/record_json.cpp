@@ -181,6 +181,23 @@ void fields(auto& io, Is<SlurmRecord> auto& s) {
   io("node_list", s.node_list);
 }
 
+void fields(auto& io, Is<Thresholds> auto& t) {
+  io("mpi_share", t.mpi_share);
+  io("known_wait_share", t.known_wait_share);
+  io("critical_wait_share", t.critical_wait_share);
+  io("critical_ranks", t.critical_ranks);
+  io("judged_wall", t.judged_wall);
+  io("core_share", t.core_share);
+  io("preemptions", t.preemptions);
+  io("many_preemptions", t.many_preemptions);
+  io("borrowed_cores", t.borrowed_cores);
+  io("printed_core_time", t.printed_core_time);
+  io("stolen_share", t.stolen_share);
+  io("late_share", t.late_share);
+  io("late_ratio", t.late_ratio);
+  io("described_trees", t.described_trees);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -195,6 +212,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("remarks", r.remarks);
   io("wall", r.wall);
   io("metrics", r.metrics);
+  io.optional("thresholds", r.thresholds, true);  // older records lack it
   io("nodes", r.nodes);
   io("decisions", r.decisions);
   io.optional("loops", r.loops, true);  // older records lack it

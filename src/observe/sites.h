@@ -13,7 +13,7 @@ struct Site {
   std::uint32_t executions = 0;
   /// What the threads of a region ask of their number, or of how many they are.
   enum class Queries : std::uint8_t {
-    unknown,  ///< nobody has looked
+    unknown,  ///< not examined yet
     watched,  ///< the next execution shows it
     proved,   ///< nothing, or what is right in a team of any size
     unproved  ///< something else: the region keeps its count

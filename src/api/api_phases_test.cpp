@@ -165,7 +165,7 @@ TEST_F(Phases, ThePushReachesWorkersThatExist) {
   }
 }
 
-TEST_F(Phases, MistakesAreSentencesAndHarmNobody) {
+TEST_F(Phases, MistakesAreSentencesAndHarmNoRank) {
   steelyard_node_t* none = nullptr;
   steelyard_phase_t* phase = nullptr;
   int value = 7;
@@ -275,7 +275,7 @@ void let_rank_1_open_files(bool allowed) {
   setrlimit(RLIMIT_NOFILE, allowed ? &normal : &none);
 }
 
-TEST_F(Phases, NobodyGetsAContextWhereOneCannot) {
+TEST_F(Phases, NoRankGetsAContextWhereOneCannot) {
   if (ranks < 2) GTEST_SKIP() << "rank 1 is the one that cannot";
   steelyard_node_t* another = node;
   let_rank_1_open_files(false);
