@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "node/sleep.h"
+#include "wait/sleep.h"
 
 namespace steelyard::node {
 namespace {
+
+// The lock is held for less than 10 us. 10 s after, its holder has died.
+constexpr std::int64_t kLockTry = 10'000;  // ns
+constexpr int kLockTries = 1'000'000;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -38,9 +42,9 @@ Arrivals::Arrivals(Segment& segment, int processes, int me)
 // Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
 // unfollowed.
 bool Arrivals::lock() {
-  for (int attempt = 0; attempt < 1'000'000; ++attempt) {
+  for (int attempt = 0; attempt < kLockTries; ++attempt) {
     if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
-    sleep_for(10'000);
+    wait::sleep_for(kLockTry);
   }
   return false;
 }
@@ -111,7 +115,7 @@ bool Arrivals::wake(const Group& group) {
   Slot& slot = slots_[group.slot];
   if (slot.sleepers.load() == 0) return false;
   slot.wakings.fetch_add(1);
-  wake_all(slot.wakings);
+  wait::wake_all(slot.wakings);
   return true;
 }
 
@@ -174,7 +178,7 @@ std::uint32_t Arrivals::lie_down(const Group& group) {
 }
 
 void Arrivals::doze(const Group& group, std::uint32_t seen, std::int64_t ns) {
-  wait_on(slots_[group.slot].wakings, seen, ns);
+  wait::sleep_on(slots_[group.slot].wakings, seen, ns);
 }
 
 void Arrivals::get_up(const Group& group) { slots_[group.slot].sleepers.fetch_sub(1); }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 
 #include "base/clock.h"
-#include "node/sleep.h"
 #include "runtime/runtime.h"
 #include "runtime/state.h"
 #include "runtime/worksharing.h"
+#include "wait/back_off.h"
 
 namespace steelyard::runtime {
 
@@ -17,13 +15,6 @@ using base::now_ns;
 
 namespace {
 
-constexpr std::int64_t kFirstStep = 5'000;
-// Between two tests of a request: each costs a wake-up, and finds the message this much later at worst.
-constexpr std::int64_t kLongestStep = 50'000;
-// Asleep on the others' arrival the last of them wakes us; between two looks, MPI does not advance what is under way. A
-// message is late by no more than this part of the wait so far. Each look takes the core from somebody's thread.
-constexpr std::int64_t kProgressPart = 2;
-constexpr std::int64_t kLongestProgressStep = 2'000'000;
 // Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
 constexpr float kShortWait = 40e3F;
 // Who was the last is not looked up for a shorter one: it waited for the library more than for anybody.
@@ -135,7 +126,6 @@ void BlockingCall::stay_asleep(std::int64_t now) {
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
-  step_ns_ = kFirstStep;
   State& state = *g_state;
   if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
@@ -153,12 +143,11 @@ void BlockingCall::come_back() {
 bool BlockingCall::pause() {
   const std::int64_t now = now_ns();
   if (!may_sleep(*g_state) || now < spin_until_) {
-    node::relax();
+    wait::relax();
     return false;
   }
   stay_asleep(now);
-  node::sleep_for(step_ns_);
-  step_ns_ = std::min(step_ns_ * 2, kLongestStep);
+  wait::sleep_for(wait::kMessage.sleep(now - asleep_since_));
   return true;
 }
 
@@ -213,7 +202,7 @@ void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence
 
 // The kernel may have put one of the woken ranks behind this one, which is about to poll for it.
 void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group) {
-  if (arrivals.wake(group)) sched_yield();
+  if (arrivals.wake(group)) wait::yield();
 }
 
 }  // namespace
@@ -270,7 +259,7 @@ void BlockingCall::await_arrivals() {
     const std::int64_t now = now_ns();
     if (!may_sleep(state)) return;
     if (now < spin_until_) {
-      node::relax();
+      wait::relax();
       continue;
     }
     // With nobody left to compute there is nobody to leave the core to, and the library may have to advance messages
@@ -287,8 +276,7 @@ void BlockingCall::await_arrivals() {
       unsure_ = true;
       return;
     }
-    state.arrivals->sleep(group, std::clamp((now - asleep_since_) / kProgressPart, kLongestStep, kLongestProgressStep),
-                          [&] { return missing() < 0; });
+    state.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
     state.bootstrap->progress();
   }
   if (asleep_) come_back();
