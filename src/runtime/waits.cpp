@@ -189,20 +189,11 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 
 namespace {
 
-// Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
-void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
-  const bool feeds_all =
-      dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
-  const auto is_last = [&] { return state.arrivals->watched(group) && state.arrivals->missing(group) < 0; };
-  if (!feeds_all && !is_last()) return;
+// The rank that completes what others wait for recalls their cores before they wake up.
+void recall_waiting(State& state, const node::Arrivals::Group& group) {
   for (const int member : group.members) {
     if (member != state.me) state.cores->recall(member);
   }
-}
-
-// The kernel may have put one of the woken ranks behind this one, which is about to poll for it.
-void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group) {
-  if (arrivals.wake(group)) wait::yield();
 }
 
 }  // namespace
@@ -212,7 +203,7 @@ void announce(CommunicatorOnNode* communicator) {
   if (state != nullptr && state->arrivals != nullptr) {
     node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
     state->arrivals->arrive(group, now_ns());
-    wake_and_yield(*state->arrivals, group);
+    if (state->arrivals->wake(group)) wait::yield();
   }
 }
 
@@ -220,28 +211,27 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   State& state = *g_state;
   node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
   node::Arrivals& arrivals = *state.arrivals;
-  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
-  // slices.
-  const bool may_end =
-      dependence == Dependence::barrier && !call.short_ && group.trusted && group.whole && may_sleep(state);
-  arrivals.arrive(group, call.begin_, may_end);
-  if (state.lends) recall_waiting(state, group, dependence, root);
+  const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
   call.group_ = &group;
   call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
-  if (may_end && arrivals.missing(group) < 0 && arrivals.ends_here(group)) {
-    // The last rank is on the critical path: it goes on ahead of those that it wakes.
-    arrivals.wake(group);
-    state.bootstrap->progress();  // as the library would have done in its barrier
-    return true;
-  }
-  wake_and_yield(arrivals, group);
-  if (dependence == Dependence::nobody || !group.trusted) return false;
-  if (dependence == Dependence::root) call.feeder_ = group.member_of_rank[static_cast<std::size_t>(root)];
-  // Where waits are short the library's own polling is as good, and the others' cache lines stay with them.
-  if (!call.short_ && (call.everybody_ || call.feeder_ >= 0)) call.await_arrivals();
-  if (!may_end || !arrivals.ends_here(group)) return false;
-  state.bootstrap->progress();  // as the library would have done in its barrier
-  return true;
+  if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
+  // Where waits are short, the library's own polling is as good, and the others' cache lines stay with them.
+  const bool waits = !call.short_ && group.trusted && (call.everybody_ || call.feeder_ >= 0);
+  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
+  // slices.
+  const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(state);
+  arrivals.arrive(group, call.begin_, may_end);
+  const bool watched = state.lends && arrivals.watched(group);
+  const bool is_last = (watched || (waits && call.everybody_)) && arrivals.missing(group) < 0;
+  const bool feeds_all = state.lends && dependence == Dependence::nobody && source == state.me;
+  if ((watched && is_last) || feeds_all) recall_waiting(state, group);
+  // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
+  // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
+  if (arrivals.wake(group) && !(is_last && may_end)) wait::yield();
+  if (waits && !is_last) call.await_arrivals();
+  const bool ends = may_end && arrivals.ends_here(group);
+  if (ends) state.bootstrap->progress();  // as the library would have done in its barrier
+  return ends;
 }
 
 void BlockingCall::await_arrivals() {
@@ -251,10 +241,8 @@ void BlockingCall::await_arrivals() {
     if (everybody_) return state.arrivals->missing(group);
     return state.arrivals->here(group, feeder_) ? -1 : feeder_;
   };
-  int late = missing();
-  if (late < 0) return;
   std::int64_t nobody_since = 0;
-  for (; late >= 0; late = missing()) {
+  for (int late = missing(); late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
     if (!may_sleep(state)) return;
