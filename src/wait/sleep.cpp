@@ -9,6 +9,8 @@
 
 #include <climits>
 
+#include "base/clock.h"
+
 namespace steelyard::wait {
 namespace {
 
@@ -32,16 +34,16 @@ void sleep_for(std::int64_t ns) {
   nanosleep(&t, nullptr);
 }
 
-bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns) {
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns, std::uint32_t set) {
   static_assert(sizeof(word) == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
-  if (ns == kForever) return syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0) == 0;
+  if (ns == kForever) return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, seen, nullptr, nullptr, set) == 0;
   sharpen_timer();
-  const timespec t = to_timespec(ns);
-  return syscall(SYS_futex, &word, FUTEX_WAIT, seen, &t, nullptr, 0) == 0;
+  const timespec until = to_timespec(base::now_ns() + ns);  // with a set, the time limit is a time of this clock
+  return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, seen, &until, nullptr, set) == 0;
 }
 
-int wake(std::atomic<std::uint32_t>& word, int count) {
-  return static_cast<int>(syscall(SYS_futex, &word, FUTEX_WAKE, count, nullptr, nullptr, 0));
+int wake(std::atomic<std::uint32_t>& word, int count, std::uint32_t set) {
+  return static_cast<int>(syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, count, nullptr, nullptr, set));
 }
 
 void wake_all(std::atomic<std::uint32_t>& word) { wake(word, INT_MAX); }

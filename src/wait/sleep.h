@@ -26,15 +26,17 @@ void sleep_for(std::int64_t ns);
 
 /// Without a timer, which is cheaper: only for a thread that another one wakes in any case.
 inline constexpr std::int64_t kForever = -1;
+inline constexpr std::uint32_t kAnySet = ~std::uint32_t{0};
 
 /// Sleeps while `word`, which may be in memory that processes share, is `seen`.
 /// @param ns the longest sleep; kForever: unbounded
+/// @param set a bit or more: only a wake-up with one of them wakes this thread
 /// @return true if wake() or wake_all() woke this thread; false if the word was another, or after `ns` or a signal
-bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns);
-/// Wakes at most `count` threads that sleep on `word`. Change the word first: a thread that is about to sleep on the
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns, std::uint32_t set = kAnySet);
+/// Wakes at most `count` threads that sleep on `word` with one of the bits of `set`. Change the word first: a thread that is about to sleep on the
 /// old value is not woken, but does not fall asleep then.
 /// @return how many it has woken
-int wake(std::atomic<std::uint32_t>& word, int count);
+int wake(std::atomic<std::uint32_t>& word, int count, std::uint32_t set = kAnySet);
 void wake_all(std::atomic<std::uint32_t>& word);
 
 }  // namespace steelyard::wait
