@@ -9,7 +9,7 @@
 
 namespace steelyard::loops {
 
-/// One turn of a wait between threads of a team: see wait::pass(). A step of the explorer where interleavings are tried.
+/// One turn of a wait between threads of a team: wait::pass(), or a step of the explorer where interleavings are tried.
 inline void relax(int round) {
 #ifdef STEELYARD_EXPLORE
   static_cast<void>(round);

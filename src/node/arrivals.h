@@ -68,9 +68,9 @@ class Arrivals {
   /// 2. No member falls asleep on a count that is not the present one: the kernel checks it. So after a wake-up, the
   ///    members that sleep on an older count only become fewer.
   /// 3. Only members that sleep on another count than the present one are woken, and each wakes the next ones before
-  ///    anything else. So while one of them sleeps, another one has been woken and has still to do this. If it has woken
-  ///    less than it may, none is left.
-  /// 4. A member that was woken and sleeps again sleeps on the present count. So a chain wakes no member twice and ends.
+  ///    anything else. So while one of them sleeps, another one has been woken and has still to do this. If it wakes
+  ///    fewer than it may, none is left.
+  /// 4. A member that was woken and sleeps again sleeps on the present count: a chain wakes no member twice, and ends.
   ///
   /// Counts are told apart modulo 32: a member that sleeps through exactly 32 wake-ups is left for the next one. That
   /// takes 31 members that are woken before it, and lasts no longer than the `ns` of its sleep().

@@ -37,17 +37,17 @@ struct BackOff {
   constexpr std::int64_t sleep(std::int64_t slept) const { return std::clamp(slept / part, shortest, longest); }
 };
 
-// The rows, one for each kind of event. What a turn of each stage costs is measured by src/wait/back_off_benchmark: about
+// The rows, one for each kind of event. src/wait/back_off_benchmark measures what a turn of each stage costs: about
 // 25 ns for relax(), 0.5 us for yield(), 20 us for the shortest sleep and 25 us from a wake-up until the other thread
-// runs (2 cores of a virtual machine). What the rows are worth is measured by the command that each names.
+// runs (2 cores of a virtual machine). What a row is worth is measured by the command that it names.
 
 /// A message or another event in the MPI library, found by a test: nothing wakes this thread. The option `spin` takes
 /// the place of the first stage: by then, one sleep would have been as long. The first sleep is as short as a sleep can
 /// be; the longest bounds the delay of the message. `make bench-waits`
 inline constexpr BackOff kMessage{.spin = 20'000, .shortest = 5'000, .longest = 50'000};
 
-/// The arrival of another process, which wakes this one. Between two sleeps, the MPI library advances what is under way:
-/// a message that another rank needs is late by at most half of the wait so far, and by 2 ms. More sleeps would take
+/// The arrival of another process, which wakes this one. Between two sleeps, the MPI library advances its messages: one
+/// that another rank needs is late by at most half of the wait so far, and by 2 ms. More sleeps would take
 /// the core from threads that compute. `make bench-waits`
 inline constexpr BackOff kArrival{.spin = 20'000, .shortest = 50'000, .longest = 2'000'000, .part = 2};
 

@@ -33,8 +33,8 @@ inline constexpr std::uint32_t kAnySet = ~std::uint32_t{0};
 /// @param set a bit or more: only a wake-up with one of them wakes this thread
 /// @return true if wake() or wake_all() woke this thread; false if the word was another, or after `ns` or a signal
 bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns, std::uint32_t set = kAnySet);
-/// Wakes at most `count` threads that sleep on `word` with one of the bits of `set`. Change the word first: a thread that is about to sleep on the
-/// old value is not woken, but does not fall asleep then.
+/// Wakes at most `count` threads that sleep on `word` with one of the bits of `set`. Change the word first: a thread
+/// that is about to sleep on the old value is not woken, but does not fall asleep then.
 /// @return how many it has woken
 int wake(std::atomic<std::uint32_t>& word, int count, std::uint32_t set = kAnySet);
 void wake_all(std::atomic<std::uint32_t>& word);

@@ -57,8 +57,8 @@ TEST(Sleep, WakesAsManyAsAsked) {
   EXPECT_EQ(woken, kThreads);
 }
 
-// A thread changes the word and then wakes; another one reads it and then sleeps. Whatever the interleaving, none of the
-// changes is slept through.
+// One thread changes the word and then wakes; another one reads it and then sleeps. Whatever the interleaving, no
+// change is slept through.
 TEST(Sleep, MissesNoChange) {
   constexpr std::uint32_t kChanges = 20'000;
   std::atomic<std::uint32_t> word{0}, seen{0};
