@@ -75,7 +75,7 @@ std::optional<int> Delivery::run() {
     code = leader == communicator_.rank ? lead() : take(leader);
   }
   if (board != nullptr && communicator_.untold < 0) board->pass();
-  runtime::note_delivery(Operation::broadcast, !code, tree != nullptr, late_);
+  session::note_delivery(Operation::broadcast, !code, tree != nullptr, late_);
   if (!code) note_why_library(bytes_, tree != nullptr ? Tree::kMostBytes : Board::kCellBytes);
   return code;
 }
@@ -210,7 +210,7 @@ bool is_valid(const Broadcast& b, const Communicator& communicator) {
 
 bool takes_over(const Broadcast& b, Communicator& communicator) {
   if (!is_asked_about(communicator)) {
-    runtime::note_left(Operation::broadcast, &observe::Broadcasts::left_choice, false);
+    session::note_left(Operation::broadcast, &observe::Broadcasts::left_choice, false);
     return false;
   }
   if (!communicator.between_nodes) return communicator.board != nullptr;

@@ -29,7 +29,7 @@ void fell_tree(Communicator& communicator) {
     return ranks;
   };
   if (communicator.rank == 0 && communicator.tree->usable()) {
-    runtime::note_tree(in_world(communicator.first_order), in_world(communicator.tree->order()));
+    session::note_tree(in_world(communicator.first_order), in_world(communicator.tree->order()));
   }
   communicator.tree->end();
   g_felled.push_back(std::move(communicator.tree));
@@ -39,7 +39,7 @@ int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
   if (communicator == g_last) g_last_handle = MPI_COMM_NULL;
   if (std::erase(g_with_tree, communicator) != 0) fell_tree(*communicator);
-  if (communicator->on_node != nullptr) runtime::detach_communicator(communicator->on_node);
+  if (communicator->on_node != nullptr) session::detach_communicator(communicator->on_node);
   delete communicator;
   return MPI_SUCCESS;
 }
@@ -78,7 +78,7 @@ bool several_orders(MPI_Comm handle) { return g_several_threads && handle != MPI
 void remember_communicators(bool several_threads) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
   g_several_threads = several_threads;
-  if (runtime::broadcasting().on) g_post = std::make_unique<Post>(MPI_COMM_WORLD);
+  if (session::broadcasting().on) g_post = std::make_unique<Post>(MPI_COMM_WORLD);
   // Other threads may soon ask for it.
   g_world = remembered(MPI_COMM_WORLD);
 }
@@ -96,7 +96,7 @@ void forget_communicators() {
 }
 
 void plant_tree(Communicator& communicator, MPI_Comm handle) {
-  const runtime::Broadcasting chosen = runtime::broadcasting();
+  const session::Broadcasting chosen = session::broadcasting();
   const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
   std::erase_if(g_felled, [](const std::unique_ptr<Tree>& tree) { return tree->is_quiet(); });
   communicator.tree =
@@ -135,15 +135,15 @@ Communicator* at_collective(MPI_Comm handle) {
   communicator->asked = true;
   const std::vector<int>& ranks = communicator->world_ranks;
   if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
-    communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
-    communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
-    const runtime::Broadcasting broadcasting = runtime::broadcasting();
+    communicator->on_node = session::attach_communicator(ranks.data(), communicator->size);
+    communicator->local_members = session::local_members(ranks.data(), communicator->size);
+    const session::Broadcasting broadcasting = session::broadcasting();
     const bool elsewhere = communicator->local_members < communicator->size;
     communicator->between_nodes = broadcasting.on && elsewhere;
     // A board knows nothing of those on other nodes.
     const bool reaches_all = communicator->between_nodes || !elsewhere;
     if (communicator->on_node != nullptr && reaches_all)
-      communicator->board = runtime::open_board(communicator->on_node);
+      communicator->board = session::open_board(communicator->on_node);
     communicator->tree_from = broadcasting.compares ? kTreeFromCompared : kTreeFrom;
     communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
   }
@@ -151,7 +151,7 @@ Communicator* at_collective(MPI_Comm handle) {
 }
 
 void note_left_to_threads(collectives::Operation operation, MPI_Comm handle) {
-  if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::note_left_to_threads(operation);
+  if (several_orders(handle) && handle != MPI_COMM_SELF) session::note_left_to_threads(operation);
 }
 
 void note_left(MPI_Comm handle, const Communicator* communicator) {
@@ -159,11 +159,11 @@ void note_left(MPI_Comm handle, const Communicator* communicator) {
   using observe::Broadcasts;
   if (communicator == nullptr) return note_left_to_threads(Operation::broadcast, handle);
   if (communicator->between_nodes) {
-    if (communicator->tree == nullptr) return runtime::note_left(Operation::broadcast, &Broadcasts::left_first, false);
-    if (!communicator->tree->usable()) runtime::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
+    if (communicator->tree == nullptr) return session::note_left(Operation::broadcast, &Broadcasts::left_first, false);
+    if (!communicator->tree->usable()) session::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
   } else if (communicator->board == nullptr && communicator->size > 1 &&
              communicator->local_members == communicator->size) {
-    runtime::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
+    session::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
   }
 }
 
@@ -176,6 +176,6 @@ int world_rank(MPI_Comm handle, int rank) {
   return world == MPI_UNDEFINED ? -1 : world;
 }
 
-void announce(const Communicator& communicator) { runtime::announce(communicator.on_node); }
+void announce(const Communicator& communicator) { session::announce(communicator.on_node); }
 
 }  // namespace steelyard::intercept

@@ -7,7 +7,7 @@
 
 #include "collectives/board.h"
 #include "intercept/mpi/tree.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 namespace steelyard::intercept {
 
@@ -18,7 +18,7 @@ struct Communicator {
   bool spans_world = false;
   std::vector<int> world_ranks;                    ///< MPI_UNDEFINED for processes that were spawned
   bool asked = false;                              ///< on_node says what the runtime answered
-  runtime::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
+  session::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
   bool between_nodes = false;  ///< its broadcasts are to be taken over, and it has members elsewhere
   int local_members = 1;
   int broadcasts = 0;          ///< of those, until there is a tree

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 struct CommunicatorOnNode {
   std::vector<int> members;
@@ -147,4 +147,4 @@ void announce(CommunicatorOnNode* communicator) {
   ++g_notes.announcements;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -30,7 +30,7 @@ void note_wait(const Communicator& communicator, int which, bool by_library, std
   } else {
     communicator.tree->waited(which, !by_library, ns);
   }
-  runtime::note_wait(collectives::SizeClasses::operation(which), by_library, ns);
+  session::note_wait(collectives::SizeClasses::operation(which), by_library, ns);
 }
 
 std::int64_t ended(Call* call) { return call != nullptr ? call->ended() : base::now_ns(); }
@@ -42,7 +42,7 @@ std::int64_t OverBoard::began() const { return call_ != nullptr ? call_->began()
 void OverBoard::arrive(const Flow& flow) {
   if (communicator_.on_node == nullptr) return;
   if (call_ == nullptr) return announce(communicator_);
-  runtime::arrive(*call_, communicator_.on_node, flow.dependence, flow.root);
+  session::arrive(*call_, communicator_.on_node, flow.dependence, flow.root);
 }
 
 int OverBoard::refused(int code) const {
@@ -52,7 +52,7 @@ int OverBoard::refused(int code) const {
 
 std::optional<int> OverBoard::by_library(bool after_root) {
   const bool waits = after_root && !is_root();
-  arrive({waits ? runtime::Dependence::root : runtime::Dependence::nobody, root_});
+  arrive({waits ? session::Dependence::root : session::Dependence::nobody, root_});
   return std::nullopt;
 }
 
@@ -121,7 +121,7 @@ std::optional<int> OverBoard::leave(const Begun& begun, std::size_t bytes, std::
 
 const Notice* OverBoard::hear(int from) {
   Board& board = *communicator_.board;
-  arrive({runtime::Dependence::root, from});
+  arrive({session::Dependence::root, from});
   const int root = board.member(from);
   board.decline();
   const Notice* notice = board.notice();
@@ -150,7 +150,7 @@ void OverBoard::look_at_library(std::int64_t since, bool counted, int which) {
 void OverBoard::note_why_library(std::size_t bytes, std::size_t most) const {
   using observe::Broadcasts;
   if (bytes == 0) return;
-  runtime::note_left(operation_,
+  session::note_left(operation_,
                      bytes > most    ? &Broadcasts::left_length
                      : is_compared() ? &Broadcasts::left_choice
                                      : &Broadcasts::left_memory,

@@ -24,7 +24,7 @@ class OverBoard {
   /// This rank is at the collective, whoever weighs it.
   void arrive(const Flow& flow);
   /// A leader's or root's: those who sleep wake up to data.
-  void arrive_with_data() { arrive({runtime::Dependence::nobody, root_}); }
+  void arrive_with_data() { arrive({session::Dependence::nobody, root_}); }
   /// The error code, of which the communicator's error handler has been told.
   int refused(int code) const;
   /// To the MPI library, which is called next.

@@ -41,7 +41,7 @@ std::optional<int> Scattering::run() {
   board.next();
   const std::optional<int> code = is_root() ? give() : take();
   if (communicator_.untold < 0) board.pass();
-  runtime::note_delivery(Operation::scatter, !code, false, late_);
+  session::note_delivery(Operation::scatter, !code, false, late_);
   if (!code) note_why_library(given_, Board::kCellBytes);
   return code;
 }
@@ -104,11 +104,11 @@ bool takes_over(const Scatter&, Communicator& communicator) {
   if (communicator.between_nodes || communicator.board == nullptr) {
     const bool elsewhere = communicator.local_members < communicator.size;
     const auto why = elsewhere ? &observe::Broadcasts::left_nodes : &observe::Broadcasts::left_boards;
-    if (communicator.size > 1) runtime::note_left(Operation::scatter, why, false);
+    if (communicator.size > 1) session::note_left(Operation::scatter, why, false);
     return false;
   }
   if (is_asked_about(communicator)) return true;
-  runtime::note_left(Operation::scatter, &observe::Broadcasts::left_choice, false);
+  session::note_left(Operation::scatter, &observe::Broadcasts::left_choice, false);
   return false;
 }
 

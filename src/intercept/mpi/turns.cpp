@@ -16,7 +16,7 @@ constexpr int kYield = 256;    // there may be more ranks than cores, and a call
 void Turns::next() {
   ++turns_;
   if (turns_ % kYield == 0) wait::yield();
-  if (pause() || turns_ % kProgress == 0) runtime::progress();
+  if (pause() || turns_ % kProgress == 0) session::progress();
 }
 
 bool Turns::pause() {

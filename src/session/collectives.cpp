@@ -4,20 +4,20 @@
 #include <cmath>
 
 #include "base/clock.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "session/session.h"
+#include "session/state.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
-  const State* state = g_state;
+  const Session* state = g_session;
   const auto& group = *reinterpret_cast<const node::Arrivals::Group*>(communicator);
   if (state == nullptr || state->boards == nullptr || !group.sure) return nullptr;
   return state->boards->open(group.slot, group.member_of_rank);
 }
 
 int local_members(const int* members, int count) {
-  const State* state = g_state;
+  const Session* state = g_session;
   if (state == nullptr) return 1;
   int found = 0;
   for (int p = 0; p < state->count; ++p) {
@@ -28,7 +28,7 @@ int local_members(const int* members, int count) {
 
 Broadcasting broadcasting() {
   using base::CollectivesTree;
-  const State* state = g_state;
+  const Session* state = g_session;
   const base::Options& options = base::options();
   Broadcasting chosen;
   chosen.compares = state != nullptr && state->compares_broadcasts;
@@ -45,22 +45,22 @@ Broadcasting broadcasting() {
   return chosen;
 }
 
-bool takes_every_broadcast() { return g_state != nullptr && g_state->takes_every_broadcast; }
+bool takes_every_broadcast() { return g_session != nullptr && g_session->takes_every_broadcast; }
 
 void broadcast_called() {
-  if (g_state != nullptr) g_state->called_broadcasts = true;
+  if (g_session != nullptr) g_session->called_broadcasts = true;
 }
 
 namespace {
-Delivered& delivered(State& state, collectives::Operation operation) {
+Delivered& delivered(Session& state, collectives::Operation operation) {
   return state.delivered[static_cast<std::size_t>(operation)];
 }
 }  // namespace
 
 void note_delivery(collectives::Operation operation, bool by_library, bool by_tree, std::int64_t late) {
   constexpr std::int64_t kNoise = 50'000;
-  if (g_state == nullptr) return;
-  observe::Broadcasts& noted = delivered(*g_state, operation).counts;
+  if (g_session == nullptr) return;
+  observe::Broadcasts& noted = delivered(*g_session, operation).counts;
   ++noted.calls;
   ++(by_library ? noted.library : by_tree ? noted.tree : noted.shared);
   if (late <= kNoise) return;
@@ -69,20 +69,20 @@ void note_delivery(collectives::Operation operation, bool by_library, bool by_tr
 }
 
 void note_left(collectives::Operation operation, long observe::Broadcasts::* why, bool noted) {
-  if (g_state == nullptr || g_state->boards == nullptr) return;
+  if (g_session == nullptr || g_session->boards == nullptr) return;
   if (!noted) note_delivery(operation, true, false, 0);
-  ++(delivered(*g_state, operation).counts.*why);
+  ++(delivered(*g_session, operation).counts.*why);
 }
 
 void note_left_to_threads(collectives::Operation operation) {
-  if (g_state != nullptr && g_state->boards != nullptr)
-    delivered(*g_state, operation).left_to_threads.fetch_add(1, std::memory_order_relaxed);
+  if (g_session != nullptr && g_session->boards != nullptr)
+    delivered(*g_session, operation).left_to_threads.fetch_add(1, std::memory_order_relaxed);
 }
 
 void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns) {
-  if (g_state == nullptr) return;
+  if (g_session == nullptr) return;
   const double wait = base::seconds(ns);
-  Delivered& noted = delivered(*g_state, operation);
+  Delivered& noted = delivered(*g_session, operation);
   Delivered::Waits& waits = by_library ? noted.library : noted.shared;
   ++waits.count;
   waits.sum += wait;
@@ -91,10 +91,10 @@ void note_wait(collectives::Operation operation, bool by_library, std::int64_t n
 
 void note_tree(const std::vector<int>& first, const std::vector<int>& last) {
   constexpr std::size_t kMost = 16;
-  if (g_state != nullptr && g_state->trees.size() < kMost) g_state->trees.push_back({first, last});
+  if (g_session != nullptr && g_session->trees.size() < kMost) g_session->trees.push_back({first, last});
 }
 
-observe::Broadcasts delivered_of(const State& state, collectives::Operation operation) {
+observe::Broadcasts delivered_of(const Session& state, collectives::Operation operation) {
   const Delivered& of = state.delivered[static_cast<std::size_t>(operation)];
   observe::Broadcasts noted = of.counts;
   noted.left_threads = of.left_to_threads.load();
@@ -114,4 +114,4 @@ observe::Broadcasts delivered_of(const State& state, collectives::Operation oper
   return noted;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session
