@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,11 +8,12 @@
 
 #include "api/guarded.h"
 #include "api/hooks.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
-#include "node/sleep.h"
 #include "phases/phase.h"
+#include "wait/back_off.h"
 
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/phases.h"
@@ -369,12 +369,14 @@ steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
 int steelyard_internal_node_id(void) { return steelyard::node::identity(); }
 
 void steelyard_internal_pause(int turn) {
-  constexpr int kYields = 20;
-  constexpr std::int64_t kShort = 20'000, kLong = 1'000'000;  // ns
-  if (turn < kYields) {
-    sched_yield();
+  thread_local std::int64_t begin = 0;
+  const std::int64_t now = steelyard::base::now_ns();
+  if (turn == 0) begin = now;
+  const auto& back_off = steelyard::wait::kSetUp;
+  if (back_off.stage(now - begin) == steelyard::wait::Stage::yield) {
+    steelyard::wait::yield();
   } else {
-    steelyard::node::sleep_for(std::min(kLong, kShort * (1 + turn / kYields)));
+    steelyard::wait::sleep_for(back_off.sleep(now - begin));
   }
 }
 

@@ -16,7 +16,7 @@
 #include "cli/refusal.h"
 #include "cli/slurm.h"
 #include "node/binding.h"
-#include "node/sleep.h"
+#include "wait/sleep.h"
 
 namespace steelyard::cli {
 namespace {
@@ -73,7 +73,7 @@ void set_environment(const Options& options) {
 long spin_count(long us) {
   constexpr long kRounds = 1000;
   const std::int64_t begin = base::now_ns();
-  for (long i = 0; i < kRounds; ++i) node::relax();
+  for (long i = 0; i < kRounds; ++i) wait::relax();
   const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);
   return us * 1000 * kRounds / took;
 }

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "node/binding.h"
-#include "node/sleep.h"
 #include "phases/test_support.h"
+#include "wait/sleep.h"
 
 namespace steelyard::phases {
 namespace {
@@ -163,7 +163,7 @@ TEST(Phase, WhoCallsSomethingElseIsRefusedAsAreAllOthers) {
       for (int round = 0; round < 30 * count; ++round) {
         const bool deviates = round % count == transport.rank();
         // First, last, and in the midst of the others.
-        if (deviates ? round % 4 == 0 : round % 4 == 1) node::sleep_for(3'000'000);
+        if (deviates ? round % 4 == 0 : round % 4 == 1) wait::sleep_for(3'000'000);
         View all;
         const base::Status refused = !deviates        ? pass(wide)
                                      : round % 3 == 0 ? pass(other)
@@ -205,7 +205,7 @@ TEST(Phase, WhoHasFinalizedIsNamedAndNotWaitedFor) {
       Phase phase(context, Resource::machine, 1);
       if (!pass(phase)) return false;
       if (transport.rank() == leaver) {
-        node::sleep_for(20'000'000);
+        wait::sleep_for(20'000'000);
         Context::finalize_all();
         return true;
       }
@@ -225,8 +225,8 @@ TEST(Phase, AllWhoWaitSayWhoIsMissingAndGoOnWhenItComes) {
     const auto context = create(transport);
     Phase phase(context, Resource::machine, 1);
     testing::internal::CaptureStderr();
-    if (transport.rank() == 2) node::sleep_for(12'500'000'000);
-    if (transport.rank() == 3) node::sleep_for(1'000'000'000);
+    if (transport.rank() == 2) wait::sleep_for(12'500'000'000);
+    if (transport.rank() == 3) wait::sleep_for(1'000'000'000);
     if (!pass(phase)) return false;
     const std::string said = testing::internal::GetCapturedStderr();
     const std::string me = "rank " + std::to_string(100 + transport.rank()) + " has been waiting in steelyard_phase_";
@@ -309,7 +309,7 @@ TEST(Graded, AllProcessesFindTheSameBest) {
       bool chosen = false;
       if (!phase.enter(chosen)) return false;
       // Two processes of two threads are the best here.
-      if (chosen) node::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
+      if (chosen) wait::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
       if (!phase.leave()) return false;
     }
     return phase.settled() && phase.configuration().processes == 2 && phase.threads() == 2;

@@ -11,13 +11,13 @@
 #include "base/clock.h"
 #include "base/complaint.h"
 #include "base/log.h"
+#include "wait/back_off.h"
 
 namespace steelyard::tasks {
 namespace {
 
 constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
-constexpr std::size_t kBacklog = 64;                                           // parcels of helpers
+constexpr std::size_t kBacklog = 64;         // parcels of helpers
 
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = text.size();
@@ -341,7 +341,7 @@ void Pool::hand_over(Worker& worker) {
 void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
   transport_->waits(true);
-  transport_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
+  transport_->pause(wait::kTask.stage(waited) == wait::Stage::spin ? 0 : wait::kTask.sleep(waited));
   transport_->waits(false);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstdint>
 
 namespace steelyard::intercept {
 
@@ -19,6 +20,7 @@ class Turns {
 
   Call* call_;
   int turns_ = 0;
+  std::int64_t begin_ = 0;  ///< ns, of the first turn of a call that is not weighed
 };
 
 }  // namespace steelyard::intercept
