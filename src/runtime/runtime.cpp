@@ -86,6 +86,7 @@ base::Status share_memory(State& state) {
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
   if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
+  state.collectives.open(broadcasts);
   if (!state.bootstrap->all_agree(sizes[1] == pus)) {
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
   }
@@ -106,6 +107,7 @@ void introduce(State& state) {
 // Without shared memory a process knows of no other.
 void weigh_alone(State& state) {
   state.boards.reset();
+  state.collectives.open(false);
   state.takes_every_broadcast = state.compares_broadcasts = false;
   state.arrivals.reset();
   state.ticks.reset();
@@ -299,13 +301,13 @@ observe::Contribution contribution(State& state, std::int64_t now) {
   rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
   rank.timeline = observe::pack(state.timeline->samples());
   part.loops = loop_records();
-  rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
-  rank.scatters = delivered_of(state, collectives::Operation::scatter);
+  rank.broadcasts = state.collectives.of(collectives::Operation::broadcast);
+  rank.scatters = state.collectives.of(collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
   part.kept_regions = kept_regions(state);
   part.remarks = remarks(state, !part.kept_regions.empty());
   part.tasks = state.tasks;
-  part.trees = state.trees;
+  part.trees = state.collectives.trees();
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
   if (!state.leader) return part;
   observe::NodeRecord node;

@@ -187,13 +187,13 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
     if (found != node_rank.end()) local.push_back(found->second);
   }
   if (local.size() < 2) return nullptr;
-  return reinterpret_cast<CommunicatorOnNode*>(state->arrivals->follow(hash, std::move(local), std::move(by_rank)));
+  return state->arrivals->follow(hash, std::move(local), std::move(by_rank));
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
   State* state = g_state;
   if (state == nullptr) return;
-  state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator), [&](int slot) {
+  state->arrivals->forget(communicator, [&](int slot) {
     if (state->boards != nullptr) state->boards->clear(slot);
   });
 }
@@ -221,15 +221,14 @@ void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group
 void announce(CommunicatorOnNode* communicator) {
   State* state = g_state;
   if (state != nullptr && state->arrivals != nullptr) {
-    node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
-    state->arrivals->arrive(group, now_ns());
-    wake_and_yield(*state->arrivals, group);
+    state->arrivals->arrive(*communicator, now_ns());
+    wake_and_yield(*state->arrivals, *communicator);
   }
 }
 
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   State& state = *g_state;
-  node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
+  node::Arrivals::Group& group = *communicator;
   node::Arrivals& arrivals = *state.arrivals;
   // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
   // slices.

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "intercept/mpi/turns.h"
+#include "collectives/call.h"
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "intercept/mpi/call.h"
 #include "node/sleep.h"
 
-namespace steelyard::intercept {
+namespace steelyard::collectives {
 namespace {
 
-constexpr int kProgress = 32;  // of those that spin; a message in pieces needs a look for each of them
+constexpr int kProgress = 32;  // turns of a spin; a message in pieces needs one for each of them
 constexpr int kYield = 256;    // there may be more ranks than cores, and a call that must poll
 constexpr int kSpins = 2000;
 constexpr std::int64_t kLongestStep = 50'000;
 
 }  // namespace
 
-void Turns::next() {
+void Call::turn() {
   ++turns_;
   if (turns_ % kYield == 0) sched_yield();
-  if (pause() || turns_ % kProgress == 0) runtime::progress();
+  if (pause() || turns_ % kProgress == 0) library_.progress();
 }
 
-bool Turns::pause() {
-  if (call_ != nullptr) return call_->pause();
+bool Call::pause() {
   if (turns_ < kSpins) {
     node::relax();
     return false;
@@ -34,4 +32,4 @@ bool Turns::pause() {
   return true;
 }
 
-}  // namespace steelyard::intercept
+}  // namespace steelyard::collectives
