@@ -13,8 +13,8 @@
 #include "port/progress.h"
 
 // Broadcasts and scatters by Steelyard: through shared memory inside a node (board.h), along a tree between nodes
-// (tree.h). What the engine needs from MPI is in src/port. The MPI library's own broadcast is no part of that port: after
-// Outcome::library the caller calls it, at all ranks, by the binding by which the program called.
+// (tree.h). What the engine needs from MPI is in src/port. The MPI library's own broadcast is no part of that port:
+// after Outcome::library the caller calls it, at all ranks, by the binding by which the program called.
 namespace steelyard::collectives {
 
 /// How a collective has ended at this rank.

@@ -63,8 +63,8 @@ class OverBoard {
   Operation operation_;
 };
 
-/// At each collective on the group that Steelyard may deliver, at all ranks alike. Returns false if a root has left this
-/// one to the library.
+/// At each collective on the group that Steelyard may deliver, at all ranks alike. Returns false if a root has left it
+/// to the library.
 bool is_asked_about(Group& group);
 
 }  // namespace steelyard::collectives

@@ -66,7 +66,7 @@ class PlayedNetwork {
     return true;
   }
 
-  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+  std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   std::mutex mutex_;
   std::condition_variable gathered_;
   std::mt19937 dice_;

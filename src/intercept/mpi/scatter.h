@@ -2,8 +2,8 @@
 #pragma once
 #include "intercept/mpi/delivery.h"
 
-// MPI_Scatter, which Steelyard may deliver inside a node (collectives/engine.h). The MPI libraries' own passes the blocks
-// on along a tree, or sends one after the other, so a late rank delays the ranks behind it. The library handles
+// MPI_Scatter, which Steelyard may deliver inside a node (collectives/engine.h). The MPI libraries' own passes the
+// blocks on along a tree, or sends one after the other, so a late rank delays the ranks behind it. The library handles
 // MPI_Scatterv: a rank that gets nothing may go on there without having heard the root.
 namespace steelyard::intercept {
 
