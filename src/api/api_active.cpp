@@ -3,7 +3,7 @@
 
 #include "api/hooks.h"
 #include "api/outcome.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 #include "steelyard/steelyard.h"
 
 // Linked into the preload library, where these win over libsteelyard's.
@@ -11,32 +11,32 @@ extern "C" {
 
 steelyard_status_t steelyard_step(void) {
   if (!steelyard_active()) return STEELYARD_INACTIVE;
-  if (!steelyard::runtime::weighs_this_call()) {
+  if (!steelyard::session::weighs_this_call()) {
     return steelyard::api::fail(steelyard::api::Code::invalid_state,
                                 "steelyard_step() has no effect inside a parallel region, or in a thread other than "
                                 "the one that called MPI_Init: "
                                 "call it in that thread, between two regions");
   }
-  steelyard::runtime::step();
+  steelyard::session::step();
   return STEELYARD_SUCCESS;
 }
 
 void steelyard_internal_phases_begin(void) {
-  if (steelyard::runtime::inactive_reason().empty()) steelyard::runtime::phases_begin();
+  if (steelyard::session::inactive_reason().empty()) steelyard::session::phases_begin();
 }
 
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
-  steelyard::runtime::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
+  steelyard::session::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
                                    count(s->stolen_remote), count(s->results_sent), count(s->hops), count(s->messages),
                                    s->connections, s->degree, s->busy_seconds, s->run_seconds * s->threads});
 }
 
-void steelyard_internal_wait_begins(int quiesced) { steelyard::runtime::wait_begins(quiesced != 0); }
-void steelyard_internal_wait_ends(void) { steelyard::runtime::wait_ends(); }
+void steelyard_internal_wait_begins(int quiesced) { steelyard::session::wait_begins(quiesced != 0); }
+void steelyard_internal_wait_ends(void) { steelyard::session::wait_ends(); }
 
 int steelyard_active(void) {
-  const std::string reason = steelyard::runtime::inactive_reason();
+  const std::string reason = steelyard::session::inactive_reason();
   if (reason.empty()) return 1;
   steelyard::api::set_message(reason);
   return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/api_fake_runtime.h"
 
-#include "runtime/runtime.h"
+#include "session/session.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 void step() { ++api::fake::steps; }
 void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
@@ -13,4 +13,4 @@ void phases_begin() { ++api::fake::phases; }
 std::string inactive_reason() { return api::fake::reason; }
 bool weighs_this_call() { return api::fake::in_primary; }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program without MPI: the Runtime begins with the first parallel region and ends with the process.
+// A program without MPI: the Session begins with the first parallel region and ends with the process.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "intercept/first_region.h"
 #include "loops/registry.h"
 #include "node/bootstrap.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 namespace steelyard::intercept {
 namespace {
@@ -31,8 +31,8 @@ class Alone : public node::Bootstrap {
 
 void begin() {
   loops::registry().waits_stay_unheard();
-  runtime::start(std::make_unique<Alone>(), "none");
-  std::atexit(runtime::finish);
+  session::start(std::make_unique<Alone>(), "none");
+  std::atexit(session::finish);
 }
 
 __attribute__((constructor)) void wait_for_first_region() {

@@ -4,8 +4,8 @@
 
 #include "intercept/clause.h"
 #include "loops/virtual_team.h"
-#include "runtime/openmp.h"
-#include "runtime/worksharing.h"
+#include "session/openmp.h"
+#include "session/worksharing.h"
 
 // GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a
 // region begins where the program calls GOMP_parallel() or one of its relatives, and the outlined function that each
@@ -18,7 +18,7 @@ using Body = void (*)(void*);
 /// True if the runtime behind the entry points is GNU's.
 bool is_gnu();
 
-/// Makes the Runtime know GNU's OpenMP runtime if the process has it by now.
+/// Makes the Session know GNU's OpenMP runtime if the process has it by now.
 void attach();
 
 /// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that
@@ -48,8 +48,8 @@ class alignas(64) Region {
   [[maybe_unused]] void* const first_word_;  // the first member, see above
   const Body body_;
   void* const data_;
-  runtime::Region* region_ = nullptr;
-  runtime::ThreadCells cells_;
+  session::Region* region_ = nullptr;
+  session::ThreadCells cells_;
   unsigned int count_;
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };

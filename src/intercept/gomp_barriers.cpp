@@ -2,18 +2,18 @@
 // Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made
 // of.
 #include "intercept/gomp.h"
-#include "runtime/openmp.h"
+#include "session/openmp.h"
 
 namespace steelyard::intercept::gomp {
 
 BarrierWait::BarrierWait() {
-  const runtime::Place* const here = runtime::place();
+  const session::Place* const here = session::place();
   measured_ = here != nullptr && here->region != nullptr && here->region->measured() && is_gnu();
-  if (measured_) runtime::barrier_begin();
+  if (measured_) session::barrier_begin();
 }
 
 BarrierWait::~BarrierWait() {
-  if (measured_) runtime::barrier_end();
+  if (measured_) session::barrier_end();
 }
 
 }  // namespace steelyard::intercept::gomp

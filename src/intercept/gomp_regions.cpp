@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "intercept/first_region.h"
 #include "intercept/gomp.h"
-#include "runtime/openmp.h"
+#include "session/openmp.h"
 
 namespace steelyard::intercept::gomp {
 namespace {
@@ -72,45 +72,45 @@ void attach() {
   if (!g_runtime.compare_exchange_strong(unknown, found) || found != Runtime::gnu) return;
   // It has read it as it was loaded, and the program's children must not.
   if (base::options().gomp_spincount_set) unsetenv("GOMP_SPINCOUNT");
-  runtime::take_loops();
-  runtime::attach_gnu_openmp(max_threads);
+  session::take_loops();
+  session::attach_gnu_openmp(max_threads);
 }
 
 Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, void* first_word)
     : first_word_(first_word), body_(body), data_(data), count_(count) {
   first_region_begins();
-  const bool by_clause = count > 0 && !runtime::says_nothing(static_cast<int>(count));
+  const bool by_clause = count > 0 && !session::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
-  const runtime::RegionTerms terms =
-      runtime::region_begin({site, requested, by_clause, runtime::RegionRequest::Threads::by_argument,
+  const session::RegionTerms terms =
+      session::region_begin({site, requested, by_clause, session::RegionRequest::Threads::by_argument,
                              reinterpret_cast<void*>(body), runs_body});
   cells_ = terms.cells;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
   // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has
   // not where the outer region has the program's own count.
-  if (runtime::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
+  if (session::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
   if (terms.virtual_threads > 0) {
     virtual_team_ = &g_virtual_team;
     g_virtual_team.begin(terms.virtual_threads, count_ > 0 ? static_cast<int>(count_) : requested);
   }
-  region_ = runtime::region_made(cells_);
+  region_ = session::region_made(cells_);
 }
 
 Region::~Region() {
-  if (cells_.first != nullptr) runtime::region_end();
-  runtime::region_gone(region_);
+  if (cells_.first != nullptr) session::region_end();
+  session::region_gone(region_);
 }
 
 int Region::begin_part() {
   const int thread = thread_number(), threads = team_size();
-  if (cells_.first != nullptr) runtime::thread_begin(cells_, thread, threads);
-  runtime::entered(region_, thread, threads);
+  if (cells_.first != nullptr) session::thread_begin(cells_, thread, threads);
+  session::entered(region_, thread, threads);
   return thread;
 }
 
 void Region::end_part(int thread) {
-  runtime::left(thread);
-  if (cells_.first != nullptr) runtime::thread_done();
+  session::left(thread);
+  if (cells_.first != nullptr) session::thread_done();
 }
 
 void Region::run(void* region) {
@@ -125,10 +125,10 @@ void Region::run(void* region) {
 
 void Region::run_virtual_threads(int thread) {
   while (const std::optional<int> number = virtual_team_->next(thread)) {
-    runtime::t_virtual = {*number, virtual_team_->size(), runtime::t_places.depth};
+    session::t_virtual = {*number, virtual_team_->size(), session::t_places.depth};
     body_(data_);
   }
-  runtime::t_virtual = {};
+  session::t_virtual = {};
 }
 
 namespace {
@@ -235,16 +235,16 @@ STEELYARD_EXPORT void GOMP_target_ext(int device, Body body, std::size_t count, 
   static void (*real)(int, Body, std::size_t, void**, std::size_t*, unsigned short*, unsigned int, void**, void**) =
       nullptr;
   behind("GOMP_target_ext", real);
-  steelyard::runtime::entered(nullptr, 0, 1);
+  steelyard::session::entered(nullptr, 0, 1);
   real(device, body, count, addresses, sizes, kinds, flags, depend, arguments);
-  steelyard::runtime::left(0);
+  steelyard::session::left(0);
 }
 
 STEELYARD_EXPORT void GOMP_target(int device, Body body, const void* unused, std::size_t count, void** addresses,
                                   std::size_t* sizes, unsigned char* kinds) {
   static void (*real)(int, Body, const void*, std::size_t, void**, std::size_t*, unsigned char*) = nullptr;
   behind("GOMP_target", real);
-  steelyard::runtime::entered(nullptr, 0, 1);
+  steelyard::session::entered(nullptr, 0, 1);
   real(device, body, unused, count, addresses, sizes, kinds);
-  steelyard::runtime::left(0);
+  steelyard::session::left(0);
 }

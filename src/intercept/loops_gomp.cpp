@@ -5,7 +5,7 @@
 
 #include "intercept/gomp.h"
 #include "intercept/run_schedule.h"
-#include "runtime/worksharing.h"
+#include "session/worksharing.h"
 
 namespace steelyard::intercept {
 namespace {
@@ -13,36 +13,36 @@ namespace {
 using Unsigned = unsigned long long;
 using gomp::Body;
 using gomp::run_region;
-using runtime::Place;
-using runtime::Schedule;
+using session::Place;
+using session::Schedule;
 
 /// True where the loop is ours.
 bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step, std::uint64_t grain) {
-  if (!runtime::takes_loops() ||
-      !runtime::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
+  if (!session::takes_loops() ||
+      !session::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
     return false;
-  runtime::place()->limit = static_cast<std::uint64_t>(to);
+  session::place()->limit = static_cast<std::uint64_t>(to);
   return true;
 }
 
 /// Where it goes down the step is negative, in two's complement.
 bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
            std::uint64_t grain) {
-  if (!runtime::takes_loops()) return false;
+  if (!session::takes_loops()) return false;
   const auto stride = static_cast<std::int64_t>(step);
   const auto space = up == (stride > 0) ? loops::half_open<std::uint64_t>(from, to, stride) : std::nullopt;
-  if (!runtime::loop_begun(site, space, grain, schedule)) return false;
-  runtime::place()->limit = to;
+  if (!session::loop_begun(site, space, grain, schedule)) return false;
+  session::place()->limit = to;
   return true;
 }
 
 /// The same with schedule(runtime), which then is `set`.
 template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
-  if (!runtime::takes_loops()) return false;
+  if (!session::takes_loops()) return false;
   set = run_schedule_of_region();
   if (!set.left) return begin(site, set.schedule, bounds..., set.grain);
-  runtime::loop_left(site, *set.left);
+  session::loop_left(site, *set.left);
   return false;
 }
 
@@ -73,8 +73,8 @@ std::uint64_t grain_of(long chunk) { return chunk > 0 ? static_cast<std::uint64_
 
 template <class Value>
 bool next(Place& here, Value* from, Value* to) {
-  runtime::Part part;
-  if (!runtime::next_part(here, part)) return false;
+  session::Part part;
+  if (!session::next_part(here, part)) return false;
   *from = static_cast<Value>(here.space.value(part.begin));
   *to = static_cast<Value>(part.end == here.space.count ? here.limit : here.space.value(part.end));
   return true;
@@ -82,15 +82,15 @@ bool next(Place& here, Value* from, Value* to) {
 
 /// The place of this thread where its loop is ours.
 Place* ours() {
-  Place* const here = runtime::place();
+  Place* const here = session::place();
   return here != nullptr && here->loop == Place::Loop::ours ? here : nullptr;
 }
 
 /// True where the loop was ours, which then has ended.
 bool end() {
-  Place* const here = runtime::place();
+  Place* const here = session::place();
   if (here == nullptr || here->loop == Place::Loop::runtimes) return false;
-  if (here->loop == Place::Loop::ours) runtime::loop_ended(*here);
+  if (here->loop == Place::Loop::ours) session::loop_ended(*here);
   here->loop = Place::Loop::runtimes;
   return true;
 }
@@ -117,34 +117,34 @@ struct LeftCombined {
   Body body;
   void* data;
   std::uint64_t site;
-  runtime::Left why;
+  session::Left why;
 };
 
 void run_left(void* argument) {
   const LeftCombined& loop = *static_cast<const LeftCombined*>(argument);
-  runtime::loop_left(loop.site, loop.why);
+  session::loop_left(loop.site, loop.why);
   loop.body(loop.data);
 }
 
 /// The runtime divides the loop. `real`: the entry point, `rest`: its arguments behind the number of threads. `why` is
 /// noted for the record.
 template <class Real, class... Rest>
-void leave_combined(Real* real, std::optional<runtime::Left> why, Body body, void* data, std::uint64_t site,
+void leave_combined(Real* real, std::optional<session::Left> why, Body body, void* data, std::uint64_t site,
                     unsigned int threads, Rest... rest) {
   const auto call = [&](Body run, void* with, unsigned int count) { real(run, with, count, rest...); };
-  if (!why || !runtime::takes_loops() || !runtime::may_nest()) return run_region(site, body, data, threads, call);
+  if (!why || !session::takes_loops() || !session::may_nest()) return run_region(site, body, data, threads, call);
   LeftCombined loop{body, data, site, *why};
   run_region(site, run_left, &loop, threads, call);
 }
 
 /// Why a loop that could be ours is not.
-runtime::Left why_left() { return runtime::reason_to_leave().value_or(runtime::Left::other); }
+session::Left why_left() { return session::reason_to_leave().value_or(session::Left::other); }
 
 /// The loop is ours. False if it cannot be.
 bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule, unsigned int threads, long from,
                    long to, long step, std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
-  if (!runtime::takes_loops() || step == 0 || !runtime::may_nest() || runtime::reason_to_leave()) return false;
+  if (!session::takes_loops() || step == 0 || !session::may_nest() || session::reason_to_leave()) return false;
   behind("GOMP_parallel", real);
   Combined loop{body, data, site, schedule, from, to, step, grain};
   run_region(site, run_combined, &loop, threads,
@@ -156,10 +156,10 @@ bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule,
 }  // namespace steelyard::intercept
 
 using namespace steelyard::intercept;
-using steelyard::runtime::Left;
-using steelyard::runtime::loop_left;
-using steelyard::runtime::place;
-using steelyard::runtime::Schedule;
+using steelyard::session::Left;
+using steelyard::session::loop_left;
+using steelyard::session::place;
+using steelyard::session::Schedule;
 
 // With a chunk size: dynamic and guided.
 #define STEELYARD_LOOP_START(name, next_name, schedule)                                                       \

@@ -6,13 +6,13 @@
 
 #include "intercept/clause.h"
 #include "intercept/run_schedule.h"
-#include "runtime/static_loops.h"
-#include "runtime/worksharing.h"
+#include "session/static_loops.h"
+#include "session/worksharing.h"
 
 namespace steelyard::intercept {
 namespace {
 
-using runtime::Place;
+using session::Place;
 
 // Schedules as the compiler writes them: a kind, and above it what the program says of the order of chunks.
 enum Kind : std::int32_t {
@@ -26,30 +26,30 @@ enum Kind : std::int32_t {
 constexpr std::int32_t kMonotonic = 1 << 29, kNonmonotonic = 1 << 30;
 
 // Chunks in ascending order in each thread were the rule before OpenMP 5.0, which compilers mark by saying nothing.
-std::optional<runtime::Left> reason_to_leave(std::int32_t schedule) {
+std::optional<session::Left> reason_to_leave(std::int32_t schedule) {
   const std::int32_t kind = schedule & ~(kMonotonic | kNonmonotonic);
-  if (kind >= kOrderedFirst && kind <= kOrderedLast) return runtime::Left::ordered;
-  if (kind < kDynamic || kind > kAuto) return runtime::Left::other;
-  if ((schedule & kNonmonotonic) == 0 && kind != kAuto) return runtime::Left::monotonic;
-  if ((schedule & kMonotonic) != 0) return runtime::Left::monotonic;
+  if (kind >= kOrderedFirst && kind <= kOrderedLast) return session::Left::ordered;
+  if (kind < kDynamic || kind > kAuto) return session::Left::other;
+  if ((schedule & kNonmonotonic) == 0 && kind != kAuto) return session::Left::monotonic;
+  if ((schedule & kMonotonic) != 0) return session::Left::monotonic;
   return std::nullopt;
 }
 
 /// True where the loop is ours. Otherwise the runtime is to be told this schedule and chunk.
 template <class Value, class Wide, class Chunk>
 bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, std::int64_t stride, Chunk& chunk) {
-  if (!runtime::takes_loops()) return false;
+  if (!session::takes_loops()) return false;
   if (const auto why = reason_to_leave(schedule)) {
-    runtime::loop_left(site, *why);
+    session::loop_left(site, *why);
     return false;
   }
   const std::int32_t kind = schedule & ~kNonmonotonic;
-  auto promised = kind == kGuided ? runtime::Schedule::guided : runtime::Schedule::dynamic;
+  auto promised = kind == kGuided ? session::Schedule::guided : session::Schedule::dynamic;
   std::uint64_t grain = kind != kAuto && chunk > 0 ? static_cast<std::uint64_t>(chunk) : 1;
   if (kind == kRuntime) {
     const RunSchedule set = run_schedule_of_region();
     if (set.left) {
-      runtime::loop_left(site, *set.left);
+      session::loop_left(site, *set.left);
       if (set.call != 0) {
         schedule = set.call;
         chunk = static_cast<Chunk>(set.grain);
@@ -59,15 +59,15 @@ bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, 
     grain = set.grain;
     promised = set.schedule;
   }
-  return runtime::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride), grain,
+  return session::loop_begun(site, loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride), grain,
                              promised);
 }
 
 template <class Value, class Stride>
 int next(Place& here, std::int32_t* is_last, Value* first, Value* last, Stride* stride) {
-  runtime::Part part;
-  if (!runtime::next_part(here, part)) {
-    runtime::loop_ended(here);
+  session::Part part;
+  if (!session::next_part(here, part)) {
+    session::loop_ended(here);
     return 0;
   }
   *first = static_cast<Value>(here.space.value(part.begin));
@@ -88,13 +88,13 @@ constexpr std::int32_t kStatic = 34, kWorksharingLoop = 0x200;
 template <class Wide, class Value, class Stride>
 void rebalance(std::uint64_t site, const void* location, std::int32_t schedule, std::int32_t* is_last, Value first,
                Value last, Value* part_first, Value* part_last, Stride stride) {
-  Place* const here = runtime::place();
+  Place* const here = session::place();
   if (here == nullptr || here->region == nullptr || here->region->static_loops == nullptr || schedule != kStatic)
     return;
   if (location == nullptr || (static_cast<const Location*>(location)->flags & kWorksharingLoop) == 0) return;
   const auto space = loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride);
-  runtime::Part part;
-  if (!space || !runtime::static_loop_begun(*here, site, space->count, part)) return;
+  session::Part part;
+  if (!space || !session::static_loop_begun(*here, site, space->count, part)) return;
   if (part.begin < part.end) {
     *part_first = static_cast<Value>(space->value(part.begin));
     *part_last = static_cast<Value>(space->value(part.end - 1));
@@ -109,8 +109,8 @@ void rebalance(std::uint64_t site, const void* location, std::int32_t schedule, 
 }  // namespace steelyard::intercept
 
 using namespace steelyard::intercept;
-using steelyard::runtime::place;
-using steelyard::runtime::Place;
+using steelyard::session::place;
+using steelyard::session::Place;
 
 #define STEELYARD_DISPATCH(suffix, Value, Stride, Wide)                                                           \
   STEELYARD_EXPORT void __kmpc_dispatch_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule, \
@@ -146,7 +146,7 @@ STEELYARD_STATIC(8u, std::uint64_t, std::int64_t, std::uint64_t)
 
 STEELYARD_EXPORT void __kmpc_for_static_fini(void* location, std::int32_t thread) {
   static void (*real)(void*, std::int32_t) = nullptr;
-  if (Place* const here = place(); here != nullptr) steelyard::runtime::static_loop_ended(*here);
+  if (Place* const here = place(); here != nullptr) steelyard::session::static_loop_ended(*here);
   behind("__kmpc_for_static_fini", real)(location, thread);
 }
 

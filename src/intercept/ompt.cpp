@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Translates OMPT events (OpenMP 5.x tools interface) into calls of the Runtime. Loaded with the preload library: the
+// Translates OMPT events (OpenMP 5.x tools interface) into calls of the Session. Loaded with the preload library: the
 // OpenMP runtime looks for ompt_start_tool by name.
 #include <dlfcn.h>
 #include <omp-tools.h>
@@ -15,9 +15,9 @@
 #include "base/options.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
-#include "runtime/open_regions.h"
-#include "runtime/openmp.h"
-#include "runtime/worksharing.h"
+#include "session/open_regions.h"
+#include "session/openmp.h"
+#include "session/worksharing.h"
 
 namespace steelyard::intercept {
 namespace {
@@ -25,33 +25,33 @@ namespace {
 // Marks the threads of regions that are measured, in the data that OMPT keeps for us.
 void* const kMeasured = reinterpret_cast<void*>(1);
 
-// A region's own data are what the Runtime made for it.
-runtime::Region* region_of(const ompt_data_t* parallel) {
-  return parallel == nullptr ? nullptr : static_cast<runtime::Region*>(parallel->ptr);
+// A region's own data are what the Session made for it.
+session::Region* region_of(const ompt_data_t* parallel) {
+  return parallel == nullptr ? nullptr : static_cast<session::Region*>(parallel->ptr);
 }
 bool measured(const ompt_data_t* parallel) {
-  const runtime::Region* const region = region_of(parallel);
+  const session::Region* const region = region_of(parallel);
   return region != nullptr && region->measured();
 }
 
-constinit thread_local runtime::OpenRegions<runtime::Region> t_open;
+constinit thread_local session::OpenRegions<session::Region> t_open;
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
   first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
-  const runtime::RegionTerms terms = runtime::region_begin(
-      {site, static_cast<int>(requested), take_clause_flag(), runtime::RegionRequest::Threads::by_call});
-  parallel->ptr = runtime::region_made(terms.cells);
+  const session::RegionTerms terms = session::region_begin(
+      {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
+  parallel->ptr = session::region_made(terms.cells);
   t_open.push(region_of(parallel));
 }
 
 void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
-  runtime::Region* const region = t_open.pop();
+  session::Region* const region = t_open.pop();
   if (region == nullptr) return;
-  if (region->measured()) runtime::region_end();
-  runtime::region_gone(region);
+  if (region->measured()) session::region_end();
+  session::region_gone(region);
 }
 
 // A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin
@@ -62,11 +62,11 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
   if (endpoint == ompt_scope_begin) {
     task->ptr = measured(parallel) ? kMeasured : nullptr;
     if (measured(parallel))
-      runtime::thread_begin(region_of(parallel)->cells, static_cast<int>(thread), static_cast<int>(team));
-    runtime::entered(region_of(parallel), static_cast<int>(thread), static_cast<int>(team));
+      session::thread_begin(region_of(parallel)->cells, static_cast<int>(thread), static_cast<int>(team));
+    session::entered(region_of(parallel), static_cast<int>(thread), static_cast<int>(team));
   } else {
-    runtime::left(static_cast<int>(thread));
-    if (task->ptr == kMeasured) runtime::thread_end(static_cast<int>(thread));
+    session::left(static_cast<int>(thread));
+    if (task->ptr == kMeasured) session::thread_end(static_cast<int>(thread));
   }
 }
 
@@ -75,9 +75,9 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
     return;
   if (endpoint == ompt_scope_begin) {
-    if (measured(parallel)) runtime::barrier_begin();
+    if (measured(parallel)) session::barrier_begin();
   } else if (measured(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kMeasured)) {
-    runtime::barrier_end();
+    session::barrier_end();
   }
 }
 
@@ -110,8 +110,8 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
   forget_blocktime();
-  runtime::take_loops();
-  runtime::attach_openmp({function_of<int()>(lookup, "omp_get_max_threads"),
+  session::take_loops();
+  session::attach_openmp({function_of<int()>(lookup, "omp_get_max_threads"),
                           function_of<void(int)>(lookup, "omp_set_num_threads"), g_version});
   return 1;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the
-// OpenMP runtime behind us, after the Runtime has had its say.
+// OpenMP runtime behind us, after the Session has had its say.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/loaded_library.h"
 #include "base/log.h"
 #include "intercept/clause.h"
-#include "runtime/openmp.h"
+#include "session/openmp.h"
 
 namespace steelyard::intercept {
 
@@ -36,44 +36,44 @@ namespace {
 
 int get_max_threads() {
   static int (*real)() = nullptr;
-  return runtime::told_max_threads(behind("omp_get_max_threads", real)());
+  return session::told_max_threads(behind("omp_get_max_threads", real)());
 }
 
 int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
-  if (const runtime::VirtualThread* const mine = runtime::virtual_thread(caller)) return mine->size;
-  runtime::team_asked(caller);
+  if (const session::VirtualThread* const mine = session::virtual_thread(caller)) return mine->size;
+  session::team_asked(caller);
   return behind("omp_get_num_threads", real)();
 }
 
 int get_thread_num(const void* caller) {
   static int (*real)() = nullptr;
-  if (const runtime::VirtualThread* const mine = runtime::virtual_thread(caller)) return mine->number;
-  runtime::team_asked(caller);
+  if (const session::VirtualThread* const mine = session::virtual_thread(caller)) return mine->number;
+  session::team_asked(caller);
   return behind("omp_get_thread_num", real)();
 }
 
 int get_team_size(int level) {
   static int (*real)(int) = nullptr;
-  runtime::team_asked(nullptr);
+  session::team_asked(nullptr);
   return behind("omp_get_team_size", real)(level);
 }
 
 int get_ancestor_thread_num(int level) {
   static int (*real)(int) = nullptr;
-  runtime::team_asked(nullptr);
+  session::team_asked(nullptr);
   return behind("omp_get_ancestor_thread_num", real)(level);
 }
 
 void set_num_threads(int count) {
   static void (*real)(int) = nullptr;
-  if (runtime::threads_set(count)) behind("omp_set_num_threads", real)(count);
+  if (session::threads_set(count)) behind("omp_set_num_threads", real)(count);
 }
 
 }  // namespace
 
 unsigned int clause(unsigned int count) {
-  if (runtime::says_nothing(static_cast<int>(count))) count = 0;
+  if (session::says_nothing(static_cast<int>(count))) count = 0;
   t_clause = count > 1;
   return count;
 }

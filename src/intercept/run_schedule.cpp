@@ -40,11 +40,11 @@ void set_schedule(std::uint32_t kind, std::int32_t chunk) {
   std::uint32_t before = 0;
   std::int32_t chunk_before = 0;
   real_get(before, chunk_before);  // the runtime is awake from here on: it is known whether loops are taken over
-  if (is_plain_static(kind, chunk) && runtime::takes_loops() && !base::options().schedule_set) {
+  if (is_plain_static(kind, chunk) && session::takes_loops() && !base::options().schedule_set) {
     if ((kind & kMonotonic) != 0) g_says_monotonic.store(true, std::memory_order_relaxed);
     kind |= kMonotonic;
   }
-  if (const runtime::Place* const here = runtime::place(); here != nullptr && here->region != nullptr)
+  if (const session::Place* const here = session::place(); here != nullptr && here->region != nullptr)
     g_set_inside.store(true, std::memory_order_relaxed);
   real_set(kind, chunk);
 }
@@ -52,7 +52,7 @@ void set_schedule(std::uint32_t kind, std::int32_t chunk) {
 /// The program reads what it has written.
 void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   real_get(kind, chunk);
-  const bool marked = is_plain_static(kind, chunk) && runtime::takes_loops() && !gomp::is_gnu();
+  const bool marked = is_plain_static(kind, chunk) && session::takes_loops() && !gomp::is_gnu();
   if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
 }
 
@@ -70,12 +70,12 @@ RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   if ((kind & ~kMonotonic) == kStatic) {
     const bool asked = chunk > 0 || (kind & kMonotonic) != 0 || base::options().schedule_set || gomp::is_gnu();
     if (!asked) return {};
-    return {runtime::Left::asked, grain, chunk > 0 ? kCallStaticChunks : kCallStatic};
+    return {session::Left::asked, grain, chunk > 0 ? kCallStaticChunks : kCallStatic};
   }
-  if (kind == (kMonotonic | kDynamic)) return {runtime::Left::monotonic, grain, kCallDynamic};
-  if (kind == (kMonotonic | kGuided)) return {runtime::Left::monotonic, grain, kCallGuided};
-  if ((kind & kMonotonic) != 0) return {runtime::Left::monotonic};
-  if (kind == kGuided) return {{}, grain, 0, runtime::Schedule::guided};
+  if (kind == (kMonotonic | kDynamic)) return {session::Left::monotonic, grain, kCallDynamic};
+  if (kind == (kMonotonic | kGuided)) return {session::Left::monotonic, grain, kCallGuided};
+  if ((kind & kMonotonic) != 0) return {session::Left::monotonic};
+  if (kind == kGuided) return {{}, grain, 0, session::Schedule::guided};
   return {{}, kind == kAuto ? 1 : grain};
 }
 
@@ -85,7 +85,7 @@ constexpr std::uint64_t kOurs = 0, kMonotonicOther = 5, kOursGuided = 6;
 constexpr std::array<std::int32_t, 7> kCalls = {0, kCallStaticChunks, kCallStatic, kCallDynamic, kCallGuided, 0, 0};
 
 std::uint64_t pack(const RunSchedule& schedule) {
-  std::uint64_t which = schedule.schedule == runtime::Schedule::guided ? kOursGuided : kOurs;
+  std::uint64_t which = schedule.schedule == session::Schedule::guided ? kOursGuided : kOurs;
   if (schedule.left) which = kMonotonicOther;
   for (std::uint64_t i = 1; i < kMonotonicOther; ++i) {
     if (schedule.call == kCalls[i]) which = i;
@@ -96,10 +96,10 @@ std::uint64_t pack(const RunSchedule& schedule) {
 RunSchedule unpack(std::uint64_t word) {
   const std::uint64_t which = word >> kGrainBits, grain = word & ((std::uint64_t{1} << kGrainBits) - 1);
   if (which == kOurs) return {{}, grain};
-  if (which == kOursGuided) return {{}, grain, 0, runtime::Schedule::guided};
+  if (which == kOursGuided) return {{}, grain, 0, session::Schedule::guided};
   const std::int32_t call = g_set_inside.load(std::memory_order_relaxed) ? kCalls[which] : 0;
   const bool is_static = kCalls[which] == kCallStaticChunks || kCalls[which] == kCallStatic;
-  return {is_static ? runtime::Left::asked : runtime::Left::monotonic, grain, call};
+  return {is_static ? session::Left::asked : session::Left::monotonic, grain, call};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ RunSchedule run_schedule() {
 }
 
 RunSchedule run_schedule_of_region() {
-  runtime::Place* const here = runtime::place();
+  session::Place* const here = session::place();
   if (here == nullptr || here->region == nullptr) return unpack(pack(run_schedule()));  // outside of regions
   return unpack(here->region->run_schedules.at(here->run_schedules++, [] { return pack(run_schedule()); }));
 }

@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <optional>
 
-#include "runtime/worksharing.h"
+#include "session/worksharing.h"
 
 namespace steelyard::intercept {
 
 /// What schedule(runtime) stands for in this thread's task: OMP_SCHEDULE, or what the program has set since.
 struct RunSchedule {
-  std::optional<runtime::Left> left;  ///< why such a loop is the runtime's; nothing where it is ours
+  std::optional<session::Left> left;  ///< why such a loop is the runtime's; nothing where it is ours
   std::uint64_t grain = 1;            ///< iterations that stay together
   /// Where it is the runtime's and may have been set inside of the region, of which LLVM's takes no notice: what to
   /// tell it in the place of "runtime", with the grain as the chunk. 0: nothing.
   std::int32_t call = 0;
-  runtime::Schedule schedule = runtime::Schedule::dynamic;  ///< of a loop of ours
+  session::Schedule schedule = session::Schedule::dynamic;  ///< of a loop of ours
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();

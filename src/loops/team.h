@@ -34,7 +34,7 @@
 // 6. Cancellation. A cancelled loop gives out each iteration at most once. Each thread of the team must still end it,
 //    and gets no more chunks once it sees `cancelled`, also if it begins the loop after that. A thread cancels the loop
 //    by cancel(), by end() before next() has returned false, by pass(), and by a begin() that is refused. Called loops
-//    only: a program whose compiled loops may be cancelled keeps the runtime's (runtime/worksharing.h, 5).
+//    only: a program whose compiled loops may be cancelled keeps the runtime's (session/worksharing.h, 5).
 // 7. Manners. begin() refuses another count or other bounds than the opening thread's. For a called loop, also another
 //    Loop. The threads of a compiled loop may name copies of one loop: the opening thread's Loop is planned and
 //    measured. Each of them gets the chunk with the last iteration after its other chunks, for lastprivate and linear.

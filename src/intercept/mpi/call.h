@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 // What all wrappers share. Each is transparent: where the runtime does not weigh the call, it is the MPI library's own.
 #define STEELYARD_EXPORT __attribute__((visibility("default")))
@@ -35,10 +35,10 @@ class CalledFrom {
 /// True inside of a weighed call: what the library or a callback of the program calls from there is a part of it.
 inline thread_local bool t_inside = false;
 
-inline bool weighs() { return !t_inside && runtime::weighs_this_call(); }
+inline bool weighs() { return !t_inside && session::weighs_this_call(); }
 
 /// A weighed call. Only where weighs().
-class Call : public runtime::BlockingCall {
+class Call : public session::BlockingCall {
  public:
   explicit Call(Site site) : BlockingCall(site) { t_inside = true; }
   ~Call() { t_inside = false; }

@@ -4,8 +4,8 @@
 namespace steelyard::intercept {
 namespace {
 
-using runtime::Dependence;
-using runtime::fake::notes;
+using session::Dependence;
+using session::fake::notes;
 
 /// A communicator in each of the shapes that matter, made for one test.
 struct Shape {
@@ -232,11 +232,11 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
 TEST_F(Collectives, ThatAreNotWeighedAreStillCounted) {
   const long before = notes().announcements, calls = notes().calls;
   // Only some ranks weigh: those that call from inside of a parallel region do not.
-  runtime::fake::weigh(rank_of(MPI_COMM_WORLD) % 2 == 0);
+  session::fake::weigh(rank_of(MPI_COMM_WORLD) % 2 == 0);
   const long arrived = notes().arrivals;
   int sum = 1;
   for (int i = 0; i < 10; ++i) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, shapes_[1].comm);
-  runtime::fake::weigh(true);
+  session::fake::weigh(true);
   const bool weighed = notes().calls != calls;
   EXPECT_EQ(weighed, rank_of(MPI_COMM_WORLD) % 2 == 0);
   const long counted = notes().announcements - before + notes().arrivals - arrived;

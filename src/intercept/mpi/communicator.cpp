@@ -21,7 +21,7 @@ Communicator* g_last = nullptr;
 /// What lets the MPI library advance its messages.
 class Library final : public port::Progress {
  public:
-  void progress() override { runtime::progress(); }
+  void progress() override { session::progress(); }
 };
 
 /// What delivers broadcasts and scatters, with its port to MPI.
@@ -37,7 +37,7 @@ int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
   if (communicator == g_last) g_last_handle = MPI_COMM_NULL;
   if (g_delivering) g_delivering->engine->let_go(*communicator);
-  if (communicator->on_node != nullptr) runtime::detach_communicator(communicator->on_node);
+  if (communicator->on_node != nullptr) session::detach_communicator(communicator->on_node);
   delete communicator;
   return MPI_SUCCESS;
 }
@@ -78,8 +78,8 @@ void remember_communicators(bool several_threads) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
   g_several_threads = several_threads;
   Delivering& delivering = g_delivering.emplace();
-  const collectives::Broadcasting chosen = runtime::broadcasting();
-  collectives::Engine& engine = delivering.engine.emplace(chosen, runtime::collectives_account(), delivering.library);
+  const collectives::Broadcasting chosen = session::broadcasting();
+  collectives::Engine& engine = delivering.engine.emplace(chosen, session::collectives_account(), delivering.library);
   if (chosen.on) {
     const MpiMessages& messages = delivering.messages.emplace(MPI_COMM_WORLD);
     engine.use_trees(*delivering.messages, delivering.world.emplace(messages.comm()));
@@ -124,19 +124,19 @@ Communicator* at_collective(MPI_Comm handle) {
   communicator->asked = true;
   const std::vector<int>& ranks = communicator->world_ranks;
   if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
-    communicator->on_node = runtime::attach_communicator(ranks.data(), communicator->size);
-    communicator->local_members = runtime::local_members(ranks.data(), communicator->size);
+    communicator->on_node = session::attach_communicator(ranks.data(), communicator->size);
+    communicator->local_members = session::local_members(ranks.data(), communicator->size);
     // A broadcast buffer does not reach ranks on other nodes.
     const bool reaches_all = communicator->engine->chosen().on || communicator->local_members == communicator->size;
     communicator->engine->take_in(*communicator, communicator->on_node != nullptr && reaches_all
-                                                     ? runtime::open_board(communicator->on_node)
+                                                     ? session::open_board(communicator->on_node)
                                                      : nullptr);
   }
   return communicator;
 }
 
 void note_left_to_threads(collectives::Operation operation, MPI_Comm handle) {
-  if (several_orders(handle) && handle != MPI_COMM_SELF) runtime::collectives_account().left_to_threads(operation);
+  if (several_orders(handle) && handle != MPI_COMM_SELF) session::collectives_account().left_to_threads(operation);
 }
 
 void note_left(MPI_Comm handle, const Communicator* communicator) {
@@ -153,6 +153,6 @@ int world_rank(MPI_Comm handle, int rank) {
   return world == MPI_UNDEFINED ? -1 : world;
 }
 
-void announce(const Communicator& communicator) { runtime::announce(communicator.on_node); }
+void announce(const Communicator& communicator) { session::announce(communicator.on_node); }
 
 }  // namespace steelyard::intercept

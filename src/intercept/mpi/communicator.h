@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "collectives/engine.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 namespace steelyard::intercept {
 
@@ -12,7 +12,7 @@ namespace steelyard::intercept {
 struct Communicator : collectives::Group {
   bool spans_world = false;
   bool asked = false;                              ///< on_node says what the runtime answered
-  runtime::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
+  session::CommunicatorOnNode* on_node = nullptr;  ///< where its collectives are followed
 };
 
 /// Between these two, communicators are remembered. `several_threads`: MPI_THREAD_MULTIPLE was provided.

@@ -15,7 +15,7 @@
 namespace steelyard::intercept {
 namespace {
 
-using runtime::fake::notes;
+using session::fake::notes;
 
 constexpr int kMessages = 12;
 

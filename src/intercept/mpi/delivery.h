@@ -25,20 +25,20 @@ class AnnouncedCall final : public collectives::Call {
 /// A measured call, whose waits lend this rank's cores.
 class MeasuredCall final : public collectives::Call {
  public:
-  MeasuredCall(const Communicator& communicator, runtime::BlockingCall& call)
+  MeasuredCall(const Communicator& communicator, session::BlockingCall& call)
       : collectives::Call(communicator.engine->library()), communicator_(communicator), call_(call) {}
   std::int64_t began() const override { return call_.began(); }
   std::int64_t ended() override { return call_.ended(); }
   void arrive(int root, bool waits) override {
-    const auto dependence = waits ? runtime::Dependence::root : runtime::Dependence::nobody;
-    if (communicator_.on_node != nullptr) runtime::arrive(call_, communicator_.on_node, dependence, root);
+    const auto dependence = waits ? session::Dependence::root : session::Dependence::nobody;
+    if (communicator_.on_node != nullptr) session::arrive(call_, communicator_.on_node, dependence, root);
   }
 
  private:
   bool pause() override { return call_.pause(); }
 
   const Communicator& communicator_;
-  runtime::BlockingCall& call_;
+  session::BlockingCall& call_;
 };
 
 /// The error code of an outcome, of which the communicator's error handler has been told. Nothing if the MPI library is

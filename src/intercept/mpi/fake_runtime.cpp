@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 namespace {
 
@@ -142,4 +142,4 @@ void announce(CommunicatorOnNode* communicator) {
   ++g_notes.announcements;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

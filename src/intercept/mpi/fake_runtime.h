@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 // A runtime that only notes what the wrappers tell it, and lends nothing.
-namespace steelyard::runtime::fake {
+namespace steelyard::session::fake {
 
 struct Notes {
   std::string language;
@@ -35,4 +35,4 @@ Notes& notes();
 /// What weighs_this_call() answers between start() and finish().
 void weigh(bool on);
 
-}  // namespace steelyard::runtime::fake
+}  // namespace steelyard::session::fake

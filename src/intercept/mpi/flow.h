@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "intercept/mpi/communicator.h"
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 // Whom a collective's result at this rank depends on, by MPI's definition of the data flow and by nothing more: a
 // program may rely on a broadcast's root not waiting, or on a contribution of zero elements asking nobody for anything.
@@ -11,7 +11,7 @@
 namespace steelyard::intercept {
 
 struct Flow {
-  runtime::Dependence dependence;
+  session::Dependence dependence;
   int root = 0;
 };
 
@@ -22,12 +22,12 @@ inline bool carries(MPI_Count count, MPI_Datatype type) {
 
 inline auto everybody_if(bool some) {
   return [some](const Communicator&) -> Flow {
-    return {some ? runtime::Dependence::everybody : runtime::Dependence::nobody};
+    return {some ? session::Dependence::everybody : session::Dependence::nobody};
   };
 }
 
 inline auto barrier() {
-  return [](const Communicator&) -> Flow { return {runtime::Dependence::barrier}; };
+  return [](const Communicator&) -> Flow { return {session::Dependence::barrier}; };
 }
 /// A rank needs those before it; the runtime has no name for that.
 inline auto scan() { return everybody_if(false); }
@@ -41,7 +41,7 @@ inline auto all_to_all(int count, MPI_Datatype type) {
 inline auto root_to_all(int root, MPI_Count count, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     const bool waits = c.rank != root && carries(count, type);
-    return {waits ? runtime::Dependence::root : runtime::Dependence::nobody, root};
+    return {waits ? session::Dependence::root : session::Dependence::nobody, root};
   };
 }
 
@@ -49,7 +49,7 @@ inline auto root_to_all(int root, MPI_Count count, MPI_Datatype type) {
 inline auto all_to_root(int root, int count, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     const bool waits = c.rank == root && carries(count, type);
-    return {waits ? runtime::Dependence::everybody : runtime::Dependence::nobody, root};
+    return {waits ? session::Dependence::everybody : session::Dependence::nobody, root};
   };
 }
 
@@ -69,7 +69,7 @@ inline auto each_to_all(const int* counts, MPI_Datatype type) {
 /// Gatherv: the same at the root.
 inline auto each_to_root(int root, const int* counts, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
-    if (c.rank != root) return {runtime::Dependence::nobody, root};
+    if (c.rank != root) return {session::Dependence::nobody, root};
     return {each_to_all(counts, type)(c).dependence, root};
   };
 }

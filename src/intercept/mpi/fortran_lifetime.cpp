@@ -45,7 +45,7 @@ void weigh_finalize(Site, F* ierror) {
 
 template <Name binding>
 void weigh_abort(Site, F* comm, F* code, F* ierror) {
-  runtime::aborting(*code);
+  session::aborting(*code);
   next<"mpi_abort", binding>(comm, code, ierror);
 }
 

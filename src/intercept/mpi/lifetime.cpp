@@ -33,7 +33,7 @@ void initialised(const char* language) {
   if (remembering()) return;
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
-  runtime::start(std::make_unique<MpiBootstrap>(), language);
+  session::start(std::make_unique<MpiBootstrap>(), language);
   prepare_layouts();
   remember_communicators(provided == MPI_THREAD_MULTIPLE);
   remember_windows();
@@ -46,7 +46,7 @@ void finalising() {
   forget_windows();
   forget_communicators();
   end_layouts();
-  runtime::finish();
+  session::finish();
 }
 
 }  // namespace steelyard::intercept
@@ -67,7 +67,7 @@ STEELYARD_EXPORT int MPI_Finalize() {
 }
 
 STEELYARD_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
-  steelyard::runtime::aborting(code);
+  steelyard::session::aborting(code);
   return PMPI_Abort(comm, code);
 }
 

@@ -7,7 +7,7 @@
 namespace steelyard::intercept {
 namespace {
 
-using runtime::fake::notes;
+using session::fake::notes;
 
 TEST(OtherWaits, AmongNeighboursComeOutAsTheLibrarysOwn) {
   const int size = size_of(MPI_COMM_WORLD), around = 1;

@@ -4,7 +4,7 @@
 namespace steelyard::intercept {
 namespace {
 
-using runtime::fake::notes;
+using session::fake::notes;
 
 class PointToPoint : public testing::Test {
  protected:

@@ -11,7 +11,7 @@ namespace {
 int g_key = MPI_KEYVAL_INVALID;
 
 int on_free(MPI_Win, int, void*, void*) {
-  runtime::window_freed();
+  session::window_freed();
   return MPI_SUCCESS;
 }
 
@@ -42,7 +42,7 @@ bool is_shared_memory(MPI_Win window) {
 void window_made(MPI_Win window) {
   if (is_shared_memory(window)) return;
   if (g_key == MPI_KEYVAL_INVALID || PMPI_Win_set_attr(window, g_key, &g_key) != MPI_SUCCESS) return;
-  runtime::window_made();
+  session::window_made();
 }
 
 }  // namespace steelyard::intercept

@@ -4,7 +4,7 @@
 namespace steelyard::intercept {
 namespace {
 
-using runtime::fake::notes;
+using session::fake::notes;
 
 class Windows : public testing::Test {
  protected:
@@ -40,13 +40,13 @@ TEST_F(Windows, AreAliveFromTheirMakingUntilTheyAreFreed) {
 }
 
 TEST_F(Windows, AreCountedWhereTheirMakingIsNotWeighed) {
-  runtime::fake::weigh(false);
+  session::fake::weigh(false);
   const long calls = notes().calls;
   MPI_Win window;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   EXPECT_EQ(notes().windows, 1);
   MPI_Win_free(&window);
-  runtime::fake::weigh(true);
+  session::fake::weigh(true);
   EXPECT_EQ(notes().calls, calls);
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "session/session.h"
+#include "session/state.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 namespace {
 
 constexpr std::int64_t kConsiderEvery = 1'000'000;
@@ -18,7 +18,7 @@ constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
 // The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs
 // that run the same regions on every rank.
-bool choose_source(const State& state, std::int64_t now, observe::TickSource& chosen) {
+bool choose_source(const Session& state, std::int64_t now, observe::TickSource& chosen) {
   using observe::TickSource;
   for (const TickSource source : {TickSource::step, TickSource::collective, TickSource::region}) {
     if (source == TickSource::region && now - state.start < kPatience) break;
@@ -36,7 +36,7 @@ bool choose_source(const State& state, std::int64_t now, observe::TickSource& ch
 }
 
 // For `steelyard top`.
-void show(State& state, const observe::Totals& totals, std::int64_t now) {
+void show(Session& state, const observe::Totals& totals, std::int64_t now) {
   if (state.live == nullptr) return;
   observe::LiveProcess& self = state.live->mine();
   self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program, std::memory_order_relaxed);
@@ -49,7 +49,7 @@ void show(State& state, const observe::Totals& totals, std::int64_t now) {
 
 }  // namespace
 
-void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
+void publish_tick(Session& state, observe::TickSource source, std::int64_t now) {
   if (state.ticks == nullptr) return;
   observe::Tick tick = state.activity.tick_at(now);
   tick.threads = state.cores != nullptr ? state.cores->owned() : limits().program;
@@ -60,7 +60,7 @@ void publish_tick(State& state, observe::TickSource source, std::int64_t now) {
   }
 }
 
-void consider_plans(State& state, std::int64_t now) {
+void consider_plans(Session& state, std::int64_t now) {
   if (!state.leader || state.cores == nullptr || now - state.last_consideration < kConsiderEvery) return;
   state.last_consideration = now;
   observe::TickSource source;
@@ -71,7 +71,7 @@ void consider_plans(State& state, std::int64_t now) {
   state.cores->consider(*state.ticks, source, period, state.start);
 }
 
-void sample(State& state, std::int64_t now) {
+void sample(Session& state, std::int64_t now) {
   const std::int64_t since = state.sampled.wall;
   if (now - state.start - since < kSampleEvery) return;
   const observe::Totals totals = state.activity.totals_at(now);
@@ -84,26 +84,26 @@ void sample(State& state, std::int64_t now) {
 }
 
 void wait_begins(bool quiesced) {
-  if (g_state == nullptr) return;
+  if (g_session == nullptr) return;
   if (in_region()) return barrier_begin();  // of the team; it is a thread that waits, not the process
-  if (t_primary) g_state->activity.begin_wait(base::now_ns(), quiesced);
+  if (t_primary) g_session->activity.begin_wait(base::now_ns(), quiesced);
 }
 
 void wait_ends() {
-  if (g_state == nullptr) return;
+  if (g_session == nullptr) return;
   if (in_region()) return barrier_end();
   if (!t_primary) return;
   const std::int64_t now = base::now_ns();
-  g_state->activity.end_wait(now);
-  sample(*g_state, now);
+  g_session->activity.end_wait(now);
+  sample(*g_session, now);
 }
 
 void step() {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr || !t_primary || in_region()) return;
   const std::int64_t now = base::now_ns();
   publish_tick(*state, observe::TickSource::step, now);
   consider_plans(*state, now);
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

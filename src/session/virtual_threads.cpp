@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/virtual_threads.h"
+#include "session/virtual_threads.h"
 
 #include <algorithm>
 
 #include "base/options.h"
 #include "partition/known_queries.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 namespace {
 // A chunk is to last this long (ns): some hundred times what it costs to begin one.
@@ -35,4 +35,4 @@ void learn_virtual_threads(observe::Site& site, std::int64_t busy, int cores) {
     site.division = observe::Site::Division::whole;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

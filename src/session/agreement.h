@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// What the threads of a region agree upon for each of its loops: the answer of whoever comes to the n-th first is that
 /// of all. A thread that is alone in its opinion must not take a loop elsewhere than the others. Nobody waits.
@@ -50,4 +50,4 @@ class Agreement {
   std::array<std::atomic<std::uint64_t>, kKept> said_ = {};
 };
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

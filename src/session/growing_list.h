@@ -3,7 +3,7 @@
 #include <atomic>
 #include <mutex>
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// The element of a list that only grows, made where it is not there yet. Looking takes no lock. `make` is given the
 /// first of the others, which becomes its `next`.
@@ -22,4 +22,4 @@ Element& found_or_made(std::atomic<Element*>& list, std::mutex& mutex, const Sam
   return *made;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

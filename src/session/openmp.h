@@ -5,9 +5,9 @@
 
 #include "observe/activity.h"
 
-// The OpenMP side of the Runtime. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the
+// The OpenMP side of the Session. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the
 // program; those marked (any thread) come from any, the others from the thread that the event belongs to.
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// An OpenMP runtime that reports its regions by OMPT. Its real entry points, behind our own.
 struct OpenMp {
@@ -89,4 +89,4 @@ void put_threads_back();
 /// num_threads(omp_get_max_threads()) does: such a clause says nothing, and is not to be passed on.
 bool says_nothing(int count);
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -5,12 +5,12 @@
 
 #include "loops/space.h"
 #include "observe/record.h"
-#include "runtime/worksharing.h"
+#include "session/worksharing.h"
 
 // Plain static loops whose bounds the program asks the OpenMP runtime for (clang's): their parts are fitted to what
 // each thread needed before. OpenMP promises that loops of one region with as many iterations give each thread the same
 // ones, so parts belong to a region and an iteration count, and change only between two executions of the region.
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// From now on, where the options say so.
 void rebalance_static_loops();
@@ -31,4 +31,4 @@ void static_loop_ended(Place& here);
 bool static_loops_seen();
 void add_static_loop_records(std::vector<observe::LoopRecord>& records);
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

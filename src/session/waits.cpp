@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "node/sleep.h"
-#include "runtime/runtime.h"
-#include "runtime/state.h"
-#include "runtime/worksharing.h"
+#include "session/session.h"
+#include "session/state.h"
+#include "session/worksharing.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 using base::now_ns;
 
@@ -36,9 +36,9 @@ constexpr std::int64_t kLongestSleep = 10'000'000'000;
 std::atomic<int> g_windows{0};  // those of the program that are alive
 std::atomic<bool> g_windows_seen{false};
 
-bool may_sleep(const State& state) { return state.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
+bool may_sleep(const Session& state) { return state.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
 
-bool anybody_computes(const State& state) {
+bool anybody_computes(const Session& state) {
   for (int p = 0; p < state.count; ++p) {
     if (p == state.me) continue;
     const node::Process& process = state.processes[p];
@@ -50,10 +50,10 @@ bool anybody_computes(const State& state) {
 
 }  // namespace
 
-bool weighs_this_call() { return g_state != nullptr && t_primary && !in_region(); }
+bool weighs_this_call() { return g_session != nullptr && t_primary && !in_region(); }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
-  State& state = *g_state;
+  Session& state = *g_session;
   history_ = &state.waits.at(site_);
   state.activity.enter_mpi(begin_);
   state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
@@ -67,7 +67,7 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
 }
 
 BlockingCall::~BlockingCall() {
-  State& state = *g_state;
+  Session& state = *g_session;
   if (asleep_) come_back();
   if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
   const std::int64_t now = ended();
@@ -91,7 +91,7 @@ std::int64_t BlockingCall::ended() {
 
 // Known even where the MPI library did the waiting.
 void BlockingCall::name_who_was_waited_for() {
-  const State& state = *g_state;
+  const Session& state = *g_session;
   if (everybody_) {
     const int last = state.arrivals->last(*group_);
     came_last_ = last == state.me;
@@ -105,7 +105,7 @@ void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 
 void BlockingCall::is_step_mark() {
   step_mark_ = true;
-  State& state = *g_state;
+  Session& state = *g_session;
   if (state.leader) state.collective_period.tick(site_);
   publish_tick(state, observe::TickSource::collective, begin_);
 }
@@ -114,7 +114,7 @@ void BlockingCall::is_step_mark() {
 int BlockingCall::source() const {
   if (feeder_ >= 0) return feeder_;
   if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
-  const State& state = *g_state;
+  const Session& state = *g_session;
   int process = 0;
   while (process < state.count && state.processes[process].world_rank != waited_for_) ++process;
   return process < state.count ? process : cores::Wait::kUnknown;
@@ -123,26 +123,26 @@ int BlockingCall::source() const {
 // Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes
 // as long again as it has taken.
 std::int64_t BlockingCall::expected_end(std::int64_t now) const {
-  const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_state->count;
+  const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_session->count;
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
 void BlockingCall::stay_asleep(std::int64_t now) {
   if (!asleep_) return fall_asleep(now);
-  if (g_state->lends) g_state->cores->expect_wait(now, expected_end(now));
+  if (g_session->lends) g_session->cores->expect_wait(now, expected_end(now));
 }
 
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
   step_ns_ = kFirstStep;
-  State& state = *g_state;
+  Session& state = *g_session;
   if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
   asleep_ = false;
-  State& state = *g_state;
+  Session& state = *g_session;
   if (state.lends) {
     state.activity.lent((now_ns() - asleep_since_) * state.cores->owned());
     state.cores->come_back();
@@ -152,7 +152,7 @@ void BlockingCall::come_back() {
 
 bool BlockingCall::pause() {
   const std::int64_t now = now_ns();
-  if (!may_sleep(*g_state) || now < spin_until_) {
+  if (!may_sleep(*g_session) || now < spin_until_) {
     node::relax();
     return false;
   }
@@ -163,7 +163,7 @@ bool BlockingCall::pause() {
 }
 
 void progress() {
-  if (const State* state = g_state; state != nullptr) state->bootstrap->progress();
+  if (const Session* state = g_session; state != nullptr) state->bootstrap->progress();
 }
 
 void window_made() {
@@ -174,7 +174,7 @@ bool windows_seen() { return g_windows_seen.load(std::memory_order_relaxed); }
 void window_freed() { g_windows.fetch_sub(1, std::memory_order_relaxed); }
 
 CommunicatorOnNode* attach_communicator(const int* members, int count) {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr || state->arrivals == nullptr) return nullptr;
   std::map<int, int> node_rank;
   for (int p = 0; p < state->count; ++p) node_rank[state->processes[p].world_rank] = p;
@@ -191,7 +191,7 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr) return;
   state->arrivals->forget(communicator, [&](int slot) {
     if (state->boards != nullptr) state->boards->clear(slot);
@@ -201,7 +201,7 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 namespace {
 
 // Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
-void recall_waiting(State& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
+void recall_waiting(Session& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
   const bool feeds_all =
       dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
   const auto is_last = [&] { return state.arrivals->watched(group) && state.arrivals->missing(group) < 0; };
@@ -219,7 +219,7 @@ void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group
 }  // namespace
 
 void announce(CommunicatorOnNode* communicator) {
-  State* state = g_state;
+  Session* state = g_session;
   if (state != nullptr && state->arrivals != nullptr) {
     state->arrivals->arrive(*communicator, now_ns());
     wake_and_yield(*state->arrivals, *communicator);
@@ -227,7 +227,7 @@ void announce(CommunicatorOnNode* communicator) {
 }
 
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
-  State& state = *g_state;
+  Session& state = *g_session;
   node::Arrivals::Group& group = *communicator;
   node::Arrivals& arrivals = *state.arrivals;
   // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
@@ -255,7 +255,7 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
 }
 
 void BlockingCall::await_arrivals() {
-  State& state = *g_state;
+  Session& state = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
     if (everybody_) return state.arrivals->missing(group);
@@ -293,4 +293,4 @@ void BlockingCall::await_arrivals() {
   if (asleep_) come_back();
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

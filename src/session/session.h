@@ -13,12 +13,12 @@
 #include "observe/record.h"
 #include "observe/sites.h"
 
-// The one Runtime of a process: node, observe and the capabilities that are switched on. `intercept` and the API
+// The one Session of a process: node, observe and the capabilities that are switched on. `intercept` and the API
 // translate foreign calls into the calls below and do nothing else. All are cheap no-ops before start() and after
 // finish().
-namespace steelyard::runtime {
+namespace steelyard::session {
 
-/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Runtime, prints the
+/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Session, prints the
 /// banner.
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language);
 /// Before MPI_Finalize is called. Collective over the world. Writes the run record and prints the verdict.
@@ -148,4 +148,4 @@ void tasks_ended(const observe::TasksRecord& pool);
 /// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.
 std::string inactive_reason();
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

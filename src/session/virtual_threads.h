@@ -7,7 +7,7 @@
 // Which regions run with virtual threads (loops/virtual_team.h): those with more threads than the process has cores of
 // its own. Cores that are lent come when the region has begun, and their threads wake up late: with a chunk for each
 // thread, all would wait for the last of them.
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// Before a region with `threads` threads: how many virtual ones it is to have; 0: none. With `--virtual-threads`
 /// as many for each thread, in each region that can have them. A thread alone has none.
@@ -19,4 +19,4 @@ int virtual_threads(observe::Site& site, int threads, const void* body);
 /// allocates and clears an array of its own. A region that this makes too long goes without.
 void learn_virtual_threads(observe::Site& site, std::int64_t busy, int cores);
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/openmp.h"
+#include "session/openmp.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -13,11 +13,11 @@
 #include "node/topology.h"
 #include "partition/function_names.h"
 #include "partition/known_queries.h"
-#include "runtime/state.h"
-#include "runtime/virtual_threads.h"
-#include "runtime/worksharing.h"
+#include "session/state.h"
+#include "session/virtual_threads.h"
+#include "session/worksharing.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 namespace {
 
@@ -47,7 +47,7 @@ int usable_cores() {
 
 void fix(ThreadLimits::Cause cause, std::string reason) {
   g_limits.reasons[cause] = std::move(reason);
-  if (g_state != nullptr) g_state->processes[g_state->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
+  if (g_session != nullptr) g_session->processes[g_session->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
 }
 
 void set_threads(int count) {
@@ -81,13 +81,13 @@ bool keeps_count(const observe::Site& site) {
 }
 
 // The program has loaded it after start().
-void meet_late_runtime(State& state) {
+void meet_late_runtime(Session& state) {
   decide_limits(g_gnu.load()());
   state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
 }
 
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
-bool matters(const State& state, const observe::Site& site) {
+bool matters(const Session& state, const observe::Site& site) {
   const base::Options& options = base::options();
   if (options.virtual_threads > 0 || (state.body == nullptr && options.loops_rebalance_static)) return true;
   if (state.cores == nullptr || !state.cores->problem().empty()) return false;
@@ -104,7 +104,7 @@ std::uint64_t key_of(const RegionRequest& request) {
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
-void note_fixed(State& state, observe::Site& site, std::int64_t wall) {
+void note_fixed(Session& state, observe::Site& site, std::int64_t wall) {
   const bool overridden = state.asked_threads > 0 && state.team > 1 && state.team != state.asked_threads;
   if (state.by_clause || overridden) {
     state.fixed_wall += wall;
@@ -138,7 +138,7 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
-std::vector<observe::KeptRegion> kept_regions(const State& state) {
+std::vector<observe::KeptRegion> kept_regions(const Session& state) {
   const std::string& reason = g_limits.fixed_reason();
   const bool other_reason = reason != g_limits.reasons[ThreadLimits::regions] || state.fixed_wall > state.asking_wall;
   if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
@@ -181,7 +181,7 @@ void wake_openmp() {
 }
 
 RegionTerms region_begin(const RegionRequest& request) {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr || in_region()) return {};
   if (!t_primary) {
     state->foreign_regions.store(true, std::memory_order_relaxed);  // the primary acts on it
@@ -233,7 +233,7 @@ RegionTerms region_begin(const RegionRequest& request) {
 }
 
 void region_end() {
-  State* state = g_state;
+  Session* state = g_session;
   t_cell = nullptr;
   if (state == nullptr || state->region == nullptr) return;
   const std::int64_t now = event_ns();
@@ -271,7 +271,7 @@ void region_end() {
 }
 
 void thread_begin(const ThreadCells& cells, int thread, int team) {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr) return;
   t_cell = thread < cells.count ? cells.first + thread : nullptr;
   t_region = cells.region;
@@ -285,7 +285,7 @@ namespace {
 // The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come
 // when the next one wakes it.
 observe::ThreadCell* present_cell() {
-  const State* state = g_state;
+  const Session* state = g_session;
   return state != nullptr && t_cell != nullptr && t_region == state->activity.region() ? t_cell : nullptr;
 }
 
@@ -302,7 +302,7 @@ void thread_done() {
 }
 
 bool in_region_reduced_to_one() {
-  return t_primary && in_region() && g_state != nullptr && g_state->asked_threads == 1 && g_limits.program > 1;
+  return t_primary && in_region() && g_session != nullptr && g_session->asked_threads == 1 && g_limits.program > 1;
 }
 
 void barrier_begin() {
@@ -314,31 +314,31 @@ void barrier_end() {
 }
 
 int told_max_threads(int real) {
-  if (g_state == nullptr || g_state->cores == nullptr || g_openmp.set_threads == nullptr) return real;
+  if (g_session == nullptr || g_session->cores == nullptr || g_openmp.set_threads == nullptr) return real;
   return t_primary || in_region() ? g_limits.program : real;
 }
 
 const VirtualThread* virtual_thread(const void* caller) {
-  if (t_virtual.size == 0 || t_virtual.depth != t_places.depth || g_state == nullptr) [[likely]]
+  if (t_virtual.size == 0 || t_virtual.depth != t_places.depth || g_session == nullptr) [[likely]]
     return nullptr;
-  return partition::is_proved(caller, g_state->body) ? &t_virtual : nullptr;
+  return partition::is_proved(caller, g_session->body) ? &t_virtual : nullptr;
 }
 
 void team_asked(const void* caller) {
-  if (!in_region() || g_state == nullptr || g_state->asked.load(std::memory_order_relaxed)) return;
-  const observe::Site* const site = g_state->region;
+  if (!in_region() || g_session == nullptr || g_session->asked.load(std::memory_order_relaxed)) return;
+  const observe::Site* const site = g_session->region;
   if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
   const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
-  if (looks && partition::is_proved(caller, g_state->body)) {
-    if (!g_state->divided.load(std::memory_order_relaxed)) g_state->divided.store(true, std::memory_order_relaxed);
+  if (looks && partition::is_proved(caller, g_session->body)) {
+    if (!g_session->divided.load(std::memory_order_relaxed)) g_session->divided.store(true, std::memory_order_relaxed);
     return;
   }
-  g_state->asked.store(true, std::memory_order_relaxed);
+  g_session->asked.store(true, std::memory_order_relaxed);
 }
 
 bool threads_set(int count) {
   // Another thread's call is about its own regions, which are none of ours.
-  if (!may_move() || in_region() || (g_state != nullptr && !t_primary)) return true;
+  if (!may_move() || in_region() || (g_session != nullptr && !t_primary)) return true;
   if (g_limits.natural == 0) wake_openmp();
   g_limits.program = count;
   // With two runtimes in the process, the call is for the one that was loaded first, and that may be GNU's.
@@ -360,9 +360,9 @@ void phases_begin() {
 
 bool says_nothing(int count) {
   // A count of 1 is also what gcc makes of an if clause that is false: it says that there is to be no team.
-  return g_state != nullptr && g_state->cores != nullptr && t_primary && !in_region() &&
+  return g_session != nullptr && g_session->cores != nullptr && t_primary && !in_region() &&
          (g_openmp.set_threads != nullptr || g_gnu.load(std::memory_order_relaxed) != nullptr) && count > 1 &&
          count == g_limits.program;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/runtime.h"
+#include "session/session.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -23,14 +23,14 @@
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/summary.h"
-#include "runtime/openmp.h"
-#include "runtime/state.h"
-#include "runtime/static_loops.h"
-#include "runtime/worksharing.h"
+#include "session/openmp.h"
+#include "session/state.h"
+#include "session/static_loops.h"
+#include "session/worksharing.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
-State* g_state = nullptr;
+Session* g_session = nullptr;
 constinit thread_local bool t_primary = false;
 
 namespace {
@@ -62,7 +62,7 @@ CpuUse cpu_use() {
 }
 
 // One segment for everything that the processes of a node share.
-base::Status share_memory(State& state) {
+base::Status share_memory(Session& state) {
   const int pus = static_cast<int>(state.topology.pus.size());
   // The leader's sizes rule: where the processes see different ones, none goes on.
   int sizes[2] = {state.count, pus};
@@ -93,7 +93,7 @@ base::Status share_memory(State& state) {
   return {};
 }
 
-void introduce(State& state) {
+void introduce(Session& state) {
   node::Process& self = state.processes[state.me];
   self.world_rank = state.bootstrap->rank();
   self.threads_at_start = limits().program;
@@ -105,7 +105,7 @@ void introduce(State& state) {
 }
 
 // Without shared memory a process knows of no other.
-void weigh_alone(State& state) {
+void weigh_alone(Session& state) {
   state.boards.reset();
   state.collectives.open(false);
   state.takes_every_broadcast = state.compares_broadcasts = false;
@@ -120,7 +120,7 @@ void weigh_alone(State& state) {
   introduce(state);
 }
 
-void create_cores(State& state) {
+void create_cores(Session& state) {
   const base::Options& options = base::options();
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < state.count; ++p) {
@@ -144,7 +144,7 @@ void create_cores(State& state) {
   state.lends = state.cores->lends();
 }
 
-std::string nothing_moves(const State& state) {
+std::string nothing_moves(const Session& state) {
   if (state.cores != nullptr) return state.cores->problem();
   return base::options().observe    ? "only observing (--observe)"
          : state.language == "none" ? "the program uses no MPI, so there is no other rank to exchange cores with"
@@ -152,7 +152,7 @@ std::string nothing_moves(const State& state) {
 }
 
 // For `steelyard top`.
-void open_live_board(State& state) {
+void open_live_board(Session& state) {
   observe::LiveProcess& self = state.live->mine();
   self.rank.store(state.bootstrap->rank());
   self.pid.store(getpid());
@@ -174,7 +174,7 @@ void open_live_board(State& state) {
 }
 
 /// Why lending is off where nobody has asked for that.
-std::string no_lending(const State& state) {
+std::string no_lending(const Session& state) {
   const base::Options& options = base::options();
   if (!options.lending) return "";
   if (options.wait != base::Wait::sleep) return " (--wait=poll)";
@@ -183,7 +183,7 @@ std::string no_lending(const State& state) {
   return fmt::format(" ({})", state.cores->problem());
 }
 
-void print_banner(const State& state) {
+void print_banner(const Session& state) {
   const base::Options& options = base::options();
   const int nodes = state.bootstrap->node_count();
   const int ranks = state.bootstrap->node_size();  // not state.count, which is 1 where there is no shared memory
@@ -208,7 +208,7 @@ void print_banner(const State& state) {
 // A handler may only write(2); the program's end is then what it would have been.
 void on_terminate(int signal) {
   static constexpr char kText[] = "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n";
-  if (g_state != nullptr && g_state->bootstrap->rank() == 0) {
+  if (g_session != nullptr && g_session->bootstrap->rank() == 0) {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
   }
   std::signal(signal, SIG_DFL);
@@ -224,20 +224,20 @@ std::atomic<bool> g_aborting{false};
 
 // A child of fork() is another program as far as Steelyard goes: it shares our memory and must not speak for this rank.
 void in_child() {
-  if (g_state == nullptr) return;
-  if (g_state->cores != nullptr) g_state->cores->unbind();
-  g_state = nullptr;
+  if (g_session == nullptr) return;
+  if (g_session->cores != nullptr) g_session->cores->unbind();
+  g_session = nullptr;
   t_primary = false;
   struct sigaction present = {};
   if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == on_terminate) std::signal(SIGTERM, SIG_DFL);
 }
 
 __attribute__((destructor)) void at_exit() {
-  if (g_state == nullptr || g_aborting.load()) return;
+  if (g_session == nullptr || g_aborting.load()) return;
   base::warn("this rank ended without MPI_Finalize: no run record was written");
 }
 
-std::vector<std::string> seen_at_work(const State& state) {
+std::vector<std::string> seen_at_work(const Session& state) {
   std::vector<std::string> seen;
   const observe::Totals& totals = state.activity.totals();
   if (totals.regions > 0) seen.emplace_back("OpenMP regions");
@@ -245,7 +245,7 @@ std::vector<std::string> seen_at_work(const State& state) {
   return seen;
 }
 
-std::vector<std::string> remarks(const State& state, bool tells_regions) {
+std::vector<std::string> remarks(const Session& state, bool tells_regions) {
   std::vector<std::string> list;
   const ThreadLimits& limit = limits();
   if (state.sleeps && windows_seen()) {
@@ -283,7 +283,7 @@ std::vector<std::string> remarks(const State& state, bool tells_regions) {
   return list;
 }
 
-observe::Contribution contribution(State& state, std::int64_t now) {
+observe::Contribution contribution(Session& state, std::int64_t now) {
   observe::Contribution part;
   observe::RankRecord& rank = part.rank;
   rank.rank = state.bootstrap->rank();
@@ -337,7 +337,7 @@ std::string write_record(const observe::RunRecord& record, const std::string& pa
   return {};
 }
 
-void conclude(State& state, std::vector<std::string> gathered) {
+void conclude(Session& state, std::vector<std::string> gathered) {
   std::vector<observe::Contribution> parts;
   for (std::string& bytes : gathered) {
     observe::Contribution part;
@@ -367,7 +367,7 @@ void conclude(State& state, std::vector<std::string> gathered) {
 }  // namespace
 
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<Session>();
   state->bootstrap = std::move(bootstrap);
   state->language = language;
   state->me = state->bootstrap->node_rank();
@@ -402,15 +402,15 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   state->start = now_ns();
   state->activity.start(state->start, state->cores != nullptr ? state->cores->owned() : limits().program);
   state->processes[state->me].in_mpi.store(0);
-  g_state = state.release();
+  g_session = state.release();
 }
 
 void finish() {
-  State* state = g_state;
+  Session* state = g_session;
   if (state == nullptr) return;
   put_threads_back();
   if (state->cores != nullptr) state->cores->unbind();
-  g_state = nullptr;  // from here on the program's calls go straight through
+  g_session = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
   state->processes[state->me].finished.store(1);
   if (state->cores != nullptr) state->cores->lend(now, {.until = INT64_MAX});
@@ -423,18 +423,18 @@ void finish() {
 
 // From any thread: the primary may be in the midst of a call, so the state stays.
 void aborting(int code) {
-  if (g_state == nullptr || g_aborting.exchange(true)) return;
+  if (g_session == nullptr || g_aborting.exchange(true)) return;
   base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));
 }
 
 void tasks_ended(const observe::TasksRecord& pool) {
-  if (g_state == nullptr) return;
-  if (g_state->tasks.empty()) g_state->tasks.emplace_back();
-  g_state->tasks.front() += pool;
+  if (g_session == nullptr) return;
+  if (g_session->tasks.empty()) g_session->tasks.emplace_back();
+  g_session->tasks.front() += pool;
 }
 
 std::string inactive_reason() {
-  return g_state != nullptr ? "" : "MPI_Init has not been called yet, or MPI_Finalize has";
+  return g_session != nullptr ? "" : "MPI_Init has not been called yet, or MPI_Finalize has";
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -22,10 +22,10 @@
 #include "observe/sites.h"
 #include "observe/ticks.h"
 #include "observe/timeline.h"
-#include "runtime/openmp.h"
+#include "session/openmp.h"
 
-// What the rooms of the Runtime share. Nobody outside of src/runtime includes this.
-namespace steelyard::runtime {
+// What the rooms of the Session share. Nobody outside of src/session includes this.
+namespace steelyard::session {
 
 /// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede
 /// start().
@@ -46,7 +46,7 @@ struct CpuUse {
   long preempted = 0;  ///< times that a thread had to leave its core to another
 };
 
-struct State {
+struct Session {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
   std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process is weighed alone
@@ -115,7 +115,7 @@ struct State {
 };
 
 /// Null before start() and after finish().
-extern State* g_state;
+extern Session* g_session;
 /// True in the thread that called MPI_Init.
 extern constinit thread_local bool t_primary;
 /// now_ns() for events of the calling thread that come often: by the processor's counter where that is cheaper.
@@ -126,18 +126,18 @@ bool in_region();
 ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
-std::vector<observe::KeptRegion> kept_regions(const State& state);
+std::vector<observe::KeptRegion> kept_regions(const Session& state);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
 void wake_openmp();
 
 /// Notes a phase mark of this process; at the leader, plans where there is enough to plan from.
-void publish_tick(State& state, observe::TickSource source, std::int64_t now);
-void consider_plans(State& state, std::int64_t now);
+void publish_tick(Session& state, observe::TickSource source, std::int64_t now);
+void consider_plans(Session& state, std::int64_t now);
 /// True once the program has had a window for one-sided accesses.
 bool windows_seen();
 /// Closes a sample of the timeline where the last is old enough, and lets others see how far this process is.
-void sample(State& state, std::int64_t now);
+void sample(Session& state, std::int64_t now);
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/worksharing.h"
+#include "session/worksharing.h"
 
 #include <algorithm>
 #include <deque>
@@ -12,11 +12,11 @@
 #include "loops/description.h"
 #include "loops/openmp.h"
 #include "loops/setup.h"
-#include "runtime/growing_list.h"
-#include "runtime/state.h"
-#include "runtime/static_loops.h"
+#include "session/growing_list.h"
+#include "session/state.h"
+#include "session/static_loops.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 constinit thread_local Places t_places __attribute__((tls_model("initial-exec")));
 
@@ -135,7 +135,7 @@ Region* region_made(const ThreadCells& cells) {
   if (region == nullptr) region = new Region;
   region->cells = cells;
   region->run_schedules.reset();
-  const observe::Site* const site = measured ? g_state->region : nullptr;
+  const observe::Site* const site = measured ? g_session->region : nullptr;
   region->static_loops =
       site != nullptr && site->queries == observe::Site::Queries::proved ? static_loops_of(site->address) : nullptr;
   return region;
@@ -314,4 +314,4 @@ std::vector<observe::LoopRecord> loop_records() {
   return records;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

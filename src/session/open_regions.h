@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// The records of the regions that one thread has begun and not ended, the innermost last. A thread ends its regions in
 /// the reverse order of their begins, so the record of the region that ends is known without what the OpenMP runtime
@@ -30,4 +30,4 @@ class OpenRegions {
   std::array<Record*, kKept> kept_ = {};
 };
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

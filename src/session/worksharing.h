@@ -9,8 +9,8 @@
 #include "loops/space.h"
 #include "loops/team.h"
 #include "observe/record.h"
-#include "runtime/agreement.h"
-#include "runtime/openmp.h"
+#include "session/agreement.h"
+#include "session/openmp.h"
 
 // The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and
 // loops there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team
@@ -33,7 +33,7 @@
 // 5. Cancellation. If OMP_CANCELLATION is true, all loops that ask for chunks are the runtime's. So no thread leaves a
 //    Team in the middle of a loop, and a cancelled region leaves nothing in its record to a later one. A thread that
 //    leaves a static loop early has not been measured in it.
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options
 /// say so.
@@ -139,4 +139,4 @@ inline bool next_part(Place& here, Part& part) {
   return true;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/agreement.h"
+#include "session/agreement.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 namespace {
 
 constexpr std::uint64_t kMost = (std::uint64_t{1} << Agreement::kBits) - 1;
@@ -72,4 +72,4 @@ TEST(Agreement, ThreadsThatAreSomeLoopsApartAgree) {
 }
 
 }  // namespace
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

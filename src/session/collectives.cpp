@@ -2,19 +2,19 @@
 // What broadcasts need to know of the node and of the options.
 #include <algorithm>
 
-#include "runtime/runtime.h"
-#include "runtime/state.h"
+#include "session/session.h"
+#include "session/state.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
-  const State* state = g_state;
+  const Session* state = g_session;
   if (state == nullptr || state->boards == nullptr || !communicator->sure) return nullptr;
   return state->boards->open(communicator->slot, communicator->member_of_rank);
 }
 
 int local_members(const int* members, int count) {
-  const State* state = g_state;
+  const Session* state = g_session;
   if (state == nullptr) return 1;
   int found = 0;
   for (int p = 0; p < state->count; ++p) {
@@ -25,7 +25,7 @@ int local_members(const int* members, int count) {
 
 collectives::Broadcasting broadcasting() {
   using base::CollectivesTree;
-  const State* state = g_state;
+  const Session* state = g_session;
   const base::Options& options = base::options();
   collectives::Broadcasting chosen;
   chosen.compares = state != nullptr && state->compares_broadcasts;
@@ -42,15 +42,15 @@ collectives::Broadcasting broadcasting() {
   return chosen;
 }
 
-bool takes_every_broadcast() { return g_state != nullptr && g_state->takes_every_broadcast; }
+bool takes_every_broadcast() { return g_session != nullptr && g_session->takes_every_broadcast; }
 
 void broadcast_called() {
-  if (g_state != nullptr) g_state->called_broadcasts = true;
+  if (g_session != nullptr) g_session->called_broadcasts = true;
 }
 
 collectives::Account& collectives_account() {
   static collectives::Account of_nothing;
-  return g_state != nullptr ? g_state->collectives : of_nothing;
+  return g_session != nullptr ? g_session->collectives : of_nothing;
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/static_loops.h"
+#include "session/static_loops.h"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include "base/options.h"
 #include "loops/registry.h"
 #include "loops/static_parts.h"
-#include "runtime/growing_list.h"
+#include "session/growing_list.h"
 
-namespace steelyard::runtime {
+namespace steelyard::session {
 
 /// A loop with as many iterations as the others of its Equal.
 struct StaticLoop {
@@ -187,4 +187,4 @@ void add_static_loop_records(std::vector<observe::LoopRecord>& records) {
   }
 }
 
-}  // namespace steelyard::runtime
+}  // namespace steelyard::session
