@@ -86,6 +86,7 @@ base::Status share_memory(Session& state) {
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
   if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
+  state.collectives.open(broadcasts);
   node::SharedCpuSet mask;
   const base::Status room = mask.assign(node::mask_at_start());
   if (!state.bootstrap->all_agree(sizes[1] == pus && room)) {
@@ -110,6 +111,7 @@ void introduce(Session& state) {
 // Without shared memory a process knows of no other.
 void weigh_alone(Session& state) {
   state.boards.reset();
+  state.collectives.open(false);
   state.takes_every_broadcast = state.compares_broadcasts = false;
   state.arrivals.reset();
   state.ticks.reset();
@@ -303,13 +305,13 @@ observe::Contribution contribution(Session& state, std::int64_t now) {
   rank.preempted = cpu.preempted - state.cpu_at_start.preempted;
   rank.timeline = observe::pack(state.timeline->samples());
   part.loops = loop_records();
-  rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
-  rank.scatters = delivered_of(state, collectives::Operation::scatter);
+  rank.broadcasts = state.collectives.of(collectives::Operation::broadcast);
+  rank.scatters = state.collectives.of(collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
   part.kept_regions = kept_regions(state);
   part.remarks = remarks(state, !part.kept_regions.empty());
   part.tasks = state.tasks;
-  part.trees = state.trees;
+  part.trees = state.collectives.trees();
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
   if (!state.leader) return part;
   observe::NodeRecord node;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/options.h"
+#include "collectives/account.h"
 #include "collectives/board.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
@@ -15,7 +16,6 @@
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
-#include "observe/broadcasts.h"
 #include "observe/live.h"
 #include "observe/phases.h"
 #include "observe/record.h"
@@ -46,19 +46,6 @@ struct CpuUse {
   long preempted = 0;  ///< times that a thread had to leave its core to another
 };
 
-/// What is noted of broadcasts, or of scatters.
-struct Delivered {
-  /// As few sums as a mean and its noise need.
-  struct Waits {
-    long count = 0;
-    double sum = 0;  ///< s
-    double squares = 0;
-  };
-  observe::Broadcasts counts;
-  std::atomic<long> left_to_threads = 0;  ///< under MPI_THREAD_MULTIPLE
-  Waits shared, library;
-};
-
 struct Session {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::int64_t start = 0;
@@ -71,11 +58,10 @@ struct Session {
   std::unique_ptr<node::Arrivals> arrivals;
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;               // with the MPI library's own
-  bool plants_trees = false;                      // for broadcasts between nodes
-  bool called_broadcasts = false;                 // some by Steelyard's name
-  Delivered delivered[collectives::kOperations];  // by collectives::Operation
-  std::vector<observe::Tree> trees;
+  bool compares_broadcasts = false;  // with the MPI library's own
+  bool plants_trees = false;         // for broadcasts between nodes
+  bool called_broadcasts = false;    // some by Steelyard's name
+  collectives::Account collectives;  // what became of broadcasts and scatters
   std::unique_ptr<observe::TickBoard> ticks;
   std::unique_ptr<observe::LiveBoard> live;  // what `steelyard top` sees; null where there is no segment
   std::int64_t last_decisions_shown = 0;
@@ -127,9 +113,6 @@ struct Session {
   std::string started;  // ISO 8601, UTC
   CpuUse cpu_at_start;
 };
-
-/// For the record.
-observe::Broadcasts delivered_of(const Session& state, collectives::Operation operation);
 
 /// Null before start() and after finish().
 extern Session* g_session;

@@ -2,8 +2,10 @@
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
 #include <algorithm>
 #include <atomic>
+#include <span>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "session/worksharing.h"
@@ -168,21 +170,20 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
   std::map<int, int> node_rank;
   for (int p = 0; p < state->count; ++p) node_rank[state->processes[p].world_rank] = p;
   std::vector<int> local, by_rank;
-  std::uint64_t hash = 1469598103934665603ULL;
   for (int i = 0; i < count; ++i) {
-    hash = (hash ^ static_cast<std::uint64_t>(members[i])) * 1099511628211ULL;
     const auto found = node_rank.find(members[i]);
     by_rank.push_back(found == node_rank.end() ? -1 : found->second);
     if (found != node_rank.end()) local.push_back(found->second);
   }
   if (local.size() < 2) return nullptr;
-  return reinterpret_cast<CommunicatorOnNode*>(state->arrivals->follow(hash, std::move(local), std::move(by_rank)));
+  const std::span all(members, static_cast<std::size_t>(count));
+  return state->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
   Session* state = g_session;
   if (state == nullptr) return;
-  state->arrivals->forget(reinterpret_cast<node::Arrivals::Group*>(communicator), [&](int slot) {
+  state->arrivals->forget(communicator, [&](int slot) {
     if (state->boards != nullptr) state->boards->clear(slot);
   });
 }
@@ -201,15 +202,14 @@ void recall_waiting(Session& state, const node::Arrivals::Group& group) {
 void announce(CommunicatorOnNode* communicator) {
   Session* state = g_session;
   if (state != nullptr && state->arrivals != nullptr) {
-    node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
-    state->arrivals->arrive(group, now_ns());
-    if (state->arrivals->wake(group)) wait::yield();
+    state->arrivals->arrive(*communicator, now_ns());
+    if (state->arrivals->wake(*communicator)) wait::yield();
   }
 }
 
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   Session& state = *g_session;
-  node::Arrivals::Group& group = *reinterpret_cast<node::Arrivals::Group*>(communicator);
+  node::Arrivals::Group& group = *communicator;
   node::Arrivals& arrivals = *state.arrivals;
   const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
   call.group_ = &group;

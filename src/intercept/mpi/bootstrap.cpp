@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/bootstrap.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -10,6 +8,7 @@
 #include "node/identity.h"
 #define STEELYARD_MPI_FUNCTION(name) PMPI_##name
 #include "steelyard/detail/nodes_mpi.h"
+#include "wait/sleep.h"
 
 namespace steelyard::intercept {
 
@@ -21,7 +20,7 @@ constexpr int kNever = 2;
 // A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for
 // a whole time slice: at start and end that would be seconds.
 void complete(MPI_Request request) {
-  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) sched_yield();
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }
 
 /// True if all ranks surely run on one node. Collective.
@@ -100,7 +99,7 @@ std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   for (int source = 1; source < size_; ++source) {
     MPI_Status status;
     int count = 0;
-    for (int here = 0; PMPI_Iprobe(source, kGather, world_, &here, &status), here == 0;) sched_yield();
+    for (int here = 0; PMPI_Iprobe(source, kGather, world_, &here, &status), here == 0;) wait::yield();
     PMPI_Get_count(&status, MPI_BYTE, &count);
     std::string& part = all[static_cast<std::size_t>(source)];
     part.resize(static_cast<std::size_t>(count));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +7,13 @@
 #include <vector>
 
 #include "collectives/board.h"
+#include "collectives/call.h"
 #include "collectives/policy.h"
-#include "intercept/mpi/post.h"
-#include "intercept/mpi/turns.h"
+#include "collectives/post.h"
+#include "port/agreement.h"
+#include "port/messages.h"
 
-namespace steelyard::intercept {
+namespace steelyard::collectives {
 
 /// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
 /// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until
@@ -25,10 +25,9 @@ class Tree {
   /// the length.
   static constexpr std::size_t kMostBytes = 1U << 20;
 
-  /// Collective over `comm`, whose ranks are `world_ranks` to the post. `node`: of this rank; `ready`: it can take
-  /// part.
-  Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bool ready,
-       const collectives::Settings& settings, bool may_leave_to_library);
+  /// Collective over `ranks`, which are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
+  Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int node, bool ready, const Settings& settings,
+       bool may_leave_to_library);
   /// Waits until its messages are through: not while receivers may be on their way to them.
   ~Tree();
   Tree(const Tree&) = delete;
@@ -63,23 +62,23 @@ class Tree {
   bool plans() const { return number_ >= plan_at_; }
   /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
   /// plans.
-  Head begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals, std::vector<int>& note);
+  Head begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note);
   /// The others': waits for it. `came`: when this rank did.
-  Head receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns);
+  Head receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call);
   /// How late it was: its call after the data could have been here, ns.
   std::int64_t late() const { return late_; }
   /// Then the row of `head.total()` bytes, for all but the root.
-  void receive_row(const Head& head, int root, char* row, Turns& turns);
-  void send(const Head& head, int root, const char* row, Turns& turns);
+  void receive_row(const Head& head, int root, char* row, Call& call);
+  void send(const Head& head, int root, const char* row, Call& call);
   /// Waits until `row` may be written again. A short row has been copied, and is on its way however late a receiver is.
-  void finish(Turns& turns);
+  void finish(Call& call);
 
   /// Every rank, with the note of a broadcast, if it had one.
   void learn(const char* note, std::size_t bytes);
 
   /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one,
   /// on which its ranks note what they wait.
-  void compare(const collectives::Board* board);
+  void compare(const Board* board);
   /// Without a board: in a broadcast that counts.
   void waited(int which, bool by_tree, std::int64_t ns);
   /// A leader, after a broadcast that counts.
@@ -92,8 +91,8 @@ class Tree {
   bool is_quiet();
 
   /// To and from a rank of this node, where shared memory ran out.
-  void hand_over(int rank, const char* row, std::size_t bytes, Turns& turns);
-  void be_handed(int leader, char* row, std::size_t bytes, Turns& turns);
+  void hand_over(int rank, const char* row, std::size_t bytes, Call& call);
+  void be_handed(int leader, char* row, std::size_t bytes, Call& call);
 
  private:
   // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
@@ -105,39 +104,38 @@ class Tree {
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
   struct Told {
-    Told(const collectives::Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
-    collectives::Reporter reporter;
+    Told(const Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
+    Reporter reporter;
     bool successor = false;
     bool others;
   };
   struct Sending {
     Report report;
-    MPI_Request request = MPI_REQUEST_NULL;
+    port::Request request;
   };
   struct Compared {
-    collectives::Waits library, by_tree;
+    Waits library, by_tree;
   };
-  using AllCompared = std::array<Compared, collectives::SizeClasses::kClasses>;
+  using AllCompared = std::array<Compared, SizeClasses::kClasses>;
   struct Outgoing {
     std::vector<char> packet;
-    std::vector<MPI_Request> sends;
+    std::vector<port::Request> sends;
   };
-  void wait(std::vector<MPI_Request>& requests, Turns& turns);
-  void wait(MPI_Request& request, Turns& turns);
-  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
-               const collectives::Board::Arrivals& arrivals);
-  bool is_late(const collectives::Board::Arrivals& arrivals) const;
+  void wait(std::vector<port::Request>& requests, Call& call);
+  void wait(port::Request& request, Call& call);
+  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals);
+  bool is_late(const Board::Arrivals& arrivals) const;
   bool anybody_late() const;
   Compared waits_here(int which) const;
   Compared waits_of_all(int which) const;
   std::vector<int> next_leaders() const;
   int parent(int root) const;
   int to_post(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
-  int tag(Post::Kind kind) const { return Post::tag(tree_, kind); }
-  void receive_from(int rank, Post::Kind kind, char* at, std::size_t bytes, Turns& turns);
+  int context(Post::Kind kind) const { return Post::context(tree_, kind); }
+  void receive_from(int rank, Post::Kind kind, char* at, std::size_t bytes, Call& call);
 
   Post& post_;
-  MPI_Comm comm_;
+  port::Messages& messages_;
   std::vector<int> world_ranks_;  // by rank
   std::int64_t tree_ = 0;         // its number
   int rank_ = 0;
@@ -148,9 +146,9 @@ class Tree {
   bool usable_ = false;
   bool may_leave_to_library_;
 
-  collectives::Settings settings_;
-  collectives::VirtualRanks table_;
-  collectives::Optimiser optimiser_;
+  Settings settings_;
+  VirtualRanks table_;
+  Optimiser optimiser_;
   std::map<int, Told> told_;           // by root: each is told of its own broadcasts
   std::vector<int> successors_;        // by node: who is said to come earlier than its leader; or -1
   std::vector<bool> others_;           // by node: see Report
@@ -160,18 +158,18 @@ class Tree {
 
   std::vector<char> packet_;  // received last
   std::vector<Outgoing> outgoing_;
-  std::size_t sent_ = 0;            // packets so far
-  std::vector<MPI_Request> sends_;  // of a row
+  std::size_t sent_ = 0;              // packets so far
+  std::vector<port::Request> sends_;  // of a row
   Sending lateness_, waits_;
   bool follows_ = false;  // this node had another leader before
   std::int64_t late_ = 0;
 
   bool compares_ = false;
-  const collectives::Board* board_ = nullptr;
-  collectives::SizeClasses classes_ = {};                             // at a root
-  std::vector<AllCompared> known_;                                    // by node, as they have told
-  AllCompared own_ = {};                                              // where there is no board
-  std::array<int, collectives::SizeClasses::kClasses> counted_ = {};  // over the tree
+  const Board* board_ = nullptr;
+  SizeClasses classes_ = {};                             // at a root
+  std::vector<AllCompared> known_;                       // by node, as they have told
+  AllCompared own_ = {};                                 // where there is no board
+  std::array<int, SizeClasses::kClasses> counted_ = {};  // over the tree
 };
 
-}  // namespace steelyard::intercept
+}  // namespace steelyard::collectives

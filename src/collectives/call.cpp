@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "intercept/mpi/turns.h"
+#include "collectives/call.h"
 
-#include "base/clock.h"
-#include "intercept/mpi/call.h"
 #include "wait/back_off.h"
 
-namespace steelyard::intercept {
+namespace steelyard::collectives {
 namespace {
 
-constexpr int kProgress = 32;  // of those that spin; a message in pieces needs a look for each of them
+constexpr int kProgress = 32;  // turns of a spin; a message in pieces needs one for each of them
 constexpr int kYield = 256;    // there may be more ranks than cores, and a call that must poll
 
 }  // namespace
 
-void Turns::next() {
+void Call::turn() {
   ++turns_;
   if (turns_ % kYield == 0) wait::yield();
-  if (pause() || turns_ % kProgress == 0) session::progress();
+  if (pause() || turns_ % kProgress == 0) library_.progress();
 }
 
-bool Turns::pause() {
-  if (call_ != nullptr) return call_->pause();
+bool Call::pause() {
   const std::int64_t now = base::now_ns();
   if (begin_ == 0) begin_ = now;
   const std::int64_t waited = now - begin_;
@@ -32,4 +29,4 @@ bool Turns::pause() {
   return true;
 }
 
-}  // namespace steelyard::intercept
+}  // namespace steelyard::collectives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "intercept/mpi/tree.h"
+#include "collectives/tree.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,18 +8,12 @@
 
 #include "base/clock.h"
 
-namespace steelyard::intercept {
+namespace steelyard::collectives {
 namespace {
 
 using Kind = Post::Kind;
 
 constexpr std::int64_t kWaited = 5000;  // ns: less is what it takes to look
-
-bool is_free(MPI_Request& request) {
-  int done = 1;
-  if (request != MPI_REQUEST_NULL) PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  return done != 0;
-}
 
 }  // namespace
 
@@ -30,10 +24,10 @@ struct Tree::Packet {
   char row[kSize - sizeof(Head)];
 };
 
-Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bool ready,
-           const collectives::Settings& settings, bool may_leave_to_library)
+Tree::Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int node, bool ready,
+           const Settings& settings, bool may_leave_to_library)
     : post_(post),
-      comm_(post.comm()),
+      messages_(post.messages()),
       world_ranks_(std::move(world_ranks)),
       may_leave_to_library_(may_leave_to_library),
       settings_(settings),
@@ -42,14 +36,14 @@ Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bo
       plan_at_(settings.every),
       packet_(sizeof(Packet)),
       outgoing_(kOnTheirWay) {
-  PMPI_Comm_rank(comm, &rank_);
+  rank_ = ranks.rank();
   struct Member {
     std::int64_t node, ready, number;
   };
   const Member mine{node, ready ? 1 : 0, post.next_number()};
   std::vector<Member> all(world_ranks_.size());
   constexpr int kWords = sizeof(Member) / sizeof(std::int64_t);
-  PMPI_Allgather(&mine, kWords, MPI_INT64_T, all.data(), kWords, MPI_INT64_T, comm);
+  ranks.gather(&mine.node, kWords, &all.data()->node);
   std::map<int, int> index;
   usable_ = true;
   for (int rank = 0; rank < static_cast<int>(all.size()); ++rank) {
@@ -64,8 +58,8 @@ Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bo
   }
   node_ = node_of_[static_cast<std::size_t>(rank_)];
   const int nodes = static_cast<int>(leaders_.size());
-  table_ = collectives::VirtualRanks(nodes);
-  optimiser_ = collectives::Optimiser(nodes, settings);
+  table_ = VirtualRanks(nodes);
+  optimiser_ = Optimiser(nodes, settings);
   successors_.assign(leaders_.size(), -1);
   others_.assign(leaders_.size(), false);
   usable_ = usable_ && !post.is_too_high(tree_);
@@ -76,10 +70,11 @@ Tree::Tree(MPI_Comm comm, Post& post, std::vector<int> world_ranks, int node, bo
 
 Tree::~Tree() {
   end();
-  PMPI_Wait(&lateness_.request, MPI_STATUS_IGNORE);
-  PMPI_Wait(&waits_.request, MPI_STATUS_IGNORE);
-  for (Outgoing& out : outgoing_)
-    PMPI_Waitall(static_cast<int>(out.sends.size()), out.sends.data(), MPI_STATUSES_IGNORE);
+  messages_.wait(lateness_.request);
+  messages_.wait(waits_.request);
+  for (Outgoing& out : outgoing_) {
+    for (port::Request& send : out.sends) messages_.wait(send);
+  }
 }
 
 void Tree::end() {
@@ -87,12 +82,9 @@ void Tree::end() {
 }
 
 bool Tree::is_quiet() {
-  const auto is_sent = [](Outgoing& out) {
-    int done = 0;
-    PMPI_Testall(static_cast<int>(out.sends.size()), out.sends.data(), &done, MPI_STATUSES_IGNORE);
-    return done != 0;
-  };
-  return is_free(lateness_.request) && is_free(waits_.request) && std::ranges::all_of(outgoing_, is_sent);
+  const auto is_sent = [this](Outgoing& out) { return messages_.are_done(out.sends); };
+  return messages_.is_done(lateness_.request) && messages_.is_done(waits_.request) &&
+         std::ranges::all_of(outgoing_, is_sent);
 }
 
 int Tree::leader(int root) const {
@@ -107,12 +99,11 @@ std::vector<int> Tree::order() const {
 
 int Tree::parent(int root) const {
   const int root_node = node_of_[static_cast<std::size_t>(root)];
-  const int node = table_.rank(collectives::tree::parent(table_.position(node_, root_node)), root_node);
+  const int node = table_.rank(tree::parent(table_.position(node_, root_node)), root_node);
   return node == root_node ? root : leaders_[static_cast<std::size_t>(node)];
 }
 
-Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::Board::Arrivals& arrivals,
-                       std::vector<int>& note) {
+Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note) {
   note.clear();
   post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
   Head head{.bytes = bytes, .since = now, .by_library = bytes > kMostBytes};
@@ -123,7 +114,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
     if (idle) head.left = share_;
     share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
     if (head.by_library) return head;
-    const collectives::Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
+    const Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
     note = {idle ? 1 : plan.next};
     if (plan.changed || leaders != leaders_) {
       const std::vector<int>& table = plan.changed ? plan.ranks : table_.ranks();
@@ -131,9 +122,9 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
       note.insert(note.end(), leaders.begin(), leaders.end());
     }
   } else if (compares_ && !head.by_library && anybody_late()) {
-    const int which = collectives::SizeClasses::of(collectives::Operation::broadcast, bytes);
+    const int which = SizeClasses::of(Operation::broadcast, bytes);
     const Compared seen = classes_.asks(which) ? waits_of_all(which) : Compared();
-    const collectives::Comparison::Next next = classes_.next(which, seen.library, seen.by_tree, now);
+    const Comparison::Next next = classes_.next(which, seen.library, seen.by_tree, now);
     head.by_library = !next.by_board;
     head.counted = next.counted;
     head.which = static_cast<std::int8_t>(which);
@@ -143,35 +134,34 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const collectives::B
   return head;
 }
 
-Tree::Head Tree::receive(int root, std::int64_t came, const collectives::Board::Arrivals& arrivals, Turns& turns) {
-  receive_from(parent(root), Kind::head, packet_.data(), sizeof(Packet), turns);
+Tree::Head Tree::receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call) {
+  receive_from(parent(root), Kind::head, packet_.data(), sizeof(Packet), call);
   Head head;
   std::memcpy(&head, packet_.data(), sizeof head);
   measure(root, came, base::now_ns(), head.since, arrivals);
   return head;
 }
 
-void Tree::receive_row(const Head& head, int root, char* row, Turns& turns) {
+void Tree::receive_row(const Head& head, int root, char* row, Call& call) {
   if (head.total() <= sizeof(Packet::row)) {
     std::memcpy(row, packet_.data() + offsetof(Packet, row), head.total());
     return;
   }
-  receive_from(parent(root), Kind::row, row, head.total(), turns);
+  receive_from(parent(root), Kind::row, row, head.total(), call);
 }
 
-void Tree::receive_from(int rank, Kind kind, char* at, std::size_t bytes, Turns& turns) {
-  MPI_Request request;
-  PMPI_Irecv(at, static_cast<int>(bytes), MPI_BYTE, to_post(rank), tag(kind), comm_, &request);
-  wait(request, turns);
+void Tree::receive_from(int rank, Kind kind, char* at, std::size_t bytes, Call& call) {
+  port::Request request = messages_.receive(to_post(rank), context(kind), at, bytes);
+  wait(request, call);
 }
 
 // The table is that of before the note, at all ranks.
-void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
+void Tree::send(const Head& head, int root, const char* row, Call& call) {
   const int root_node = node_of_[static_cast<std::size_t>(root)];
-  const std::vector<int> children = collectives::tree::children(table_.position(node_, root_node), table_.size());
+  const std::vector<int> children = tree::children(table_.position(node_, root_node), table_.size());
   if (children.empty()) return;
   Outgoing& out = outgoing_[sent_++ % kOnTheirWay];
-  wait(out.sends, turns);
+  wait(out.sends, call);
   const bool is_short = head.total() <= sizeof(Packet::row);
   const std::size_t bytes = offsetof(Packet, row) + (is_short ? head.total() : 0);
   out.packet.resize(bytes);
@@ -179,14 +169,13 @@ void Tree::send(const Head& head, int root, const char* row, Turns& turns) {
   if (bytes > offsetof(Packet, row)) std::memcpy(out.packet.data() + offsetof(Packet, row), row, head.total());
   for (const int child : children) {
     const int to = to_post(leaders_[static_cast<std::size_t>(table_.rank(child, root_node))]);
-    PMPI_Isend(out.packet.data(), static_cast<int>(bytes), MPI_BYTE, to, tag(Kind::head), comm_,
-               &out.sends.emplace_back());
+    out.sends.push_back(messages_.send(to, context(Kind::head), out.packet.data(), bytes));
     if (is_short) continue;
-    PMPI_Isend(row, static_cast<int>(head.total()), MPI_BYTE, to, tag(Kind::row), comm_, &sends_.emplace_back());
+    sends_.push_back(messages_.send(to, context(Kind::row), row, head.total()));
   }
 }
 
-void Tree::finish(Turns& turns) { wait(sends_, turns); }
+void Tree::finish(Call& call) { wait(sends_, call); }
 
 void Tree::learn(const char* note, std::size_t bytes) {
   if (bytes < sizeof(int)) return;
@@ -196,7 +185,7 @@ void Tree::learn(const char* note, std::size_t bytes) {
   if (words.size() == 1) return;
   const auto leaders = words.begin() + 1 + table_.size();
   table_.assign({words.begin() + 1, leaders});
-  // What every root knows of a new leader: that it comes in time, until it says otherwise, and that somebody else is
+  // What every root knows of a new leader: that it is on time, until it tells otherwise, and that another rank is
   // late.
   for (std::size_t node = 0; node < leaders_.size(); ++node) {
     const int leader = *(leaders + static_cast<std::ptrdiff_t>(node));
@@ -211,43 +200,37 @@ void Tree::learn(const char* note, std::size_t bytes) {
   }
 }
 
-void Tree::hand_over(int rank, const char* row, std::size_t bytes, Turns& turns) {
-  MPI_Request request;
-  PMPI_Isend(row, static_cast<int>(bytes), MPI_BYTE, to_post(rank), tag(Kind::local), comm_, &request);
-  wait(request, turns);
+void Tree::hand_over(int rank, const char* row, std::size_t bytes, Call& call) {
+  port::Request request = messages_.send(to_post(rank), context(Kind::local), row, bytes);
+  wait(request, call);
 }
 
-void Tree::be_handed(int leader, char* row, std::size_t bytes, Turns& turns) {
-  receive_from(leader, Kind::local, row, bytes, turns);
+void Tree::be_handed(int leader, char* row, std::size_t bytes, Call& call) {
+  receive_from(leader, Kind::local, row, bytes, call);
 }
 
-void Tree::wait(std::vector<MPI_Request>& requests, Turns& turns) {
-  for (MPI_Request& request : requests) wait(request, turns);
+void Tree::wait(std::vector<port::Request>& requests, Call& call) {
+  for (port::Request& request : requests) wait(request, call);
   requests.clear();
 }
 
-void Tree::wait(MPI_Request& request, Turns& turns) {
-  for (int done = 0;;) {
-    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
-    turns.next();
-  }
+void Tree::wait(port::Request& request, Call& call) {
+  while (!messages_.is_done(request)) call.turn();
 }
 
 // The data could have been here when the root had sent them: that is when it came, by our clock.
-void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since,
-                   const collectives::Board::Arrivals& arrivals) {
-  collectives::ClockOffset& clock = post_.clock(to_post(root));
+void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals) {
+  ClockOffset& clock = post_.clock(to_post(root));
   clock.heard(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
   Told& told = told_.try_emplace(root, settings_, follows_).first->second;
   const bool news = told.reporter.measured({got - came, late_});
   const std::int64_t value = told.reporter.value();
-  const bool has_successor = settings_.policy == collectives::Policy::sort && value > settings_.threshold &&
+  const bool has_successor = settings_.policy == Policy::sort && value > settings_.threshold &&
                              arrivals.early > std::max(settings_.threshold, value / 4);
   const bool others = is_late(arrivals);
   if (!news && others == told.others && has_successor == told.successor) return;
-  if (!is_free(lateness_.request)) return;  // the next will be told
+  if (!messages_.is_done(lateness_.request)) return;  // the next will be told
   told.reporter.told();
   told.successor = has_successor;
   told.others = others;
@@ -255,7 +238,7 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   post_.send(lateness_.report, to_post(root), lateness_.request);
 }
 
-bool Tree::is_late(const collectives::Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
+bool Tree::is_late(const Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
 
 void Tree::told(const Report& report) {
   const auto node = static_cast<std::size_t>(node_of_[static_cast<std::size_t>(report.leader)]);
@@ -274,17 +257,17 @@ bool Tree::anybody_late() const {
          std::ranges::any_of(successors_, [](int rank) { return rank >= 0; });
 }
 
-void Tree::compare(const collectives::Board* board) {
+void Tree::compare(const Board* board) {
   compares_ = true;
   board_ = board;
   known_.resize(leaders_.size());
-  // Somebody is late when they are compared: that the tree is better then is likely.
+  // A rank is late when they are compared: the tree is probably better then.
   classes_.begin_by_board();
 }
 
 void Tree::waited(int which, bool by_tree, std::int64_t ns) {
   Compared& own = own_[static_cast<std::size_t>(which)];
-  collectives::Waits& waits = by_tree ? own.by_tree : own.library;
+  Waits& waits = by_tree ? own.by_tree : own.library;
   waits += {.ns = std::max<std::int64_t>(0, ns), .count = 1};
 }
 
@@ -309,7 +292,7 @@ Tree::Compared Tree::waits_of_all(int which) const {
 void Tree::tell_waits(int root, int which, bool by_tree) {
   if (root == rank_ || !compares_) return;
   if (by_tree && ++counted_[static_cast<std::size_t>(which)] % kTellEvery != 0) return;
-  if (!is_free(waits_.request)) return;
+  if (!messages_.is_done(waits_.request)) return;
   const Compared here = waits_here(which);
   waits_.report = {.tree = tree_, .leader = rank_, .which = which, .library = here.library, .by_tree = here.by_tree};
   post_.send(waits_.report, to_post(root), waits_.request);
@@ -324,4 +307,4 @@ std::vector<int> Tree::next_leaders() const {
   return leaders;
 }
 
-}  // namespace steelyard::intercept
+}  // namespace steelyard::collectives
