@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree of src/intercept/mpi itself, on the ranks of a simulated machine:
+// The tree of src/collectives itself, on the ranks of a simulated machine:
 //   smpirun -np N collectives_smpi PATTERN BYTES ROUNDS MICROSECONDS steelyard|library [name=value ...]
-// Before each broadcast ranks come late by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast by
-// rank and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME
-// says. Inside a node there is a model of the shared memory: the leader puts the data up, each takes them at a core's
-// pace.
+// Before each broadcast ranks are delayed by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast
+// by rank and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME
+// says. Inside a node there is a model of the shared memory: the leader publishes the data, and each rank takes them at
+// a core's pace.
 #include <mpi.h>
 #include <time.h>
 
@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "intercept/mpi/tree.h"
+#include "collectives/call.h"
+#include "collectives/tree.h"
+#include "intercept/mpi/port.h"
 #include "progress.h"
 
 using namespace steelyard;
@@ -51,15 +53,36 @@ struct Board {
   std::map<int, double> came;  // by rank: after that, smoothed
   simgrid::s4u::MutexPtr mutex = simgrid::s4u::Mutex::create();
   simgrid::s4u::ConditionVariablePtr is_there = simgrid::s4u::ConditionVariable::create();
-  intercept::Tree::Head head;
+  collectives::Tree::Head head;
   std::vector<char> row;
+};
+
+/// Advances its messages by itself.
+class Library final : public port::Progress {
+ public:
+  void progress() override {}
+};
+
+/// Time passes while a rank waits.
+class PassingCall final : public collectives::Call {
+ public:
+  using Call::Call;
+
+ private:
+  bool pause() override {
+    pass(std::min(1000.0 * ++pauses_, 5000.0));
+    return false;
+  }
+  int pauses_ = 0;
 };
 
 class Steelyard {
  public:
   Steelyard(int node, const collectives::Settings& settings)
-      : post_(MPI_COMM_WORLD),
-        tree_(MPI_COMM_WORLD, post_, all_ranks(), node, true, settings, word("policy", "sort") == "sort") {
+      : messages_(MPI_COMM_WORLD),
+        ranks_(messages_.comm()),
+        post_(messages_, ranks_),
+        tree_(ranks_, post_, all_ranks(), node, true, settings, word("policy", "sort") == "sort") {
     Board* boards = g_rank == 0 ? new Board[static_cast<std::size_t>(g_size)] : nullptr;
     MPI_Bcast(&boards, sizeof boards, MPI_BYTE, 0, MPI_COMM_WORLD);
     board_ = boards + node;
@@ -74,9 +97,9 @@ class Steelyard {
     tree_.next();
     ++number_;
     const std::int64_t came = base::now_ns();
-    intercept::Turns turns(nullptr);
+    PassingCall call(library_);
     if (tree_.leader(root) == g_rank) {
-      lead(data, root, came, turns);
+      lead(data, root, came, call);
     } else {
       wait_for_notice();
       note_arrival(came);
@@ -127,30 +150,33 @@ class Steelyard {
     return found;
   }
 
-  void lead(std::vector<char>& data, int root, std::int64_t came, intercept::Turns& turns) {
+  void lead(std::vector<char>& data, int root, std::int64_t came, collectives::Call& call) {
     std::vector<int> note;
     Board& board = *board_;
-    board.head = root == g_rank ? tree_.begin(data.size(), came, arrivals(), note)
-                                : tree_.receive(root, came, arrivals(), turns);
+    board.head =
+        root == g_rank ? tree_.begin(data.size(), came, arrivals(), note) : tree_.receive(root, came, arrivals(), call);
     board.row.resize(board.head.total());
     if (root == g_rank) {
       std::copy(data.begin(), data.end(), board.row.begin());
       std::memcpy(board.row.data() + board.head.bytes, note.data(), board.head.note);
       pass(static_cast<double>(data.size()) / kBytesPerNs);
     } else {
-      tree_.receive_row(board.head, root, board.row.data(), turns);
+      tree_.receive_row(board.head, root, board.row.data(), call);
     }
     board.since = base::now_ns();
     put_up_notice();
     note_arrival(came);
-    tree_.send(board.head, root, board.row.data(), turns);
+    tree_.send(board.head, root, board.row.data(), call);
     if (root != g_rank) take(data);
-    tree_.finish(turns);
+    tree_.finish(call);
     tree_.learn(board.row.data() + board.head.bytes, board.head.note);
   }
 
-  intercept::Post post_;
-  intercept::Tree tree_;
+  Library library_;
+  intercept::MpiMessages messages_;
+  intercept::MpiExchange ranks_;
+  collectives::Post post_;
+  collectives::Tree tree_;
   Board* board_ = nullptr;
   std::int64_t number_ = 0;
   std::uint32_t left_ = 0;
@@ -165,7 +191,7 @@ unsigned hash(unsigned a, unsigned b) {
 
 double load(const std::string& pattern, int round, double us) {
   if (pattern == "late") return g_rank == std::atoi(word("rank", "1").c_str()) ? us : 0;
-  if (g_rank == 0) return 0;  // for the root all must wait, whoever broadcasts
+  if (g_rank == 0) return 0;  // all ranks must wait for the root, with any library
   if (pattern == "persistent") return us * (hash(static_cast<unsigned>(g_rank), 0) % 1000) / 1000;
   if (pattern == "transient") {
     return us * (hash(static_cast<unsigned>(g_rank), static_cast<unsigned>(round) + 1) % 1000) / 1000;
@@ -180,11 +206,6 @@ double mean_of_all(double mine) {
 }
 
 }  // namespace
-
-// Time passes while somebody waits.
-namespace steelyard::intercept {
-void Turns::next() { pass(std::min(1000.0 * ++turns_, 5000.0)); }
-}  // namespace steelyard::intercept
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

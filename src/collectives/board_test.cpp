@@ -2,45 +2,17 @@
 #include "collectives/board.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <random>
 #include <thread>
 
+#include "collectives/played_node.h"
+
 namespace steelyard::collectives {
 namespace {
 
-/// A node whose processes are threads.
-struct Node {
-  explicit Node(int processes) : count(processes) {
-    const std::size_t page = 4096;
-    const std::size_t bytes = (Boards::footprint(processes) + page - 1) / page * page;
-    size = bytes + Boards::spare();
-    memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (int p = 0; p < processes; ++p) {
-      segments.push_back(node::Segment::over(memory, bytes));
-      boards.push_back(std::make_unique<Boards>(*segments.back(), processes, p));
-    }
-  }
-  ~Node() { munmap(memory, size); }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-
-  std::vector<std::unique_ptr<Board>> open(int slot, const std::vector<int>& members) {
-    std::vector<std::unique_ptr<Board>> result;
-    for (const int member : members) {
-      result.push_back(member < 0 ? nullptr : boards[static_cast<std::size_t>(member)]->open(slot, members));
-    }
-    return result;
-  }
-
-  int count;
-  std::size_t size;
-  void* memory;
-  std::vector<std::unique_ptr<node::Segment>> segments;
-  std::vector<std::unique_ptr<Boards>> boards;
-};
+using Node = PlayedNode;
 
 /// False where there is no place for it.
 bool give_if_placed(Board& board, const std::string& text) {

@@ -89,7 +89,12 @@ base::Status share_memory(Session& state) {
   state.arrivals = std::make_unique<node::Arrivals>(*state.segment, state.count, state.me);
   state.steps.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
   if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
-  if (!state.bootstrap->all_agree(sizes[1] == pus)) {
+  state.collectives.open(broadcasts);
+  node::SharedCpuSet mask;
+  const base::Status room = mask.assign(node::mask_at_start());
+  if (!state.bootstrap->all_agree(sizes[1] == pus && room)) {
+    if (!state.bootstrap->all_agree(static_cast<bool>(room)))
+      return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
   }
   return {};
@@ -100,7 +105,7 @@ void introduce(Session& state) {
   self.world_rank = state.bootstrap->rank();
   self.threads_at_start = limits().program;
   self.threads_chosen = base::options().counts_set;
-  node::set_mask(self, node::mask_at_start());
+  (void)self.mask.assign(node::mask_at_start());  // refused in share_memory() already
   self.thread_ceiling.store(limits().ceiling);
   self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
   self.in_mpi.store(1);  // until start() returns
@@ -109,6 +114,7 @@ void introduce(Session& state) {
 // Without shared memory a process knows of no other.
 void weigh_alone(Session& state) {
   state.boards.reset();
+  state.collectives.open(false);
   state.takes_every_broadcast = state.compares_broadcasts = false;
   state.arrivals.reset();
   state.steps.ticks.reset();
@@ -117,7 +123,7 @@ void weigh_alone(Session& state) {
   state.processes = &state.alone;
   state.me = 0;
   state.count = 1;
-  state.node_cores = static_cast<int>(std::max<std::size_t>(1, node::mask_at_start().size()));
+  state.node_cores = std::max(1, node::mask_at_start().count());
   introduce(state);
 }
 
@@ -126,7 +132,7 @@ void create_cores(Session& state) {
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < state.count; ++p) {
     const node::Process& process = state.processes[p];
-    arrivals.push_back({node::mask_of(process), process.threads_at_start, process.threads_chosen, process.world_rank});
+    arrivals.push_back({process.mask.set(), process.threads_at_start, process.threads_chosen, process.world_rank});
   }
   cores::Homes homes = cores::share_out(state.topology, arrivals);
   state.node_cores = homes.cores;
@@ -301,13 +307,13 @@ observe::Contribution contribution(Session& state, std::int64_t now) {
   rank.preempted = cpu.preempted - state.start.cpu.preempted;
   rank.timeline = observe::pack(state.progress.timeline->samples());
   part.loops = loop_records();
-  rank.broadcasts = delivered_of(state, collectives::Operation::broadcast);
-  rank.scatters = delivered_of(state, collectives::Operation::scatter);
+  rank.broadcasts = state.collectives.of(collectives::Operation::broadcast);
+  rank.scatters = state.collectives.of(collectives::Operation::scatter);
   part.intercepted = seen_at_work(state);
   part.kept_regions = kept_regions(state);
   part.remarks = remarks(state, !part.kept_regions.empty());
   part.tasks = state.tasks;
-  part.trees = state.trees;
+  part.trees = state.collectives.trees();
   for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
   if (!state.leader) return part;
   observe::NodeRecord node;

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "collectives/account.h"
 #include "collectives/board.h"
-#include "collectives/policy.h"
+#include "collectives/broadcasting.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
 #include "observe/record.h"
@@ -40,7 +41,7 @@ enum class Dependence {
 };
 
 /// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
-struct CommunicatorOnNode;
+using CommunicatorOnNode = node::Arrivals::Group;
 
 /// Brackets one blocking MPI call of the primary thread. `site` is the return address in the program.
 class BlockingCall {
@@ -80,7 +81,6 @@ class BlockingCall {
   std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;
   std::int64_t asleep_since_ = 0;
-  std::int64_t step_ns_ = 0;
   int waited_for_ = -1;
   bool came_last_ = false;
   std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
@@ -102,29 +102,14 @@ std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communi
 /// How many of these, by their world ranks, are on this node.
 int local_members(const int* members, int count);
 
-/// How broadcasts between nodes are to go.
-struct Broadcasting {
-  bool on = false;  ///< at all ranks of MPI_COMM_WORLD
-  int node = 0;     ///< index of this rank's
-  collectives::Settings settings;
-  bool may_leave_to_library = true;  ///< those that find nobody late
-  bool compares = false;             ///< where the MPI library's own are better, they are left to it
-};
-Broadcasting broadcasting();
+/// How broadcasts and scatters are delivered in this run.
+collectives::Broadcasting broadcasting();
+/// What became of them. Valid until finish().
+collectives::Account& collectives_account();
 /// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
 bool takes_every_broadcast();
 /// A broadcast is called by Steelyard's name.
 void broadcast_called();
-/// For the record. `late`: ns from when the root had come to when this rank did; negative where it came first.
-void note_delivery(collectives::Operation operation, bool by_library, bool by_tree, std::int64_t late);
-/// For the record: why one that was to be taken over is left to the MPI library. `noted`: by note_delivery().
-void note_left(collectives::Operation operation, long observe::Broadcasts::* why, bool noted);
-/// The same, from any thread, where several may call MPI.
-void note_left_to_threads(collectives::Operation operation);
-/// For the record: time in one since this rank and the root had come.
-void note_wait(collectives::Operation operation, bool by_library, std::int64_t ns);
-/// The same, once a tree has ended: its world ranks by position, at first and at last.
-void note_tree(const std::vector<int>& first, const std::vector<int>& last);
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/options.h"
+#include "collectives/account.h"
 #include "collectives/board.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
@@ -14,7 +15,6 @@
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
-#include "observe/broadcasts.h"
 #include "observe/record.h"
 #include "session/openmp.h"
 #include "session/regions.h"
@@ -41,19 +41,6 @@ struct ThreadLimits {
 struct CpuUse {
   double seconds = 0;
   long preempted = 0;  ///< times that a thread had to leave its core to another
-};
-
-/// What is noted of broadcasts, or of scatters.
-struct Delivered {
-  /// As few sums as a mean and its noise need.
-  struct Waits {
-    long count = 0;
-    double sum = 0;  ///< s
-    double squares = 0;
-  };
-  observe::Broadcasts counts;
-  std::atomic<long> left_to_threads = 0;  ///< under MPI_THREAD_MULTIPLE
-  Waits shared, library;
 };
 
 /// What is known once start() has ended.
@@ -85,11 +72,10 @@ struct Session {
   bool sleeps = false;                          // waits leave the core
   std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
   bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;               // with the MPI library's own
-  bool plants_trees = false;                      // for broadcasts between nodes
-  bool called_broadcasts = false;                 // some by Steelyard's name
-  Delivered delivered[collectives::kOperations];  // by collectives::Operation
-  std::vector<observe::Tree> trees;
+  bool compares_broadcasts = false;         // with the MPI library's own
+  bool plants_trees = false;                // for broadcasts between nodes
+  bool called_broadcasts = false;           // some by Steelyard's name
+  collectives::Account collectives;         // what became of broadcasts and scatters
   std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
 
   // What is observed.
@@ -100,9 +86,6 @@ struct Session {
   Steps steps;
   Progress progress;
 };
-
-/// For the record.
-observe::Broadcasts delivered_of(const Session& state, collectives::Operation operation);
 
 /// Null before start() and after finish().
 extern Session* g_session;

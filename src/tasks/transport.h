@@ -4,18 +4,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "port/agreement.h"
+#include "port/node_split.h"
+
 namespace steelyard::tasks {
 
 /// What a pool needs from MPI: the program's own MPI, so that nothing here depends on which MPI it is. Between nodes it
 /// carries messages; inside a node it is used at creation only. All calls come from the thread that created the pool,
 /// unless a call says otherwise.
-class Transport {
+///
+/// Its messages are not port::Messages. The program's MPI is reached through a public table of C functions
+/// (steelyard/tasks.h), which has a fixed number of send slots and one context: a pool needs to know when the slots are
+/// full. And a pool receives messages of any length from any rank, while a tree starts receives of known length.
+class Transport : public port::NodeSplit, public port::Agreement {
  public:
-  virtual ~Transport() = default;
-  virtual int rank() const = 0;
-  virtual int size() const = 0;
-  virtual int node_rank() const = 0;
-  virtual int node_size() const = 0;
   /// For each rank the index of its node; nodes count from 0 in the order of their lowest rank. Empty if each node has
   /// ranks_per_node() consecutive ranks (the last node may have fewer): then no rank needs a table of all ranks.
   virtual std::vector<std::int32_t> nodes() const = 0;
@@ -26,10 +28,6 @@ class Transport {
 
   /// Collective over the node: copies the bytes of its first rank to its other ranks.
   virtual void broadcast_in_node(void* bytes, std::size_t size) = 0;
-  /// Collective over all ranks: true if `mine` is true on all of them.
-  virtual bool all_agree(bool mine) = 0;
-  /// Collective over all ranks: copies the bytes of rank 0 to the others.
-  virtual void broadcast(void* bytes, std::size_t size) = 0;
 
   /// Starts a send. The bytes must stay in place until sent() has returned true.
   /// @return a slot, or -1 if all slots are in use

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <optional>
 #include <utility>
 
-#include "intercept/mpi/over_board.h"
+#include "intercept/mpi/delivery.h"
 
-// MPI_Bcast by Steelyard: over a board inside a node (collectives/board.h), along a tree between nodes (tree.h).
+// MPI_Bcast, which Steelyard may deliver (collectives/engine.h).
 namespace steelyard::intercept {
 
 /// The arguments of the call, as C has them.
@@ -24,12 +23,11 @@ inline thread_local bool t_next_is_called = false;
 /// collective.
 bool is_valid(const Broadcast& broadcast, const Communicator& communicator);
 
-/// At each valid broadcast on the communicator: whether deliver() is for it. The same at all ranks.
+/// At each valid broadcast on the communicator: whether Steelyard delivers it. The same at all ranks.
 bool takes_over(const Broadcast& broadcast, Communicator& communicator);
 
-/// Gives or takes the data. The error code of the call, of which the communicator's error handler has been told;
-/// nothing where the MPI library is to be called after all: then at all ranks. `call` is null where it is not weighed.
-std::optional<int> deliver(const Broadcast& broadcast, Communicator& communicator, Call* call);
+/// Delivers it, as collectives::broadcast().
+collectives::Outcome run(const Broadcast& broadcast, Communicator& communicator, collectives::Call& call);
 
 /// The whole wrapper. `called`: by its own name, not as MPI_Bcast.
 template <typename Native, typename Answer>
@@ -42,7 +40,7 @@ auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer
     if (asked) note_left(b.comm, communicator);
     return collective(site, communicator, root_to_all(b.root, b.count, b.type), native, answer);
   }
-  return over_board(site, b, *communicator, native, answer);
+  return deliver(site, b, *communicator, native, answer);
 }
 
 }  // namespace steelyard::intercept

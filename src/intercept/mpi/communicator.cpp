@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+
+#include "intercept/mpi/port.h"
 
 namespace steelyard::intercept {
 
 namespace {
-
-// A tree is made at this broadcast of a communicator: making one costs a few collectives, and may not be worth them.
-constexpr int kTreeFrom = 3, kTreeFromCompared = 64;
 
 int g_key = MPI_KEYVAL_INVALID;
 bool g_several_threads = false;
@@ -17,28 +17,26 @@ Communicator* g_world = nullptr;  // that of most calls: no look at attributes
 // Nor for the one that was asked for last, unless several threads may ask.
 MPI_Comm g_last_handle = MPI_COMM_NULL;
 Communicator* g_last = nullptr;
-std::unique_ptr<Post> g_post;  // where there may be trees
-std::vector<Communicator*> g_with_tree;
-std::vector<std::unique_ptr<Tree>> g_felled;  // whose messages are still under way
 
-/// Asks nothing of the MPI library, which may be in the midst of something else, nor waits for the other members, which
-/// need not be about to do the same.
-void fell_tree(Communicator& communicator) {
-  const auto in_world = [&](std::vector<int> ranks) {
-    for (int& rank : ranks) rank = communicator.world_ranks[static_cast<std::size_t>(rank)];
-    return ranks;
-  };
-  if (communicator.rank == 0 && communicator.tree->usable()) {
-    session::note_tree(in_world(communicator.first_order), in_world(communicator.tree->order()));
-  }
-  communicator.tree->end();
-  g_felled.push_back(std::move(communicator.tree));
-}
+/// What lets the MPI library advance its messages.
+class Library final : public port::Progress {
+ public:
+  void progress() override { session::progress(); }
+};
+
+/// What delivers broadcasts and scatters, with its port to MPI.
+struct Delivering {
+  Library library;
+  std::optional<MpiMessages> messages;  // if there may be trees
+  std::optional<MpiExchange> world;
+  std::optional<collectives::Engine> engine;
+};
+std::optional<Delivering> g_delivering;
 
 int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
   if (communicator == g_last) g_last_handle = MPI_COMM_NULL;
-  if (std::erase(g_with_tree, communicator) != 0) fell_tree(*communicator);
+  if (g_delivering) g_delivering->engine->let_go(*communicator);
   if (communicator->on_node != nullptr) session::detach_communicator(communicator->on_node);
   delete communicator;
   return MPI_SUCCESS;
@@ -59,6 +57,7 @@ std::vector<int> world_ranks_of(MPI_Comm communicator, int size) {
 
 Communicator* remember(MPI_Comm handle) {
   auto* communicator = new Communicator;
+  communicator->engine = &*g_delivering->engine;
   PMPI_Comm_rank(handle, &communicator->rank);
   PMPI_Comm_size(handle, &communicator->size);
   communicator->world_ranks = world_ranks_of(handle, communicator->size);
@@ -78,33 +77,23 @@ bool several_orders(MPI_Comm handle) { return g_several_threads && handle != MPI
 void remember_communicators(bool several_threads) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &g_key, nullptr);
   g_several_threads = several_threads;
-  if (session::broadcasting().on) g_post = std::make_unique<Post>(MPI_COMM_WORLD);
+  Delivering& delivering = g_delivering.emplace();
+  const collectives::Broadcasting chosen = session::broadcasting();
+  collectives::Engine& engine = delivering.engine.emplace(chosen, session::collectives_account(), delivering.library);
+  if (chosen.on) {
+    const MpiMessages& messages = delivering.messages.emplace(MPI_COMM_WORLD);
+    engine.use_trees(*delivering.messages, delivering.world.emplace(messages.comm()));
+  }
   // Other threads may soon ask for it.
   g_world = remembered(MPI_COMM_WORLD);
 }
 
 void forget_communicators() {
-  // Trees have messages of their own under way, and the program may never free their communicators.
-  for (Communicator* const communicator : g_with_tree) fell_tree(*communicator);
-  g_with_tree.clear();
-  g_post.reset();
-  g_felled.clear();
+  g_delivering.reset();
   if (remembering()) PMPI_Comm_delete_attr(MPI_COMM_WORLD, g_key);
   g_world = nullptr;
   g_last_handle = MPI_COMM_NULL;
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
-}
-
-void plant_tree(Communicator& communicator, MPI_Comm handle) {
-  const session::Broadcasting chosen = session::broadcasting();
-  const bool alone = communicator.on_node == nullptr && communicator.local_members == 1;
-  std::erase_if(g_felled, [](const std::unique_ptr<Tree>& tree) { return tree->is_quiet(); });
-  communicator.tree =
-      std::make_unique<Tree>(handle, *g_post, communicator.world_ranks, chosen.node,
-                             alone || communicator.board != nullptr, chosen.settings, chosen.may_leave_to_library);
-  communicator.first_order = communicator.tree->order();
-  if (chosen.compares && chosen.may_leave_to_library) communicator.tree->compare(communicator.board.get());
-  g_with_tree.push_back(&communicator);
 }
 
 bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
@@ -137,34 +126,22 @@ Communicator* at_collective(MPI_Comm handle) {
   if (communicator->size > 1 && !std::ranges::count(ranks, MPI_UNDEFINED)) {
     communicator->on_node = session::attach_communicator(ranks.data(), communicator->size);
     communicator->local_members = session::local_members(ranks.data(), communicator->size);
-    const session::Broadcasting broadcasting = session::broadcasting();
-    const bool elsewhere = communicator->local_members < communicator->size;
-    communicator->between_nodes = broadcasting.on && elsewhere;
-    // A board knows nothing of those on other nodes.
-    const bool reaches_all = communicator->between_nodes || !elsewhere;
-    if (communicator->on_node != nullptr && reaches_all)
-      communicator->board = session::open_board(communicator->on_node);
-    communicator->tree_from = broadcasting.compares ? kTreeFromCompared : kTreeFrom;
-    communicator->compares = broadcasting.compares && communicator->board != nullptr && !communicator->between_nodes;
+    // A broadcast buffer does not reach ranks on other nodes.
+    const bool reaches_all = communicator->engine->chosen().on || communicator->local_members == communicator->size;
+    communicator->engine->take_in(*communicator, communicator->on_node != nullptr && reaches_all
+                                                     ? session::open_board(communicator->on_node)
+                                                     : nullptr);
   }
   return communicator;
 }
 
 void note_left_to_threads(collectives::Operation operation, MPI_Comm handle) {
-  if (several_orders(handle) && handle != MPI_COMM_SELF) session::note_left_to_threads(operation);
+  if (several_orders(handle) && handle != MPI_COMM_SELF) session::collectives_account().left_to_threads(operation);
 }
 
 void note_left(MPI_Comm handle, const Communicator* communicator) {
-  using collectives::Operation;
-  using observe::Broadcasts;
-  if (communicator == nullptr) return note_left_to_threads(Operation::broadcast, handle);
-  if (communicator->between_nodes) {
-    if (communicator->tree == nullptr) return session::note_left(Operation::broadcast, &Broadcasts::left_first, false);
-    if (!communicator->tree->usable()) session::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
-  } else if (communicator->board == nullptr && communicator->size > 1 &&
-             communicator->local_members == communicator->size) {
-    session::note_left(Operation::broadcast, &Broadcasts::left_boards, false);
-  }
+  if (communicator == nullptr) return note_left_to_threads(collectives::Operation::broadcast, handle);
+  collectives::note_left_broadcast(*communicator);
 }
 
 int world_rank(MPI_Comm handle, int rank) {

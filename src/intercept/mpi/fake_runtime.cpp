@@ -12,10 +12,6 @@
 
 namespace steelyard::session {
 
-struct CommunicatorOnNode {
-  std::vector<int> members;
-};
-
 namespace {
 
 std::unique_ptr<node::Bootstrap> g_bootstrap;
@@ -113,7 +109,7 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
   must(count > 1, "a communicator of one was attached");
   ++g_notes.attached;
   g_notes.members.assign(members, members + count);
-  return new CommunicatorOnNode{g_notes.members};
+  return new CommunicatorOnNode{.members = g_notes.members, .member_of_rank = {}};
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
@@ -123,14 +119,13 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode*) { return nullptr; }
 int local_members(const int*, int count) { return count; }
-Broadcasting broadcasting() { return {}; }
+collectives::Broadcasting broadcasting() { return {}; }
+collectives::Account& collectives_account() {
+  static collectives::Account account;
+  return account;
+}
 bool takes_every_broadcast() { return false; }
 void broadcast_called() {}
-void note_delivery(collectives::Operation, bool, bool, std::int64_t) {}
-void note_left(collectives::Operation, long observe::Broadcasts::*, bool) {}
-void note_left_to_threads(collectives::Operation) {}
-void note_wait(collectives::Operation, bool, std::int64_t) {}
-void note_tree(const std::vector<int>&, const std::vector<int>&) {}
 
 bool arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
 
 #include "node/host_memory.h"
 
@@ -83,8 +82,9 @@ bool is_type(MPI_Datatype type) {
 }
 
 Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count)
-    : type_(type), count_(count), size_(plain_size(type)) {
+    : buffer_(const_cast<void*>(buffer)), type_(type), count_(count), size_(plain_size(type)) {
   contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));
+  if (buffer != MPI_BOTTOM) at_ = static_cast<char*>(buffer_);
   if (size_ == 0) {
     MPI_Count size = 0;
     PMPI_Type_size_x(type, &size);
@@ -93,31 +93,28 @@ Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count)
   bytes_ = size_ * static_cast<std::size_t>(count);
 }
 
-bool Layout::give(const void* buffer, char* row, std::size_t from, std::size_t bytes) const {
-  if (contiguous_) {
-    std::memcpy(row + from, static_cast<const char*>(buffer) + from, bytes);
-    return true;
-  }
+Layout::Layout(const Layout& one, int times) : Layout(one) {
+  count_ *= times;
+  bytes_ *= static_cast<std::size_t>(times);
+}
+
+bool Layout::pack(char* row) const {
   if (bytes_ > INT_MAX) return false;
   const int count = static_cast<int>(count_);
-  if (buffer == MPI_BOTTOM) return through_itself(buffer, count, type_, row, static_cast<int>(bytes_), MPI_PACKED);
+  if (buffer_ == MPI_BOTTOM) return through_itself(buffer_, count, type_, row, static_cast<int>(bytes_), MPI_PACKED);
   int position = 0;
-  const int error = PMPI_Pack(buffer, count, type_, row, static_cast<int>(bytes_), &position, g_quiet);
+  const int error = PMPI_Pack(buffer_, count, type_, row, static_cast<int>(bytes_), &position, g_quiet);
   return error == MPI_SUCCESS && static_cast<std::size_t>(position) == bytes_;
 }
 
-bool Layout::take(const char* row, void* buffer, std::size_t from, std::size_t bytes) const {
-  if (contiguous_) {
-    std::memcpy(static_cast<char*>(buffer) + from, row + from, bytes);
-    return true;
-  }
+bool Layout::unpack(const char* row, std::size_t bytes) const {
   const int whole = static_cast<int>(bytes / size_);
-  if (buffer == MPI_BOTTOM) {
-    return through_itself(row, static_cast<int>(static_cast<std::size_t>(whole) * size_), MPI_PACKED, buffer, whole,
+  if (buffer_ == MPI_BOTTOM) {
+    return through_itself(row, static_cast<int>(static_cast<std::size_t>(whole) * size_), MPI_PACKED, buffer_, whole,
                           type_);
   }
   int position = 0;
-  return PMPI_Unpack(row, static_cast<int>(bytes), &position, buffer, whole, type_, g_quiet) == MPI_SUCCESS;
+  return PMPI_Unpack(row, static_cast<int>(bytes), &position, buffer_, whole, type_, g_quiet) == MPI_SUCCESS;
 }
 
 void prepare_layouts() {

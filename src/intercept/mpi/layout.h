@@ -4,31 +4,28 @@
 
 #include <cstddef>
 
+#include "port/layout.h"
+
 namespace steelyard::intercept {
 
-/// How `count` elements of a type lie in memory, and how they come out of it, and back, as one row of bytes: in the
-/// order of the type's signature, whatever its map, so that types with the same signature understand each other.
-class Layout {
+/// How `count` elements of a type lie in the program's memory.
+class Layout final : public port::Layout {
  public:
-  /// `buffer`: the program's. What lies in an accelerator's memory is left to the MPI library to pack.
+  /// What lies in an accelerator's memory is left to the MPI library to pack.
   Layout(const void* buffer, MPI_Datatype type, MPI_Count count);
-
-  std::size_t bytes() const { return bytes_; }
-  /// They lie as they travel: any part of them may be given or taken alone. Otherwise all of them at once.
-  bool contiguous() const { return contiguous_; }
-
-  /// From the program's buffer to the same place in the row. False where the MPI library refuses to pack it, or it is
-  /// too long for that.
-  bool give(const void* buffer, char* row, std::size_t from, std::size_t bytes) const;
-  /// The way back. With fewer bytes than all, as many whole elements as they make up.
-  bool take(const char* row, void* buffer, std::size_t from, std::size_t bytes) const;
+  /// `times` of them, one after the other as the elements of one are.
+  Layout(const Layout& one, int times);
+  /// No elements.
+  Layout() : port::Layout(), type_(MPI_BYTE) { contiguous_ = true; }
 
  private:
+  bool pack(char* row) const override;
+  bool unpack(const char* row, std::size_t bytes) const override;
+
+  void* buffer_ = nullptr;  // as the program passed it
   MPI_Datatype type_;
-  MPI_Count count_;
-  std::size_t size_;  // of an element
-  std::size_t bytes_;
-  bool contiguous_;
+  MPI_Count count_ = 0;
+  std::size_t size_ = 0;  // of an element
 };
 
 /// False where the MPI library will refuse it.

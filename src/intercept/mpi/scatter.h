@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <optional>
+#include "intercept/mpi/delivery.h"
 
-#include "intercept/mpi/over_board.h"
-
-// MPI_Scatter by Steelyard, over a board inside a node: the MPI libraries' own hands the blocks on along a tree, or
-// sends one after the other, and so a late rank holds up those behind it. MPI_Scatterv is left to the library: a rank
-// that gets nothing may go on there without having heard the root.
+// MPI_Scatter, which Steelyard may deliver inside a node (collectives/engine.h). The MPI libraries' own passes the
+// blocks on along a tree, or sends one after the other, so a late rank delays the ranks behind it. The library handles
+// MPI_Scatterv: a rank that gets nothing may go on there without having heard the root.
 namespace steelyard::intercept {
 
 /// The arguments of the call, as C has them.
@@ -24,7 +22,7 @@ struct Scatter {
 /// As for a broadcast (broadcast.h).
 bool is_valid(const Scatter& scatter, const Communicator& communicator);
 bool takes_over(const Scatter& scatter, Communicator& communicator);
-std::optional<int> deliver(const Scatter& scatter, Communicator& communicator, Call* call);
+collectives::Outcome run(const Scatter& scatter, Communicator& communicator, collectives::Call& call);
 
 /// The whole wrapper.
 template <typename Native, typename Answer>
@@ -36,7 +34,7 @@ auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
   if (asked && communicator == nullptr) note_left_to_threads(collectives::Operation::scatter, s.comm);
   if (communicator == nullptr || !asked || !takes_over(s, *communicator))
     return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native, answer);
-  return over_board(site, s, *communicator, native, answer);
+  return deliver(site, s, *communicator, native, answer);
 }
 
 }  // namespace steelyard::intercept

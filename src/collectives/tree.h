@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "collectives/board.h"
+#include "collectives/call.h"
+#include "collectives/policy.h"
+#include "collectives/post.h"
+#include "port/agreement.h"
+#include "port/messages.h"
+
+namespace steelyard::collectives {
+
+/// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
+/// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until
+/// that one is late and a neighbour is not. What changes, changes by a note that travels behind the data, so that all
+/// ranks of the communicator change at the same broadcast.
+class Tree {
+ public:
+  /// Longer messages are left to the MPI library: by the root's head, which the others wait for, whatever they think of
+  /// the length.
+  static constexpr std::size_t kMostBytes = 1U << 20;
+
+  /// Collective over `ranks`, which are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
+  Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int node, bool ready, const Settings& settings,
+       bool may_leave_to_library);
+  /// Waits until its messages are through: not while receivers may be on their way to them.
+  ~Tree();
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  /// Every rank takes part; otherwise nothing else may be asked.
+  bool usable() const { return usable_; }
+  /// Counts a broadcast.
+  void next() { ++number_; }
+  /// Rank that leads this rank's node in a broadcast from `root`.
+  int leader(int root) const;
+  /// The leaders by their positions, for no root in particular.
+  std::vector<int> order() const;
+  /// Ranks of this node.
+  const std::vector<int>& local() const { return local_; }
+
+  /// What goes in front of a message.
+  struct Head {
+    std::uint64_t bytes = 0;
+    std::uint32_t note = 0;  ///< bytes of it, behind the data
+    std::uint32_t left = 0;  ///< so many broadcasts after this one are the library's, and are not counted
+    std::int64_t since = 0;  ///< when the root came, by its clock
+    bool by_library = false;
+    bool counted = false;   ///< what is waited in it counts in the comparison with the MPI library
+    std::int8_t which = 0;  ///< its size class, where it counts
+    std::size_t total() const { return by_library ? 0 : bytes + note; }  ///< that follow
+  };
+
+  // Leaders, in this order.
+
+  /// The root of this broadcast plans, if that goes over the tree.
+  bool plans() const { return number_ >= plan_at_; }
+  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
+  /// plans.
+  Head begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note);
+  /// The others': waits for it. `came`: when this rank did.
+  Head receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call);
+  /// How late it was: its call after the data could have been here, ns.
+  std::int64_t late() const { return late_; }
+  /// Then the row of `head.total()` bytes, for all but the root.
+  void receive_row(const Head& head, int root, char* row, Call& call);
+  void send(const Head& head, int root, const char* row, Call& call);
+  /// Waits until `row` may be written again. A short row has been copied, and is on its way however late a receiver is.
+  void finish(Call& call);
+
+  /// Every rank, with the note of a broadcast, if it had one.
+  void learn(const char* note, std::size_t bytes);
+
+  /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one,
+  /// on which its ranks note what they wait.
+  void compare(const Board* board);
+  /// Without a board: in a broadcast that counts.
+  void waited(int which, bool by_tree, std::int64_t ns);
+  /// A leader, after a broadcast that counts.
+  void tell_waits(int root, int which, bool by_tree);
+  /// At a root: what a leader has sent.
+  void told(const Report& report);
+  /// No broadcast is to come, here. What is still under way goes on: asks nothing of the MPI library.
+  void end();
+  /// All of that is through.
+  bool is_quiet();
+
+  /// To and from a rank of this node, where shared memory ran out.
+  void hand_over(int rank, const char* row, std::size_t bytes, Call& call);
+  void be_handed(int leader, char* row, std::size_t bytes, Call& call);
+
+ private:
+  // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
+  static constexpr int kTellEvery = 8;  // waits over the tree
+  static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
+  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end
+  // the sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends
+  // to it.
+  static constexpr std::size_t kOnTheirWay = 8;
+  struct Packet;
+  struct Told {
+    Told(const Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
+    Reporter reporter;
+    bool successor = false;
+    bool others;
+  };
+  struct Sending {
+    Report report;
+    port::Request request;
+  };
+  struct Compared {
+    Waits library, by_tree;
+  };
+  using AllCompared = std::array<Compared, SizeClasses::kClasses>;
+  struct Outgoing {
+    std::vector<char> packet;
+    std::vector<port::Request> sends;
+  };
+  void wait(std::vector<port::Request>& requests, Call& call);
+  void wait(port::Request& request, Call& call);
+  void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals);
+  bool is_late(const Board::Arrivals& arrivals) const;
+  bool anybody_late() const;
+  Compared waits_here(int which) const;
+  Compared waits_of_all(int which) const;
+  std::vector<int> next_leaders() const;
+  int parent(int root) const;
+  int to_post(int rank) const { return world_ranks_[static_cast<std::size_t>(rank)]; }
+  int context(Post::Kind kind) const { return Post::context(tree_, kind); }
+  void receive_from(int rank, Post::Kind kind, char* at, std::size_t bytes, Call& call);
+
+  Post& post_;
+  port::Messages& messages_;
+  std::vector<int> world_ranks_;  // by rank
+  std::int64_t tree_ = 0;         // its number
+  int rank_ = 0;
+  int node_ = 0;              // among the communicator's
+  std::vector<int> node_of_;  // by rank
+  std::vector<int> leaders_;  // by node
+  std::vector<int> local_;
+  bool usable_ = false;
+  bool may_leave_to_library_;
+
+  Settings settings_;
+  VirtualRanks table_;
+  Optimiser optimiser_;
+  std::map<int, Told> told_;           // by root: each is told of its own broadcasts
+  std::vector<int> successors_;        // by node: who is said to come earlier than its leader; or -1
+  std::vector<bool> others_;           // by node: see Report
+  std::int64_t number_ = 0;            // broadcasts over the tree so far
+  std::int64_t plan_at_;               // number at which the root plans
+  std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
+
+  std::vector<char> packet_;  // received last
+  std::vector<Outgoing> outgoing_;
+  std::size_t sent_ = 0;              // packets so far
+  std::vector<port::Request> sends_;  // of a row
+  Sending lateness_, waits_;
+  bool follows_ = false;  // this node had another leader before
+  std::int64_t late_ = 0;
+
+  bool compares_ = false;
+  const Board* board_ = nullptr;
+  SizeClasses classes_ = {};                             // at a root
+  std::vector<AllCompared> known_;                       // by node, as they have told
+  AllCompared own_ = {};                                 // where there is no board
+  std::array<int, SizeClasses::kClasses> counted_ = {};  // over the tree
+};
+
+}  // namespace steelyard::collectives
