@@ -69,10 +69,10 @@ def test_one_program_with_openmp_and_one_without(mpi):
 @pytest.mark.parametrize("option", ["--cores=off", "--observe"])
 def test_an_option_of_one_rank_alone_switches_cores_off_for_all(mpi, option):
     for own, other in (((option,), ()), ((), (option,))):
-        ranks = [mpi.weighed(1, "mixed.gcc", options=options) for options in (own, other)]
+        ranks = [mpi.measured(1, "mixed.gcc", options=options) for options in (own, other)]
         result = mpi.launch([*ranks[0], ":", *ranks[1]])
-        check_weighed(result)
-        assert not result.moves(), result.verdict
+        check_measured(result)
+        assert not result.moves(), result.summary
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
