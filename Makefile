@@ -17,8 +17,8 @@ PYTHON := $(CURDIR)/.venv/bin/python
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
         build-wheel test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-waits conformance sanitize sanitize-address sanitize-thread format check \
-        check-format check-environment check-length check-prose check-spdx check-links tidy docs deb wheel \
-        abi install clean
+        check-format check-environment check-functions check-layers check-length check-prose check-spdx \
+        check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -103,14 +103,20 @@ sanitize-address sanitize-thread: sanitize-%: setup
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
 
-CHECKS := check-format check-environment check-length check-prose check-spdx
-check: $(CHECKS)  ## Format, words, lengths, licence lines, stray getenv: quick, needs no build
+CHECKS := check-format check-environment check-functions check-layers check-length check-prose check-spdx check-tests
+check: $(CHECKS)  ## Format, words, lengths, layers, licence lines, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
 	@tools/check-format.sh
 
 check-environment:
 	@tools/check-environment.sh
+
+check-functions:
+	@tools/check-functions.py
+
+check-layers:
+	@tools/check-layers.py
 
 check-length:
 	@tools/check-length.py
@@ -119,7 +125,10 @@ check-prose:
 	@tools/check-prose.py
 
 check-spdx:
-	@tools/check-spdx.sh
+	@tools/add-spdx.py --check
+
+check-tests:
+	@tools/check-tests.py
 
 tidy: configure  ## clang-tidy over every source of src/ that it has not found clean before
 	@tools/tidy.py build $(JOBS) $(TIDY_SECONDS)

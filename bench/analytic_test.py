@@ -49,7 +49,7 @@ class PaperRule(unittest.TestCase):
         work = [145, 125, 110, 100, 95, 85, 75, 65]
         self.assertEqual(analytic.shares(work, 48), [9, 7, 7, 6, 6, 5, 4, 4])
 
-    def test_shares_use_every_core_and_starve_nobody(self):
+    def test_shares_use_every_core_and_starve_no_rank(self):
         rng = random.Random(2)
         for _ in range(200):
             work = [rng.choice([0, 1, rng.randint(1, 1000)]) for _ in range(8)]

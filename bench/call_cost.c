@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What short MPI calls cost that have nobody to wait for: each kind in batches, ours and PMPI's own in turn, between
+// What short MPI calls cost that wait for no rank: each kind in batches, Steelyard's and PMPI's own in turn, between
 // two ranks or more. Prints the ratio of the medians, by kind.
 #include <mpi.h>
 #include <stdio.h>

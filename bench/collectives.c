@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Broadcasts among ranks that come late, and among ranks that do not.
+/* Broadcasts with late ranks, and without.
  *
  *   collectives latency BYTES ROUNDS [binomial]
  *     Blocks of broadcasts through MPI_Bcast and through the library's own PMPI_Bcast in turn, all ranks coming at
@@ -165,7 +165,7 @@ static double load(const char* pattern, int round, int rounds, double us) {
   while (first * 2 < size) first *= 2;
   if (strcmp(pattern, "first") == 0) return rank == first ? us : 0;
   if (strcmp(pattern, "moving") == 0) return rank == (round < rounds / 2 ? first : first / 2) ? us : 0;
-  if (rank == 0) return 0; /* for the root all must wait, whoever broadcasts */
+  if (rank == 0) return 0; /* all ranks must wait for the root, with any library */
   if (strcmp(pattern, "persistent") == 0) return us * (hash((unsigned)rank, 0) % 1000) / 1000;
   if (strcmp(pattern, "transient") == 0) return us * (hash((unsigned)rank, (unsigned)round + 1) % 1000) / 1000;
   return 0;
@@ -207,7 +207,7 @@ static void waits(const char* pattern, unsigned char* data, int bytes, int round
     } else {
       MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     }
-    /* Whoever broadcasts, nothing can be had before the root has come. */
+    /* With any library, no data are available before the root has arrived. */
     const double end = now(), root_came = meeting->root_came;
     spent[i] = end - (root_came > start ? root_came : start);
     check(data, bytes, i);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of `collectives`: broadcasts among ranks that come late, and among ranks that do not. See `--help`."""
+"""The figures of `collectives`: broadcasts with late ranks, and without. See `--help`."""
 
 import statistics
 import sys
@@ -10,7 +10,7 @@ from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, fi
 SIZES = {"1KiB": 1 << 10, "64KiB": 1 << 16, "1MiB": 1 << 20}
 ROUNDS = 30  # broadcasts in a run of the libraries' own, which takes MPICH minutes; the first half is not counted
 OURS = 1000  # in a run under Steelyard, which looks at the library's the more seldom the longer it goes on
-LATE = 10_000  # us, that a loaded rank comes late; persistent and transient loads are up to this
+LATE = 10_000  # us, the delay of a loaded rank; persistent and transient loads are up to this
 PAPER = {"paper, total time %": 40}
 
 

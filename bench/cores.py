@@ -14,7 +14,7 @@ from typing import Callable
 import analytic
 from harness import YIELD, Case, Failed, Figure, Measurement, Session, Target, figure, main, mpi_variables
 
-# The emulated node: threads sleep in the place of cores that compute. More threads than cores must not spin.
+# The emulated node: threads sleep instead of computing. More threads than cores must not spin.
 TOPOLOGY = "package:2 core:24 pu:1"
 PACKAGES = [24, 24]
 RANKS, THREADS = 8, 6
@@ -182,18 +182,19 @@ def region_cost(flavour: str, compiler: str, target: float) -> Callable[[Session
         program = [session.program(f"bench/region_cost.{flavour}.{compiler}"), "100" if session.quick else "5000"]
         pattern = r"([0-9.]+) ns per region"
         ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), two, pattern)
-        weighed = Case("only weighed", mpirun(flavour, 1, session.steelyard(name, "--observe") + program), two, pattern)
-        times = session.interleaved([Case("native", mpirun(flavour, 1, program), two, pattern), ours, weighed], rounds)
+        observed = mpirun(flavour, 1, session.steelyard(name, "--observe") + program)
+        measured = Case("only measured", observed, two, pattern)
+        times = session.interleaved([Case("native", mpirun(flavour, 1, program), two, pattern), ours, measured], rounds)
         extra = {label: [b - a for a, b in zip(times["native"], samples)] for label, samples in times.items()}
         return [figure(name, "real", extra["with Steelyard"], "ns a region", Target("<=", target), ours.shell(),
-                       {"only weighed": median(extra["only weighed"]),
+                       {"only measured": median(extra["only measured"]),
                         "the runtime's own, ns": median(times["native"])})]
 
     return measured
 
 
 def call_cost(flavour: str) -> Callable[[Session], list[Figure]]:
-    """Short MPI calls that wait for nobody: the program's and the library's own in turn, in one run."""
+    """Short MPI calls that wait for no rank: the program's and the library's own in turn, in one run."""
 
     def measured(session: Session) -> list[Figure]:
         program = session.program(f"bench/call_cost.{flavour}.gcc")

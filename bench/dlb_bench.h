@@ -12,8 +12,8 @@ inline std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// Who owns a task of DLB_Bench, as in the paper: drawn from a gaussian over the ranks around the middle one, of which
-/// 70 % fall on 10 % of the ranks.
+/// The owner of a task of DLB_Bench, as in the paper: drawn from a gaussian over the ranks around the middle one, of
+/// which 70 % fall on 10 % of the ranks.
 inline int owner_of(std::uint64_t task, int ranks) {
   const double u = (static_cast<double>(mixed(2 * task) >> 11) + 0.5) * 0x1p-53;
   const double v = static_cast<double>(mixed(2 * task + 1) >> 11) * 0x1p-53;

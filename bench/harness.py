@@ -25,7 +25,7 @@ YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 class Failed(Exception):
-    """A figure cannot be had. Says why, and what to do."""
+    """A figure is not available. Says why, and what to do."""
 
 
 @dataclass
@@ -242,7 +242,7 @@ class Session:
 
 @dataclass
 class Measurement:
-    """A figure to be had: its name, the seconds that it will take, and the function that measures it."""
+    """A figure to be measured: its name, the seconds that it will take, and the function that measures it."""
 
     name: str
     seconds: float
@@ -334,7 +334,7 @@ def table(figures: Sequence[Figure]) -> str:
 
 
 def report(options: argparse.Namespace, figures: Sequence[Figure]) -> int:
-    """Prints the table. The status says whether all figures could be had, not whether targets were met."""
+    """Prints the table. The status says whether all figures were measured, not whether targets were met."""
     if figures:
         print(table(figures))
         print(f"{'Quick run: the figures prove nothing. ' if options.quick else ''}Written to {options.out}")

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The loops of loops.cpp as a Fortran program has them. loops KERNEL STEPS [HOW] prints the seconds of all steps but the
-! first 20, and a checksum that does not depend on who ran what. KERNEL: triangle, mandelbrot or sweep. HOW: guided,
-! dynamic, or runtime, which is the default: OMP_SCHEDULE says how loops are divided.
+! first 20, and a checksum that does not depend on which thread ran what. KERNEL: triangle, mandelbrot or sweep. HOW:
+! guided, dynamic, or runtime, which is the default: OMP_SCHEDULE says how loops are divided.
 program loops
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use omp_lib

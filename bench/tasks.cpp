@@ -70,8 +70,7 @@ double total(double mine, MPI_Op how = MPI_SUM) {
   MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, how, MPI_COMM_WORLD);
   return all;
 }
-/// A barrier whose ranks sleep: many of them on few cores would keep those from starting, and from ending, who are
-/// late.
+/// A barrier whose ranks sleep: many spinning ranks on few cores would keep late ranks from starting, and from ending.
 void quiet_barrier() {
   MPI_Request request;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -107,7 +106,7 @@ int work(steelyard_task_t* task, void*) {
   return 0;
 }
 
-/// Everybody draws the owners of all tasks alike, and keeps its own.
+/// Each rank draws the same owners of all tasks, and keeps its own tasks.
 void dlb() {
   const auto a_rank = static_cast<std::uint64_t>(number("tasks", 100));
   const double work_a_rank = number("seconds", 1), spread = number("spread", 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of waits in MPI: what they cost the rank that comes late. See `--help` and `--list`."""
+"""The figures of waits in MPI: what they cost the late rank. See `--help` and `--list`."""
 
 import sys
 from statistics import median

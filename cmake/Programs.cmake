@@ -68,7 +68,7 @@ endfunction()
 
 # steelyard_mpi_test(<name> FLAVOUR <mpi> RANKS <n> COMMAND <program> [args ...] [EXPECT <regex>] [LABELS ...]
 # [ENVIRONMENT ...])
-# A test under that MPI's launcher, with two threads a rank unless ENVIRONMENT says otherwise. It must end with status
+# A test under that MPI's launcher, with two threads per rank unless ENVIRONMENT says otherwise. It must end with status
 # 0, and its output must match EXPECT (an extended regular expression).
 function(steelyard_mpi_test name)
   if(NOT STEELYARD_TESTS)

@@ -93,8 +93,10 @@ function(steelyard_test_program name)
   endif()
 endfunction()
 
-# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI, named after the file that it
-# tests. ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
+# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI. It has the name of its first
+# source, with the folder before it if two folders have a test of that name (loops_plan_test: src/loops/plan_test.cpp).
+# unit_tests.txt in the build directory lists the names and first sources.
+# ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()
@@ -106,6 +108,8 @@ function(steelyard_test name)
   steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
+  list(GET ARG_SOURCES 0 source)
+  set_property(GLOBAL APPEND_STRING PROPERTY STEELYARD_UNIT_TESTS "${name} ${CMAKE_CURRENT_SOURCE_DIR}/${source}\n")
 endfunction()
 
 # steelyard_benchmark(<name> SOURCES ... [LINK ...]): a Google Benchmark beside the hot path that it measures.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// coupled.c in C++: scopes in the place of pairs of calls.
+// coupled.c in C++: scopes instead of pairs of calls.
 #include <mpi.h>
 #include <omp.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tree of src/collectives itself, on the ranks of a simulated machine:
 //   smpirun -np N collectives_smpi PATTERN BYTES ROUNDS MICROSECONDS steelyard|library [name=value ...]
-// Before each broadcast ranks come late by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast by
-// rank and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME
-// says. Inside a node there is a model of the shared memory: the leader puts the data up, each takes them at a core's
-// pace.
+// Before each broadcast ranks are delayed by PATTERN, as in bench/collectives.c. Prints the mean time in the broadcast
+// by rank and call (us), of the second half of the rounds. `library`: SimGrid's own broadcast, as --cfg=smpi/bcast:NAME
+// says. Inside a node there is a model of the shared memory: the leader publishes the data, and each rank takes them at
+// a core's pace.
 #include <mpi.h>
 #include <time.h>
 
@@ -191,7 +191,7 @@ unsigned hash(unsigned a, unsigned b) {
 
 double load(const std::string& pattern, int round, double us) {
   if (pattern == "late") return g_rank == std::atoi(word("rank", "1").c_str()) ? us : 0;
-  if (g_rank == 0) return 0;  // for the root all must wait, whoever broadcasts
+  if (g_rank == 0) return 0;  // all ranks must wait for the root, with any library
   if (pattern == "persistent") return us * (hash(static_cast<unsigned>(g_rank), 0) % 1000) / 1000;
   if (pattern == "transient") {
     return us * (hash(static_cast<unsigned>(g_rank), static_cast<unsigned>(round) + 1) % 1000) / 1000;

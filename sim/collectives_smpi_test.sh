@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# collectives_smpi_test.sh PROGRAM: whoever is late, of two nodes of 28 ranks and of seven of 8, nobody else waits for
-# it long, and all get their data. The simulation has no noise: 1 ms late would be 18 us a rank for each that waits.
+# collectives_smpi_test.sh PROGRAM: if one rank of two nodes of 28 ranks or of seven of 8 is late, no other rank waits
+# for it long, and all get their data. The simulation has no noise: 1 ms late would be 18 us a rank for each that waits.
 set -eu
 here=$(dirname "$0")
 for shape in "56 28" "56 8" "13 4" "5 1" "1 1"; do

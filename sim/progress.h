@@ -15,7 +15,7 @@ class Progress {
   Progress(std::string name, std::string what, double every = isatty(STDERR_FILENO) != 0 ? 5 : 30)
       : name_(std::move(name)), what_(std::move(what)), every_(every), next_(every) {}
 
-  /// Of the machine that simulates. SimGrid puts its own clock in the place of C's, and leaves this one alone.
+  /// Of the machine that simulates. SimGrid replaces C's clock by its own, but not this one.
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   /// To be called now and then. `part` is done: 0 to 1.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # [machine=FILE] simulate.sh RANKS PROGRAM [words ...]: runs a program of sim/ on the machine of FILE (sim/machine.xml),
-# 28 ranks a node. Only what the program itself lets pass takes time there, and messages do.
+# 28 ranks per node. Only the time that the program itself adds passes there, and that of messages.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ranks=$1

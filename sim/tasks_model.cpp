@@ -3,7 +3,7 @@
 // of src/tasks: overlay and routes, order of victims, amounts. Small-world, as the pool does, takes tasks of processes
 // of the same node from shared memory, and divides the links of its node among them; the other policies know no nodes.
 // Messages are answered between tasks; each process has a link of limited bandwidth in either direction; talking to
-// somebody for the first time costs a connection. Prints one line a policy; says on stderr how far it is.
+// a process for the first time costs a connection. Prints one line a policy; says on stderr how far it is.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -45,7 +45,7 @@ struct Setting {
   double latency = 2e-6;         // of a message
   double bandwidth = 4.5e8;      // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
   double overhead = 1e-6;        // CPU time that a message costs its sender and its receiver
-  double connection = 1e-3;      // to talk to somebody for the first time
+  double connection = 1e-3;      // to talk to a process for the first time
   double misjudged = 0.3;        // groups: by how much the load of a process is misjudged, at most
   double letter = 1 << 20;       // bytes of tasks in one message
   double gift = 8 << 20;         // bytes of tasks that one request brings, at most
@@ -112,7 +112,7 @@ class Model {
   void run(Progress& progress) {
     for (std::uint32_t p = 0; p < s_.processes; ++p) {
       double time = 0;
-      // The master, who does nothing else, gets all tasks first.
+      // The master, which does nothing else, gets all tasks first.
       if (policy_ == Policy::master && p != 0 && all_[p].queued > 0) {
         const double bytes = all_[p].queued * s_.bytes / s_.tasks;
         all_[p].queued = 0;
@@ -378,7 +378,7 @@ class Model {
     }
     return richest;
   }
-  /// From shared memory: as much as makes the victim and all of the node who look for tasks alike.
+  /// From shared memory: as much as makes the victim and all processes of the node that look for tasks equal.
   void take(std::uint32_t me, double& time) {
     Process& victim = all_[richest_of_node(me)];
     Process& p = all_[me];
@@ -391,7 +391,7 @@ class Model {
       amount -= part.count;
     }
   }
-  /// Who finds nothing looks again after a while that grows: the live pool's pauses.
+  /// A process that finds nothing looks again after a while that grows: the live pool's pauses.
   void wake_others(std::uint32_t me, double time) {
     if (node_ == 1) return;
     for (const std::uint32_t other : idle_[me / node_]) {

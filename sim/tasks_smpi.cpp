@@ -207,7 +207,7 @@ void measured(Pool& pool, double nominal, std::uint64_t expected) {
   std::fflush(stdout);
 }
 
-/// All tasks are there at the start; rank 0 tells everybody how many it owns.
+/// All tasks are there at the start; rank 0 tells every rank how many it owns.
 void dlb(Pool& pool) {
   const auto a_rank = static_cast<std::uint64_t>(number("tasks", 200));
   std::vector<int> owned(g_rank == 0 ? static_cast<std::size_t>(g_ranks) : 0);
@@ -235,7 +235,7 @@ void dlb(Pool& pool) {
   g_watch = nullptr;
 }
 
-/// Runs with tasks that spawn tasks, of ranks that come late: not one may be missing when a run ends.
+/// Runs with tasks that spawn tasks, of ranks that are late: not one may be missing when a run ends.
 void random(Pool& pool) {
   for (int run = 0; run < static_cast<int>(number("runs", 5)); ++run) {
     const std::uint64_t luck = hash(static_cast<std::uint64_t>(number("seed", 1)) << 32 ^

@@ -11,7 +11,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ".ci .github bench cmake docs examples fortran include packaging/debian python sim src tests tools".split()
-SCRIPTS = "sources.sh check-length.py check-spdx.sh add-spdx.py check-environment.sh check-format.sh".split()
+SCRIPTS = (
+    "sources.sh check-length.py add-spdx.py check-environment.sh check-format.sh check-functions.py "
+    "check-layers.py check-tests.py list-constants.py"
+).split()
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
@@ -37,8 +40,9 @@ class Checks(unittest.TestCase):
         (self.root / name).write_text(text)
 
     def expect(self, check, *complaints):
-        """The check names each of these, or passes if there are none."""
-        result = subprocess.run([self.root / "tools" / check], capture_output=True, text=True)
+        """The check, a script of tools/ with its options, names each of these, or passes if there are none."""
+        name, *options = check.split()
+        result = subprocess.run([self.root / "tools" / name, *options], capture_output=True, text=True)
         self.assertEqual(result.returncode, 1 if complaints else 0, result.stdout + result.stderr)
         for complaint in complaints:
             self.assertIn(complaint, result.stdout)
@@ -74,16 +78,16 @@ class Checks(unittest.TestCase):
                  "python/a.j2": "{{#- {} -#}}", ".github/workflows/ci.yml": "# {}"}  # fmt: skip
         for name, head in heads.items():
             self.write(name, head.format(LICENCE) + "\nrest\n")
-        self.expect("check-spdx.sh")
+        self.expect("add-spdx.py --check")
         for name in heads:
             with self.subTest(name):
                 kept = (self.root / name).read_text()
                 self.write(name, kept.replace(heads[name].format(LICENCE).split("\n")[-1] + "\n", ""))
-                self.expect("check-spdx.sh", f"  {name}\n", "tools/add-spdx.py")
+                self.expect("add-spdx.py --check", f"  {name}\n", "tools/add-spdx.py")
                 subprocess.run([self.root / "tools/add-spdx.py"], check=True, capture_output=True)
                 self.assertEqual((self.root / name).read_text(), kept)
                 self.write(name, kept.replace("BSD-3-Clause", "MIT"))
-                self.expect("check-spdx.sh", f"  {name}\n")
+                self.expect("add-spdx.py --check", f"  {name}\n")
                 self.write(name, kept)
 
     def test_environment(self):
@@ -91,6 +95,91 @@ class Checks(unittest.TestCase):
         self.expect("check-environment.sh")
         self.write("src/cores/a.cpp", 'getenv("A");\n')
         self.expect("check-environment.sh", "src/cores/a.cpp:1:")
+
+    def test_layers(self):
+        rows = ((0, "base", "status"), (1, "node", "topology"), (2, "cores", "capability: cores"),
+                (2, "loops", "capability: loops"), (4, "api", "calls"))  # fmt: skip
+        table = "".join(f"| {layer} | `src/{folder}` | {content} |\n" for layer, folder, content in rows)
+        self.write("docs/architecture.md", "| layer | folder | content |\n|---|---|---|\n" + table)
+        for _, folder, _ in rows:
+            self.write(f"src/{folder}/a.h", "")
+        self.write("src/cores/b.cpp", '#include "cores/a.h"\n#include "node/a.h"\n#include <base/a.h>\n')
+        self.write("src/api/b.c", '#include <mpi.h>\n#include "loops/a.h"\n#include <sys/mman.h>\n')
+        self.write("src/wait/a.h", '#include "node/a.h"\n')
+        self.expect("check-layers.py")
+        forbidden = {
+            "src/base/b.cpp": '#include "node/a.h"',
+            "src/node/b.h": '#  include <api/a.h>',
+            "src/cores/c.cpp": '#include "loops/a.h"',
+            "src/loops/b_test.cpp": '#include "mpi.h"',
+            "src/wait/b.cpp": '#include "cores/a.h"',
+        }
+        for name, include in forbidden.items():
+            with self.subTest(name):
+                self.write(name, f"\n{include}\n")
+                self.expect("check-layers.py", f"{name}:2: ")
+                (self.root / name).unlink()
+        self.write("src/other/a.h", "")
+        self.expect("check-layers.py", "src/other: not in the table")
+        (self.root / "src/other/a.h").unlink()
+        (self.root / "src/other").rmdir()
+        (self.root / "src/node/a.h").unlink()
+        (self.root / "src/node").rmdir()
+        self.expect("check-layers.py", "names src/node, which does not exist")
+
+    def test_functions(self):
+        body = "  ;\n" * 88
+        heads = {
+            "f": "int f(int a = 0) {", "g": "void C::g() const noexcept {", "C": "C::C(int a) : a_{a}, b_(a) {",
+            "=": "bool operator==(const A& a) {", "TEST": "TEST(A, B) {", "t": "template <class T>\nT t(T a) {",
+        }  # fmt: skip
+        for name, head in heads.items():
+            with self.subTest(name):
+                around = "namespace a {\nnamespace {\nstruct alignas(64) A {\n  int b{0};\n};\nMACRO(a)\nMACRO(b)\n"
+                self.write("src/a.cpp", f"{around}{head}\n{body}}}\n}}\n}}\n")
+                lines = head.count("\n")
+                if lines == 0:
+                    self.expect("check-functions.py")
+                self.write("src/a.cpp", f"{around}{head}\n{body}  ;\n}}\n}}\n}}\n")
+                self.expect("check-functions.py", f"{name}: {91 + lines} lines, at most 90")
+        method = f"class A : B<int> {{\n public:\n  int f() {{\n{body}  ;\n  }}\n}};\n"
+        self.write("src/a.cpp", method)
+        self.expect("check-functions.py", "src/a.cpp:3: f: 91 lines")
+        data = f"static const int a[] = {{\n{body}  1\n}};\n"
+        self.write("src/a.cpp", data + '/* f() { */ const char* b = "f() {";\n' + data)
+        self.expect("check-functions.py")
+
+    def test_names_of_tests(self):
+        self.write("src/cores/plan.h", "")
+        self.write("src/cores/plan_test.cpp", "")
+        self.write("tests/other_test.cpp", "")
+        self.expect("check-tests.py")
+        self.write("src/cores/cores_plan_test.cpp", "")
+        self.expect("check-tests.py", "src/cores/cores_plan_test.cpp: no source cores_plan.h or cores_plan.cpp")
+
+    def test_constants(self):
+        self.write("src/cores/a.h", """
+// Of the node,
+// in all.
+inline constexpr std::size_t kLeast = 2, kMost = 1'000;  ///< cores
+struct A {
+  static constexpr double kPart = 1.0 / 3;  // of the time
+  static constexpr std::uint64_t kBare{std::uint64_t{1} << 30};
+  const int threads = count(3);
+  int size = 4;
+};
+""")
+        self.write("src/cores/a_test.cpp", "constexpr int kTest = 1;\n")
+        listed = subprocess.run([self.root / "tools/list-constants.py"], capture_output=True, text=True, check=True)
+        self.assertEqual(listed.stdout.splitlines(), [
+            "src/cores/a.h:4\tkLeast\t2\tOf the node, in all. cores",
+            "src/cores/a.h:4\tkMost\t1'000\tOf the node, in all. cores",
+            "src/cores/a.h:6\tkPart\t1.0 / 3\tof the time",
+            "src/cores/a.h:7\tkBare\tstd::uint64_t{1} << 30\t",
+            "src/cores: 4", "list-constants: 4"])  # fmt: skip
+        command = [self.root / "tools/list-constants.py", "--bare", "cores"]
+        bare = subprocess.run(command, capture_output=True, text=True, check=True)
+        self.assertEqual(bare.stdout.splitlines()[1:], ["src/cores: 1", "list-constants: 1"])
 
     def tidy(self, *words):
         """Status and last line of tidy.py. Its clang-tidy rejects files with `bad` and sleeps on files with `slow`."""

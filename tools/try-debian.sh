@@ -6,22 +6,15 @@
 # (skipped) where it cannot be tried. The test package.deb does what can be done without: tests/packaging/check-deb.sh.
 set -eu
 cd "$(dirname "$0")/.."
-skip() { echo "try-debian: skipped: $1"; exit 77; }
+name=try-debian
+. tools/minimal-debian.sh
 build=$(cd "${1:-build}" && pwd)
 package=$(find "$build" -maxdepth 1 -name 'steelyard_*.deb' | tail -n 1)
 [ -n "$package" ] || skip "there is no package in $build: make deb"
-command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing: apt-get install mmdebstrap"
-[ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "it needs root, and may mount"
-suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+need_minimal_debian
 
-here=$(mktemp -d "${TMPDIR:-/tmp}/try-debian.XXXXXX")
-trap 'rm -rf --one-file-system "$here"' EXIT
-root=$here/root
 echo "== a minimal $suite"
-mmdebstrap --quiet --variant=minbase "$suite" "$root" || {
-  echo "try-debian: mmdebstrap failed: is there a network?"
-  exit 1
-}
+make_minimal_debian ""
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 cp "$package" "$root/steelyard.deb"
 cp tools/mpi.env "$root/"
@@ -68,4 +61,4 @@ find / -xdev \( -path /proc -o -path /sys \) -prune -o -iname '*steelyard*' -pri
 diff /before /after
 echo "try-debian: all well"
 END
-unshare --mount --pid --fork --kill-child chroot "$root" /bin/bash /inside.sh
+run_inside /inside.sh

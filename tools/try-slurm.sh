@@ -20,7 +20,7 @@ here=$(mktemp -d "${TMPDIR:-/tmp}/try-slurm.XXXXXX")
 host=$(hostname -s)
 port=$((20000 + $$ % 10000 * 2))
 mkdir "$here/state" "$here/spool"
-# Nobody else talks to it: no munge. Ports of its own, on the loopback.
+# No other process talks to it: no munge. Ports of its own, on the loopback.
 cat >"$here/slurm.conf" <<END
 ClusterName=try
 SlurmctldHost=$host(127.0.0.1)

@@ -8,19 +8,14 @@
 # be done without: tests/packaging/check-wheel.sh.
 set -eu
 cd "$(dirname "$0")/.."
-skip() { echo "try-wheel: skipped: $1"; exit 77; }
+name=try-wheel
+. tools/minimal-debian.sh
 wheel=${1:-$(find dist -name 'steelyard-*.whl' 2>/dev/null | tail -n 1)}
 [ -n "$wheel" ] || skip "there is no wheel in dist: make wheel"
-command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing: apt-get install mmdebstrap"
-[ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "it needs root, and may mount"
-suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+need_minimal_debian
 
-here=$(mktemp -d "${TMPDIR:-/tmp}/try-wheel.XXXXXX")
-trap 'rm -rf --one-file-system "$here"' EXIT
-root=$here/root
 echo "== a minimal $suite without compilers"
-mmdebstrap --quiet --variant=minbase --include=python3-venv,libgomp1,openmpi-bin,mpich "$suite" "$root" ||
-  { echo "try-wheel: mmdebstrap failed: is there a network?"; exit 1; }
+make_minimal_debian python3-venv,libgomp1,openmpi-bin,mpich
 mkdir "$root/try" "$root/try/wheels"
 cp tools/mpi.env python/tests/example.json "$wheel" "$root/try/"
 
@@ -40,16 +35,16 @@ for mpi in openmpi mpich; do
   ! command -v mpicc.$mpi >/dev/null || compile "debian-$mpi" mpicc.$mpi
 done
 for of in openmpi5:mpicc:openmpi mpich4:mpicc:'mpich<5' mpich5:mpicc:'mpich>=5' intel:mpigcc:'impi-rt impi-devel'; do
-  IFS=: read -r name compiler packages <<<"$of"
-  python3 -m venv "$here/$name"
+  IFS=: read -r mpi compiler packages <<<"$of"
+  python3 -m venv "$here/$mpi"
   # $packages is a list of words.
-  "$here/$name/bin/pip" --disable-pip-version-check install -q $packages ||
-    { echo "try-wheel: $name: not from the index, left out"; continue; }
-  compile "$name" env PATH="$here/$name/bin:$PATH" I_MPI_ROOT="$here/$name" "$compiler" -Wl,-rpath,"/try/$name/lib"
-  cp -R "$here/$name" "$root/try/$name"
-  rm -rf "$here/$name"
+  "$here/$mpi/bin/pip" --disable-pip-version-check install -q $packages ||
+    { echo "try-wheel: $mpi: not from the index, left out"; continue; }
+  compile "$mpi" env PATH="$here/$mpi/bin:$PATH" I_MPI_ROOT="$here/$mpi" "$compiler" -Wl,-rpath,"/try/$mpi/lib"
+  cp -R "$here/$mpi" "$root/try/$mpi"
+  rm -rf "$here/$mpi"
   # Scripts in there name the place where they were made.
-  grep -rlIF "$here/$name" "$root/try/$name/bin" | xargs -r sed -i "s,$here/$name,/try/$name,g"
+  grep -rlIF "$here/$mpi" "$root/try/$mpi/bin" | xargs -r sed -i "s,$here/$mpi,/try/$mpi,g"
 done
 
 cat >"$root/try/inside.sh" <<'END'
@@ -121,4 +116,4 @@ left=$(find env -iname '*steelyard*')
 [ $bad -eq 0 ] && echo "try-wheel: all well: $(echo cells.* | sed 's/cells\.//g')"
 exit $bad
 END
-unshare --mount --pid --fork --kill-child chroot "$root" /bin/bash /try/inside.sh
+run_inside /try/inside.sh

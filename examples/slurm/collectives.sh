@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Broadcasts that no late rank holds up, for a program as it is. auto compares with the MPI library's, among the ranks
-# of a node, and leaves them to it where nobody waits less.
+# of a node, and leaves them to it where no rank waits less.
 #SBATCH --job-name=collectives
 #SBATCH --nodes=8
 #SBATCH --ntasks-per-node=8

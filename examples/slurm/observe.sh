@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Weighs a program and moves nothing: the first thing to run.
+# Measures a program and moves nothing: the first thing to run.
 #SBATCH --job-name=observe
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=8

@@ -414,11 +414,13 @@ typedef struct steelyard_phase_bounds {
 #define STEELYARD_PHASE_BOUNDS_DEFAULT {1, 0, 0}
 
 /**
- * Creates a phase that finds the fastest number of processes and threads by measurement. It tries configurations in its
- * first runs, measures each from the last arrival at steelyard_phase_enter() to the last arrival at
- * steelyard_phase_leave(), and then stays with the fastest. Each node chooses for itself. The work of the phase must
- * not depend on which processes are chosen: ask steelyard_phase_get_configuration(), or pass data through
- * steelyard_phase_gather() and steelyard_phase_scatter().
+ * Creates a phase that finds the fastest number of processes and threads by measurement. It tries each configuration in
+ * its first runs and measures it from the last arrival at steelyard_phase_enter() to the last arrival at
+ * steelyard_phase_leave(). Later runs compare the fastest with its nearest rivals; when its time changes, all are
+ * compared again. Runs in a slower configuration cost at most 1 % of the phase's time, plus the first run of each
+ * configuration and ten runs of the phase. Each node chooses for itself. The work of the phase must not depend on which
+ * processes are chosen: ask steelyard_phase_get_configuration(), or pass data through steelyard_phase_gather() and
+ * steelyard_phase_scatter().
  *
  * @param node       the context; it may be freed before the phase
  * @param bounds     limits; NULL: STEELYARD_PHASE_BOUNDS_DEFAULT
@@ -474,12 +476,12 @@ STEELYARD_API steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase)
 
 /** How a phase runs next. */
 typedef struct steelyard_phase_configuration {
-  int processes;  /**< processes of the node that work */
-  int threads;    /**< threads of this process's leader */
-  int settled;    /**< 1: the configuration is final; 0: an autotuned phase still tries others */
-  int chosen;     /**< 1 if this process works, otherwise 0 */
-  int leader;     /**< the process that works for this one, by its number in the context; itself if it is chosen */
-  double seconds; /**< median time of the phase in this configuration, in s; 0 if it was not measured */
+  int processes; /**< processes of the node that work */
+  int threads;   /**< threads of this process's leader */
+  int settled; /**< 1: the next run is not a trial; 0: an autotuned phase compares configurations. May become 0 again */
+  int chosen;  /**< 1 if this process works, otherwise 0 */
+  int leader;  /**< the process that works for this one, by its number in the context; itself if it is chosen */
+  double seconds; /**< typical time of the phase in this configuration, in s; 0 if it was not measured */
 } steelyard_phase_configuration_t;
 /**
  * Tells how a phase runs next.

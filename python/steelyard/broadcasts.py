@@ -11,7 +11,7 @@ from .charts import Bar, bars
 from .record import Run
 from .section import ROWS, Pictures, Section
 from .tree_chart import MOST, charts, is_whole, shades
-from .trees import TOLD, Tree, answer, of_interest, told, trees
+from .trees import Tree, answer, of_interest, told, trees
 from .words import duration, number, percent, plural
 
 
@@ -88,7 +88,9 @@ def broadcast_trees(run: Run) -> Optional[Section]:
     found = trees(run)
     if not found:
         return None
-    shown, sentences = of_interest(found)[:TOLD], [f"{_upper(sentence)}." for sentence in told(found)]
+    limits = run.thresholds
+    shown = of_interest(found)[: int(limits["described_trees"])]
+    sentences = [f"{_upper(sentence)}." for sentence in told(found, limits)]
     lateness = [by for tree in shown for by in tree.late.values()]
     pictures = [
         Pictures(_said(tree, sentence), _parts(tree, max(lateness, default=0.0)))
@@ -97,9 +99,9 @@ def broadcast_trees(run: Run) -> Optional[Section]:
     caption = (
         "Each shape is a node, labelled with the rank that leads it. A node receives the data from the node above it,"
         " which sends to its leftmost child first. A rank is late if it arrived more than 50 µs after the data in at"
-        " least a quarter of the broadcasts that Steelyard took over. The colour shows its mean lateness in these. A"
-        " rank is delayed if it receives the data through a rank that is more than twice as late. Point at a rank to"
-        " see the path of its data."
+        f" least {percent(limits['late_share'])} of the broadcasts that Steelyard took over. The colour shows its mean"
+        " lateness in these. A rank is delayed if it receives the data through a rank that is more than"
+        f" {number(limits['late_ratio'])} times as late. Point at a rank to see the path of its data."
     )
     if not all(map(is_whole, shown)):
         caption += (

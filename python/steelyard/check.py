@@ -72,7 +72,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
 }
-_SAID = {"$schema", "$id", "$comment", "$defs", "title", "description"}  # say nothing about values
+_SAID = {"$schema", "$id", "$comment", "$defs", "title", "description", "default"}  # say nothing about values
 
 
 def _compile(part: dict[str, Any]) -> Check:

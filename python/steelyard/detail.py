@@ -9,7 +9,6 @@ from .charts import Bar, bars
 from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
-from .summary import PRINTED
 from .words import band, core_time, duration, number, percent, plural, uncertain
 
 
@@ -208,7 +207,8 @@ def ranks(run: Run) -> Optional[Section]:
     if not len(frame):
         return None
     shown = frame if len(frame) <= MOST else frame.sort_values("mpi", ascending=False).head(MOST).sort_index()
-    lends = bool((frame["lent"] >= PRINTED).any() or (frame["borrowed"] >= PRINTED).any())
+    printed = run.thresholds["printed_core_time"]
+    lends = bool((frame["lent"] >= printed).any() or (frame["borrowed"] >= printed).any())
     columns = [
         Column("rank"),
         Column("node"),
@@ -226,7 +226,7 @@ def ranks(run: Run) -> Optional[Section]:
     table = Table(columns)
     parts = core_shares(run)
     for (rank, row), (_, part) in zip(shown.iterrows(), parts.loc[shown.index].iterrows()):
-        lent = [_core_time(row[name]) for name in ("lent", "borrowed")] if lends else []
+        lent = [_core_time(row[name], printed) for name in ("lent", "borrowed")] if lends else []
         table.add(
             Cell(str(rank), float(str(rank))),
             count(row["node"]),
@@ -293,5 +293,5 @@ def nodes(run: Run) -> Optional[Section]:
     )
 
 
-def _core_time(value: float) -> Cell:
-    return Cell(core_time(value), float(value)) if value >= PRINTED else nothing()
+def _core_time(value: float, printed: float) -> Cell:
+    return Cell(core_time(value), float(value)) if value >= printed else nothing()

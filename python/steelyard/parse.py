@@ -15,7 +15,7 @@ from .samples import PACKED
 Hook = Callable[[dict[str, Any]], None]
 
 _LONG = 1024  # letters of a string that is worth cutting out
-_MARK = "\0"  # what stands in its place begins with this
+_MARK = "\0"  # the text that replaces it begins with this
 
 
 def parse(path: Path, looks: Hook) -> Any:
@@ -71,7 +71,7 @@ def _without_columns(data: Union[bytes, mmap.mmap]) -> tuple[bytes, dict[str, st
             if end - begin < _LONG:
                 continue
             text = data[begin + 1 : end]
-            if b"\\" in text or not text.isascii():  # nobody's base64: json has a look at it
+            if b"\\" in text or not text.isascii():  # not base64: the json module reads it
                 break
             mark = f"{_MARK}{len(columns)}"
             columns[mark] = text.decode("ascii")

@@ -196,6 +196,14 @@ class Run:
         and phase_after with their noise, nothing_moved."""
         return _frame(self.record["nodes"], _properties("node")).set_index("index")
 
+    @functools.cached_property
+    def thresholds(self) -> dict[str, float]:
+        """The limits below which the summary and the page leave something out; those of the schema if the record is
+        older than this member."""
+        members = schema()["$defs"]["thresholds"]["properties"]
+        defaults: dict[str, float] = {name: about["default"] for name, about in members.items()}
+        return {**defaults, **self.record.get("thresholds", {})}
+
     @property
     def metrics(self) -> pd.Series:
         """Efficiencies of POP and TALP, 0 to 1."""

@@ -14,12 +14,6 @@ from .record import Run
 from .trees import trees
 from .words import band, core_time, counts, duration, number, numbered, percent, plural
 
-WORTH_A_LINE = 0.05  # of a rank's time in MPI
-FAR_BELOW = 0.75  # of its useful time on a core
-PREEMPTED, OFTEN_PREEMPTED = 10, 100  # times a second a rank: at the least; whatever the CPU time
-MUCH_BORROWED = 0.05  # cores, in all: their owners' polling explains the preemptions
-PRINTED = 5e-3  # s; less would be printed as nothing
-
 
 @dataclass(frozen=True)
 class Gain:
@@ -114,7 +108,7 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
 
 
 def _other_moves(run: Run) -> str:
-    if run.ranks["borrowed"].sum() >= PRINTED:
+    if run.ranks["borrowed"].sum() >= run.thresholds["printed_core_time"]:
         return "ranks that waited lent theirs to others"
     if len(run.tasks) and (run.tasks["stolen_local"] + run.tasks["stolen_remote"]).sum() > 0:
         return "tasks were"
@@ -133,10 +127,10 @@ def _waiting(run: Run) -> str:
     if len(ranks) < 2:
         return text
     share = (ranks["mpi"] / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
-    most = float(share.max())
-    if most < WORTH_A_LINE:
-        return f"{text} No rank spent more than {percent(WORTH_A_LINE)} of its time in MPI."
-    waiting = share[share >= max(WORTH_A_LINE, most / 2)]
+    most, worth_a_line = float(share.max()), run.thresholds["mpi_share"]
+    if most < worth_a_line:
+        return f"{text} No rank spent more than {percent(worth_a_line)} of its time in MPI."
+    waiting = share[share >= max(worth_a_line, most / 2)]
     least = float(waiting.min())
     span = percent(most) if percent(least) == percent(most) else f"{percent(least)} to {percent(most)}"
     names = numbered("rank", [int(rank) for rank in waiting.index])
@@ -145,19 +139,20 @@ def _waiting(run: Run) -> str:
 
 
 def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
+    limits = run.thresholds
     waits = run.waits[run.waits["rank"].isin(waiting.index)]
     in_mpi, known = float(run.ranks.loc[waiting.index, "mpi"].sum()), float(waits["seconds"].sum())
-    if known <= 0 or known < in_mpi / 4:
+    if known <= 0 or known < limits["known_wait_share"] * in_mpi:
         return ""
     causes = waits.groupby("waited_for")["seconds"].sum().sort_values(ascending=False)
     main: list[int] = []
     explained = 0.0
-    for cause, seconds in list(causes.items())[:4]:
-        if explained >= 0.75 * known:
+    for cause, seconds in list(causes.items())[: int(limits["critical_ranks"])]:
+        if explained >= limits["critical_wait_share"] * known:
             break
         explained += float(seconds)
         main.append(int(str(cause)))
-    if explained < known / 4:
+    if explained < limits["known_wait_share"] * known:
         return ", waiting for many different ranks"
     return f", {percent(min(explained / in_mpi, 1.0))} of it waiting for {numbered('rank', sorted(main))}"
 
@@ -165,10 +160,11 @@ def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
 def _moved(run: Run, moves: pd.DataFrame) -> str:
     sentences = [_cores_moved(run, moves) if len(moves) else _stayed(run)]
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
-    if lent >= PRINTED:
+    printed = run.thresholds["printed_core_time"]
+    if lent >= printed:
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
-            if borrowed >= PRINTED
+            if borrowed >= printed
             else "no rank needed them"
         )
         sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
@@ -178,7 +174,7 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     taken = run.loops[~run.loops["strategy"].isin(["runtime", "reweighed"])]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0
-    if share >= 0.0005:
+    if share > run.thresholds["stolen_share"]:
         sentences.append(
             f"{percent(share, 1)} of the iterations of {plural(len(taken), 'loop')} moved between threads."
         )
@@ -265,15 +261,17 @@ def _notes(run: Run) -> list[str]:
 
 def _busy(run: Run) -> Optional[str]:
     """A note if other programs used the cores, as on the terminal (src/observe/summary.cpp)."""
-    ranks, wall = run.ranks, float(run.record["wall"])
-    if run.record["instrument"] != "real" or wall < 1 or not len(ranks) or (ranks["cpu"] <= 0).any():
+    ranks, wall, limits = run.ranks, float(run.record["wall"]), run.thresholds
+    if run.record["instrument"] != "real" or wall < limits["judged_wall"]:
+        return None
+    if not len(ranks) or (ranks["cpu"] <= 0).any():
         return None
     on_core = float(ranks["cpu"].sum() / ranks["useful"].sum()) if ranks["useful"].sum() > 0 else 1.0
     a_second = float(ranks["preempted"].sum()) / (wall * len(ranks))
-    starved = on_core < FAR_BELOW and a_second > PREEMPTED
+    starved = on_core < limits["core_share"] and a_second > limits["preemptions"]
     # A borrower is preempted each time the owner of the core wakes up to check its wait.
-    lends = float(ranks["borrowed"].sum()) > MUCH_BORROWED * wall
-    if not starved and (lends or a_second <= OFTEN_PREEMPTED):
+    lends = float(ranks["borrowed"].sum()) > limits["borrowed_cores"] * wall
+    if not starved and (lends or a_second <= limits["many_preemptions"]):
         return None
     found = f"Threads were preempted {a_second:.0f} times a second per rank"
     if starved:

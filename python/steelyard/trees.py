@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Mapping, Optional, Sequence
 
 from .record import Run
-from .words import duration, number, numbered, plural
-
-TOLD = 4  # trees
+from .words import duration, number, numbered, percent, plural
 
 
 def parent(position: int) -> int:
@@ -33,6 +31,8 @@ class Tree:
     late: Mapping[int, float]
     led: Mapping[int, int]
     """Late ranks that led their node at first, and the rank that leads it at last."""
+    ratio: float
+    """A rank that is more than so many times as late as another delays it."""
 
     @property
     def changed(self) -> bool:
@@ -40,29 +40,29 @@ class Tree:
 
     @property
     def held_first(self) -> int:
-        return held_up(self.first, self.late)
+        return held_up(self.first, self.late, self.ratio)
 
     @property
     def held_last(self) -> int:
-        return held_up(self.last, self.late)
+        return held_up(self.last, self.late, self.ratio)
 
 
-def held_up(order: Sequence[int], late: Mapping[int, float]) -> int:
-    """Number of ranks that receive the data through a rank that is more than twice as late as they are."""
+def held_up(order: Sequence[int], late: Mapping[int, float], ratio: float) -> int:
+    """Number of ranks that receive the data through a rank that is more than `ratio` times as late as they are."""
     worst = [0.0] * len(order)  # largest lateness on the path to a position; no rank waits for the root's arrival
     found = 0
     for position in range(1, len(order)):
         above = parent(position)
         worst[position] = max(worst[above], late.get(order[above], 0.0) if above else 0.0)
-        found += worst[position] > 2 * late.get(order[position], 0.0)
+        found += worst[position] > ratio * late.get(order[position], 0.0)
     return found
 
 
 def often_late(run: Run) -> dict[int, float]:
-    """Ranks that were late to at least a quarter of the broadcasts that Steelyard took over, with their mean lateness
-    in these; largest first."""
-    frame = run.collectives
-    frame = frame[(frame["late"] > 0) & (4 * frame["late"] >= frame["shared"] + frame["tree"])]
+    """Ranks that were late to at least a share (`late_share` of the thresholds) of the broadcasts that Steelyard took
+    over, with their mean lateness in these; largest first."""
+    frame, share = run.collectives, run.thresholds["late_share"]
+    frame = frame[(frame["late"] > 0) & (frame["late"] >= share * (frame["shared"] + frame["tree"]))]
     lateness = (frame["behind"] / frame["late"]).sort_values(ascending=False, kind="stable")
     return {int(str(rank)): float(by) for rank, by in lateness.items()}
 
@@ -71,11 +71,14 @@ def trees(run: Run) -> list[Tree]:
     """Trees with late ranks come first, ordered by the number of ranks delayed at first."""
     late = often_late(run)
     node = {rank["rank"]: rank["node"] for rank in run.record["ranks"]}
-    found = [_tree(tree["first"], tree["last"], late, node) for tree in run.record.get("trees", [])]
+    ratio = run.thresholds["late_ratio"]
+    found = [_tree(tree["first"], tree["last"], late, node, ratio) for tree in run.record.get("trees", [])]
     return sorted(found, key=lambda tree: (not tree.late, -tree.held_first))
 
 
-def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Mapping[int, int]) -> Tree:
+def _tree(
+    first: list[int], last: list[int], late: Mapping[int, float], node: Mapping[int, int], ratio: float
+) -> Tree:
     def of(rank: int) -> int:
         return node.get(rank, -1 - rank)
 
@@ -89,18 +92,18 @@ def _tree(first: list[int], last: list[int], late: Mapping[int, float], node: Ma
     members = {*first, *last} - {*first[:1], *last[:1]}
     late = {rank: late[rank] for rank in sorted(members & late.keys(), key=lambda rank: (-late[rank], rank))}
     led = {rank: leader[of(rank)] for rank in first if rank in late and leader.get(of(rank), rank) != rank}
-    return Tree(first, last, late, led)
+    return Tree(first, last, late, led, ratio)
 
 
-def told(found: Sequence[Tree]) -> list[str]:
+def told(found: Sequence[Tree], limits: Mapping[str, float]) -> list[str]:
     """A sentence for each of the first trees with late or moved ranks; then the number of the other trees."""
-    shown = of_interest(found)
-    sentences = [_sentence(tree) for tree in shown[:TOLD]]
-    if len(shown) > TOLD:
-        sentences.append(f"{plural(len(shown) - TOLD, 'more tree')} with late ranks or another order")
+    shown, most, share = of_interest(found), int(limits["described_trees"]), percent(limits["late_share"])
+    sentences = [_sentence(tree, share) for tree in shown[:most]]
+    if len(shown) > most:
+        sentences.append(f"{plural(len(shown) - most, 'more tree')} with late ranks or another order")
     if others := len(found) - len(shown):
         sentences.append(
-            f"{plural(others, 'tree')}: no rank was late to a quarter of its broadcasts, and no rank moved"
+            f"{plural(others, 'tree')}: no rank was late to {share} of its broadcasts, and no rank moved"
         )
     return sentences
 
@@ -109,10 +112,10 @@ def of_interest(found: Sequence[Tree]) -> list[Tree]:
     return [tree for tree in found if tree.late or tree.changed]
 
 
-def _sentence(tree: Tree) -> str:
+def _sentence(tree: Tree, share: str) -> str:
     size = f"tree of {plural(len(tree.first), 'node')}"
     if not tree.late:
-        return f"{size}: its order changed, but no rank was late to a quarter of its broadcasts"
+        return f"{size}: its order changed, but no rank was late to {share} of its broadcasts"
     worst, by = next(iter(tree.late.items()))
     were, they, most = ("was", "it", "") if len(tree.late) == 1 else ("were", "they", f", rank {worst} most,")
     first = plural(tree.held_first, "rank") if tree.held_first else "no rank"

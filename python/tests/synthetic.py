@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from steelyard.samples import KEYS, Samples, merge, pack  # noqa: E402
 
-THREADS, NODE = 6, 32  # threads a rank, ranks a node
+THREADS, NODE = 6, 32  # threads per rank, ranks per node
 STEP = 0.05  # s of a mean load
 
 
@@ -99,7 +99,7 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
 
 
 def _divide(load):
-    """THREADS a rank, shared in proportion to the loads; one at least."""
+    """THREADS per rank, shared in proportion to the loads; one at least."""
     share = load / load.sum() * THREADS * len(load)
     threads = np.maximum(1, np.floor(share).astype(int))
     for i in np.argsort(threads - share)[: max(0, THREADS * len(load) - threads.sum())]:

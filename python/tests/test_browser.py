@@ -133,7 +133,7 @@ def test_moves_are_drawn_where_they_are_few(opened):
 
 
 def test_wheel_drag_keys_and_tip(opened):
-    opened.wheel("canvas", -200)  # scrolls the page: nobody clicked the picture
+    opened.wheel("canvas", -200)  # scrolls the page: the picture was not clicked
     assert view(opened)[:2] == [0, 1]
     x, y, width, _ = opened.middle("canvas")
     opened.click("canvas")

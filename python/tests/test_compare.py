@@ -128,7 +128,7 @@ def test_progress_is_told(example, older):
     assert told == [(done, 48) for done in range(1, 49)]
 
 
-def test_phases_that_one_run_did_not_weigh_are_not_alike(runs, tmp_path):
+def test_phases_that_one_run_did_not_measure_are_not_alike(runs, tmp_path):
     record = json.loads(json.dumps(runs[2].record))
     record["options"]["observe"] = "on"
     for node in record["nodes"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The colours of the page tell activities apart for everybody: also where red, green or blue is not seen."""
+"""The colours of the page tell activities apart for every reader: also where red, green or blue is not seen."""
 
 import itertools
 import re

@@ -37,10 +37,10 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 14
+    assert len(found) == 15
     # older records lack it, or the run had none of it
-    later = {"loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu", "preempted",
-             "came_late", "quiesced", "virtual_regions"}
+    later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu",
+             "preempted", "came_late", "quiesced", "virtual_regions"}
     later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library")
                                                  for what in ("looks", "wait", "noise"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sentences on the page say what the verdict on the terminal says."""
+"""The sentences on the page say what the summary on the terminal says."""
 
 import json
 import os
@@ -108,22 +108,43 @@ def test_nothing_at_all(example, tmp_path):
     assert "nothing was measured" in summary(run_of(example, tmp_path, empty)).headline
 
 
-@pytest.fixture
-def terminal():
-    """What the C++ verdict says of a record, a paragraph a line."""
+def report(*words):
+    """The output of `steelyard report`."""
     program = Path(os.environ.get("STEELYARD_BUILD", "/nowhere")) / "bin/steelyard"
     if not program.exists():
         pytest.skip("STEELYARD_BUILD does not name a build with the command steelyard")
+    return subprocess.run([program, "report", *words], capture_output=True, text=True, check=True).stdout
+
+
+def test_thresholds_of_older_records_are_those_of_the_command(example):
+    """The schema repeats the defaults of src/observe/thresholds.h."""
+    old = steelyard.load(example)
+    assert "thresholds" not in old.record
+    assert json.loads(report("--json", example))["thresholds"] == old.thresholds
+
+
+def test_thresholds_of_the_record_hold(example, tmp_path):
+    strict = {**steelyard.load(example).thresholds, "mpi_share": 0.9}
+    found = summary(run_of(example, tmp_path, lambda record: record.update(thresholds=strict)))
+    assert "No rank spent more than 90 % of its time in MPI." in found.waiting
+    assert "no rank spent more than 90 % of its time in MPI" in report(tmp_path / "changed.json")
+    with pytest.raises(steelyard.InvalidRecord, match="thresholds"):
+        run_of(example, tmp_path, lambda record: record.update(thresholds={"mpi_share": 0.9}))
+
+
+@pytest.fixture
+def terminal():
+    """What the C++ summary says of a record, a paragraph a line."""
 
     def said(record):
-        text = subprocess.run([program, "report", record], capture_output=True, text=True, check=True).stdout
+        text = report(record)
         return re.sub(r"\n {12}", " ", text)
 
     return said
 
 
 def test_figures_are_those_of_the_terminal(example, terminal):
-    """Each number in the C++ verdict's `gain`, `moved` and `waiting` lines is in the sentences, too."""
+    """Each number in the C++ summary's `gain`, `moved` and `waiting` lines is in the sentences, too."""
     said = terminal(example)
     found = summary(steelyard.load(example))
     ours = set(re.findall(r"\d+(?:\.\d+)?", f"{found.waiting} {found.moved} {found.helped}"))

@@ -16,7 +16,7 @@ from test_page import Strict
 
 
 def late_run(tmp_path, found, late, ranks=44):
-    """A run with these trees as (first, last), in which the ranks of `late` come late that often of 98 times, by s in
+    """A run with these trees as (first, last), in which the ranks of `late` are late that often of 98 times, by s in
     all."""
     record = synthetic.record(ranks, 3)
     for rank in record["ranks"]:
@@ -50,16 +50,16 @@ CASES = [
      ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
     ([([0, 2, 4, 6], [7, 2, 4, 0])], {0: (60, 0.6), 6: (60, 0.6)},
      ["tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"]),
-    ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree: no rank was late to a quarter of its broadcasts, and no rank moved"]),
+    ([(EVEN, EVEN)], {8: (24, 0.6)}, ["1 tree: no rank was late to 25 % of its broadcasts, and no rank moved"]),
     ([(EVEN, EVEN)], {8: (25, 0.6)},
      ["tree of 8 nodes: rank 8 was late by 24.0 ms; it delayed 3 ranks at first, 3 at last"]),
     ([([0, 2, 4], [0, 4, 2])], {},
-     ["tree of 3 nodes: its order changed, but no rank was late to a quarter of its broadcasts"]),
+     ["tree of 3 nodes: its order changed, but no rank was late to 25 % of its broadcasts"]),
     ([([0, 40], [0, 40])] * 4 + [([0, 2], [0, 2]), (EVEN, EVEN)], {8: (60, 0.6), 40: (60, 0.6)}, [
         "tree of 8 nodes: rank 8 was late by 10.0 ms; it delayed 3 ranks at first, 3 at last",
         *["tree of 2 nodes: rank 40 was late by 10.0 ms; it delayed no rank at first, none at last"] * 3,
         "1 more tree with late ranks or another order",
-        "1 tree: no rank was late to a quarter of its broadcasts, and no rank moved",
+        "1 tree: no rank was late to 25 % of its broadcasts, and no rank moved",
     ]),
     ([([], []), ([0, 2], []), ([], [0, 2]), ([98, 98, 97], [4, 4]), ([2], [3, 99])], {r: (90, 0.9) for r in range(44)},
      None),
@@ -69,7 +69,7 @@ CASES = [
 @pytest.mark.parametrize("found, late, said", CASES)
 def test_what_is_told(tmp_path, found, late, said):
     run = late_run(tmp_path, found, late)
-    told = trees.told(trees.trees(run))
+    told = trees.told(trees.trees(run), run.thresholds)
     assert said is None or told == said
     text = Strict(page.html(run)).text
     for sentence in told:
@@ -106,7 +106,7 @@ def test_every_tree_is_drawn_within_its_width(size, step):
     order = range(0, size * step, step)
     late = {order[place]: 1e-3 / place for place in (size // 2, size // 4, size // 3, size - 1) if place > 0}
     last = [rank for rank in order if rank not in late] + [rank for rank in order if rank in late]
-    tree = trees.Tree(order, last, late, {})
+    tree = trees.Tree(order, last, late, {}, 2)
     for svg in tree_chart.charts(tree, 1.0):
         assert len(svg) < 60_000
         width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
@@ -119,7 +119,7 @@ def test_every_tree_is_drawn_within_its_width(size, step):
                 assert other == rank or row != top or end < left or start > right, "nothing lies upon anything"
             assert path[0] == rank and path[-1] == order[0]
         hidden = sum(int(count.replace("\u202f", "")) for count in re.findall(r">\+([\d\u202f]+)<", svg))
-        assert len(drawn) + hidden == size, "nobody is missing"
+        assert len(drawn) + hidden == size, "no rank is missing"
         if tree_chart.is_whole(tree):
             assert hidden == 0 and "between" not in svg
 
@@ -127,21 +127,21 @@ def test_every_tree_is_drawn_within_its_width(size, step):
 def test_of_a_large_tree_those_that_hold_up_most_are_drawn():
     """However little they are late."""
     late = {**{rank: 1.0 for rank in range(1, 200, 2)}, 512: 1e-4, 768: 1e-4}
-    tree = trees.Tree(range(1024), [*range(512), *range(513, 1024), 512], late, {})
+    tree = trees.Tree(range(1024), [*range(512), *range(513, 1024), 512], late, {}, 2)
     first, last = ({rank for rank, *_ in pills(svg)} for svg in tree_chart.charts(tree, 1.0))
     assert {512, 513, 768, 769} <= first == last and 8 < len(first) < 14
     assert sorted(first & set(late))[:-2] == [1, 3, 5, 7]
 
 
 def test_paths_are_those_of_the_tree():
-    tree = trees.Tree(range(8), [0, 1, 2, 3, 5, 6, 7, 4], {4: 0.01}, {})
+    tree = trees.Tree(range(8), [0, 1, 2, 3, 5, 6, 7, 4], {4: 0.01}, {}, 2)
     first, last = (dict((rank, path) for rank, path, *_ in pills(svg)) for svg in tree_chart.charts(tree, 1.0))
     assert first[7] == [7, 6, 4, 0] and first[5] == [5, 4, 0]
     assert last[4] == [4, 7, 5, 0] and last[5] == [5, 0]
 
 
 def test_who_hands_on_to_more_or_fewer_is_marked():
-    tree = trees.Tree(range(8), [0, 1, 2, 3, 6, 5, 4, 7], {4: 0.01}, {})
+    tree = trees.Tree(range(8), [0, 1, 2, 3, 6, 5, 4, 7], {4: 0.01}, {}, 2)
     for svg in tree_chart.charts(tree, 1.0):
         marked = re.findall(r'data-rank="(\d+)"(?:(?!</g>).)* moved"', svg)
         assert sorted(marked) == ["4", "6"], "the two that changed places"

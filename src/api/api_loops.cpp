@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "api/guarded.h"
+#include "base/address_cache.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/gathering.h"
@@ -44,31 +44,20 @@ Gathering& gathering_of(Loop& loop) {
   return *known;
 }
 
-template <class Find>
-Gathering& found_at(std::uint64_t place, Find&& find) {
-  struct Known {
-    std::uint64_t place;
-    Gathering* gathering;
-  };
-  constexpr std::size_t kSlots = 64;
-  static thread_local std::array<Known, kSlots> known = {};
-  Known& slot = known[(place * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
-  if (slot.place != place) slot = {place, &gathering_of(find())};
-  return *slot.gathering;
-}
+constinit thread_local steelyard::base::AddressCache<Gathering> t_known;
 
 Gathering& at_address(void* address) {
   const auto place = reinterpret_cast<std::uint64_t>(address);
-  return found_at(place, [&]() -> Loop& { return ready_registry().at(place); });
+  return t_known.at(place, [&]() -> Gathering& { return gathering_of(ready_registry().at(place)); });
 }
 
 Gathering& at_line(const char* file, int line) {
   // The text of a file's name has one address in it.
   const auto place =
       reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
-  return found_at(place, [&]() -> Loop& {
+  return t_known.at(place, [&]() -> Gathering& {
     const std::string_view path = file;
-    return ready_registry().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line));
+    return gathering_of(ready_registry().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line)));
   });
 }
 
@@ -107,7 +96,7 @@ constexpr char hidden[] =
     "as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
 
 /// Loops with as many iterations may still be different ones.
-std::uint64_t bounds_of(const Space& space) { return space.first * 0x9e3779b97f4a7c15ULL ^ space.stride; }
+std::uint64_t bounds_of(const Space& space) { return steelyard::base::spread(space.first) ^ space.stride; }
 
 /// Writes a warning, too: a program that ignores the status would miss iterations silently.
 steelyard_status_t fail(steelyard_iterations_t* mine, Code code, std::string_view sentence) {

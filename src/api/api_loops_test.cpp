@@ -76,7 +76,7 @@ TEST(LoopsInC, RunEachIterationOnceInAnyShape) {
         while (steelyard_loop_next(&mine))
           for (std::int64_t i = mine.begin; i < mine.end; ++i) forward.at(static_cast<std::size_t>(i));
         errors += steelyard_loop_end(&mine) != STEELYARD_SUCCESS;
-        // Nobody waits between the loops.
+        // No thread waits between the loops.
         errors += steelyard_loop_begin(nullptr, 999, -1, -3, &mine) != STEELYARD_SUCCESS;
         while (steelyard_loop_next(&mine))
           for (std::int64_t i = mine.begin; i > mine.end; i += mine.stride)

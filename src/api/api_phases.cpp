@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,11 +8,12 @@
 
 #include "api/guarded.h"
 #include "api/hooks.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
-#include "node/sleep.h"
 #include "phases/phase.h"
+#include "wait/back_off.h"
 
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/phases.h"
@@ -80,16 +80,14 @@ Status threads_known(int threads) {
 
 steelyard_cpuset_t to_c(const CpuSet& set) {
   steelyard_cpuset_t cpus;
-  static_assert(sizeof(cpus.words) == sizeof(set.words));
-  std::memcpy(cpus.words, set.words.data(), sizeof(cpus.words));
+  steelyard::node::SharedCpuSet shared;
+  static_assert(sizeof(cpus.words) == sizeof(shared.words));
+  (void)shared.assign(set);  // within the machine, for which Context::create() has found room
+  std::memcpy(cpus.words, shared.words.data(), sizeof(cpus.words));
   return cpus;
 }
 
-CpuSet from_c(const steelyard_cpuset_t& cpus) {
-  CpuSet set;
-  std::memcpy(set.words.data(), cpus.words, sizeof(cpus.words));
-  return set;
-}
+CpuSet from_c(const steelyard_cpuset_t& cpus) { return CpuSet::from_words(cpus.words, std::size(cpus.words)); }
 
 int rank_in_world = -1;  // as the program's MPI says
 
@@ -371,12 +369,14 @@ steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
 int steelyard_internal_node_id(void) { return steelyard::node::identity(); }
 
 void steelyard_internal_pause(int turn) {
-  constexpr int kYields = 20;
-  constexpr std::int64_t kShort = 20'000, kLong = 1'000'000;  // ns
-  if (turn < kYields) {
-    sched_yield();
+  thread_local std::int64_t begin = 0;
+  const std::int64_t now = steelyard::base::now_ns();
+  if (turn == 0) begin = now;
+  const auto& back_off = steelyard::wait::kSetUp;
+  if (back_off.stage(now - begin) == steelyard::wait::Stage::yield) {
+    steelyard::wait::yield();
   } else {
-    steelyard::node::sleep_for(std::min(kLong, kShort * (1 + turn / kYields)));
+    steelyard::wait::sleep_for(back_off.sleep(now - begin));
   }
 }
 
@@ -393,13 +393,12 @@ steelyard_status_t steelyard_phase_get_configuration(const steelyard_phase_t* ph
   return guarded(__func__, configuration == nullptr ? nullptr : phase, [&] {
     const Phase& it = phase->phase;
     const int me = it.context().me();
-    const double ns = it.choice() ? static_cast<double>(it.choice()->typical(it.choice()->index())) : 0;
     *configuration = {it.configuration().processes,
                       it.threads(),
-                      !it.choice() || it.choice()->settled() ? 1 : 0,
+                      it.settled() ? 1 : 0,
                       it.chosen() ? 1 : 0,
                       it.distribution().leader[static_cast<std::size_t>(me)],
-                      ns * 1e-9};
+                      it.typical()};
     return Status();
   });
 }

@@ -9,8 +9,8 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "node/sleep.h"
 #include "tasks/pool.h"
+#include "wait/sleep.h"
 
 // steelyard/tasks.h over src/tasks: checks arguments, turns failures into a status and a message, lets no exception
 // pass.
@@ -56,9 +56,9 @@ class CalledTransport final : public Transport {
     if (by_.pause != nullptr) {
       by_.pause(by_.self, ns);
     } else if (ns > 0) {
-      steelyard::node::sleep_for(ns);
+      steelyard::wait::sleep_for(ns);
     } else {
-      for (int i = 0; i < 50; ++i) steelyard::node::relax();
+      for (int i = 0; i < 50; ++i) steelyard::wait::relax();
     }
   }
   std::int64_t now() const override { return by_.clock != nullptr ? by_.clock(by_.self) : steelyard::base::now_ns(); }

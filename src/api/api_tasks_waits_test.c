@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_tasks_waits_test late|finalize RANKS_PER_NODE RANK: the rank comes late to a run, or calls MPI_Finalize and never
+ * api_tasks_waits_test late|finalize RANKS_PER_NODE RANK: the rank is late to a run, or calls MPI_Finalize and never
  * comes. All others must name it, on all nodes. Ranks are numbered in the opposite order in the pool, so that names are
  * those of MPI_COMM_WORLD. Ends with status 0 and prints "named" at each of the others.
  */

@@ -108,7 +108,7 @@ TEST(CounterClock, OfThisMachineNeverGoesBackAndIsNear) {
     last = now;
     nearest = std::min(nearest, std::max({std::int64_t{0}, before - now, now - after}));
   }
-  EXPECT_LT(nearest, 20'000);  // at its best: whoever is off the core in between is far off
+  EXPECT_LT(nearest, 20'000);  // at its best: a thread that loses its core in between is far off
 }
 
 }  // namespace

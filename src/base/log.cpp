@@ -18,7 +18,7 @@ void write_line(const std::string& prefix, std::string_view line, std::string_vi
   std::string text = prefix;
   if (!text.empty()) text.append(": ");
   text.append(line).append(ending).append("\n");
-  // Nobody can be told that standard error is closed.
+  // That standard error is closed cannot be reported anywhere.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 

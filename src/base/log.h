@@ -11,7 +11,7 @@ void set_log_rank(int rank);
 /// A line about the whole run, to be said by one rank: "steelyard: ...".
 void say(std::string_view line);
 
-/// A line as it is: text that was laid out elsewhere, as the verdict.
+/// A line as it is: text that was laid out elsewhere, such as the summary.
 void print(std::string_view line);
 
 /// A line about this process. The same line is written at most five times.

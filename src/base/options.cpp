@@ -69,20 +69,22 @@ class Group {
   std::string_view name_;
 };
 
-std::vector<Option> make_table() {
-  std::vector<Option> table;
-
-  Group what(table, "What Steelyard does");
-  what.on_off("observe", &Options::observe,
-              "Measure only: no core is moved or lent, and loops and collectives stay as they are without Steelyard.");
-  what.on_off("cores", &Options::cores, "Move cores from ranks that wait to ranks on the critical path.");
-  what.on_off("lending", &Options::lending, "Lend a rank's cores to other ranks of its node while it blocks in MPI.");
-  what.choice(
+void add_capability_options(std::vector<Option>& table) {
+  Group capabilities(table, "What Steelyard does");
+  capabilities.on_off(
+      "observe", &Options::observe,
+      "Measure only: no core is moved or lent, and loops and collectives stay as they are without Steelyard.");
+  capabilities.on_off("cores", &Options::cores, "Move cores from ranks that wait to ranks on the critical path.");
+  capabilities.on_off("lending", &Options::lending,
+                      "Lend a rank's cores to other ranks of its node while it blocks in MPI.");
+  capabilities.choice(
       "collectives", choice_of<&Options::collectives>(), {"auto", "on", "called", "off"},
       "Deliver broadcasts and scatters so that a late rank delays no other rank. auto: only for communicators whose "
       "ranks are measured to wait less. on: for every MPI_Bcast and MPI_Scatter. called: only for calls of "
       "steelyard_bcast(). off: never.");
+}
 
+void add_cores_options(std::vector<Option>& table) {
   Group cores(table, "When and where cores move");
   cores.integer_or_auto("balance-every", &Options::balance_every, 1'000'000'000, "steps",
                         "Rebalance cores every N steps of the main loop. auto: when the measured loads call for it.");
@@ -108,7 +110,9 @@ std::vector<Option> make_table() {
       "smt", &Options::smt,
       "Let ranks grow to the number of hardware threads of the node instead of its cores. Ranks that start with more "
       "threads than cores use hardware threads in any case.");
+}
 
+void add_loops_options(std::vector<Option>& table) {
   Group loops(table, "How loops are divided among threads");
   loops.choice(
       "loops", choice_of<&Options::loops>(),
@@ -139,7 +143,9 @@ std::vector<Option> make_table() {
       "loops-replay", &Options::loops_replay, "PATH",
       "Assign iterations to threads as recorded in a file of --loops-learn, so that each thread executes the same "
       "iterations in every run.");
+}
 
+void add_collectives_options(std::vector<Option>& table) {
   Group collectives(table, "How broadcasts travel between nodes");
   collectives.choice("collectives-tree", choice_of<&Options::collectives_tree>(),
                      {"auto", "sort", "swap", "binomial", "library"},
@@ -152,7 +158,9 @@ std::vector<Option> make_table() {
                       "The minimum number of broadcasts between two changes of the tree.");
   collectives.integer("collectives-tree-threshold", &Options::collectives_tree_threshold, 0, 1'000'000'000, "us",
                       "Ignore delays of a node, and changes in its wait, that are shorter than this.");
+}
 
+void add_waiting_options(std::vector<Option>& table) {
   Group waiting(table, "How ranks and threads wait");
   waiting.choice(
       "wait", choice_of<&Options::wait>(), {"sleep", "poll"},
@@ -163,12 +171,16 @@ std::vector<Option> make_table() {
       "blocktime", &Options::blocktime, 0, 10'000'000, "us",
       "How long idle OpenMP threads spin before they sleep. OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take "
       "precedence.");
+}
 
+void add_start_options(std::vector<Option>& table) {
   Group start(table, "How the program is started");
   start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
                "The OpenMP runtime of programs that are linked with GNU's. keep: GNU's. llvm: LLVM's takes its place.");
   start.text("config", &Options::config, "PATH", "Read options from this TOML file, one `name = value` per line.");
+}
 
+void add_output_options(std::vector<Option>& table) {
   Group output(table, "What Steelyard writes");
   output.text("record", &Options::record, "PATH", "Write the run record to this file.");
   output.on_off("summary", &Options::summary, "Print the summary at the end of the run.");
@@ -178,7 +190,9 @@ std::vector<Option> make_table() {
       "35 bytes of the run record.");
   output.on_off("verbose", &Options::verbose,
                 "Print the preloaded libraries and the path of the program before it starts.");
+}
 
+void add_testing_options(std::vector<Option>& table) {
   Group testing(table, "Testing");
   testing.integer_or_auto(
       "ranks-per-node", &Options::ranks_per_node, 1'000'000, "ranks",
@@ -186,7 +200,9 @@ std::vector<Option> make_table() {
       "nodes. auto: nodes as they are.");
   testing.text("emulate", &Options::emulate, "TOPOLOGY",
                "Emulate a node of this synthetic hwloc topology, such as \"package:2 core:24 pu:1\".");
+}
 
+void add_internal_options(std::vector<Option>& table) {
   Group internal(table, "Internal");
   internal.on_off("internal-launched", &Options::launched, "started by steelyard run");
   internal.text("internal-preload", &Options::preload, "PATH", "LD_PRELOAD as the user had it");
@@ -204,6 +220,19 @@ std::vector<Option> make_table() {
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");
   internal.text("internal-slurm-nodes", &Options::slurm_nodes, "TEXT", "its nodes, as Slurm writes them");
+}
+
+std::vector<Option> make_table() {
+  std::vector<Option> table;
+  add_capability_options(table);
+  add_cores_options(table);
+  add_loops_options(table);
+  add_collectives_options(table);
+  add_waiting_options(table);
+  add_start_options(table);
+  add_output_options(table);
+  add_testing_options(table);
+  add_internal_options(table);
   return table;
 }
 

@@ -36,7 +36,7 @@ enum class Collectives { automatic, on, called, off };
 enum class CollectivesTree { automatic, sort, swap, binomial, library };
 
 /// The values in force, with their defaults. The table (options.cpp) says what each option means. An integer that is 0
-/// where its row has the word `auto`, and an empty text, are not set.
+/// where its row prints as `auto`, and an empty text, are not set.
 struct Options {
   bool observe = false;
   bool cores = true;

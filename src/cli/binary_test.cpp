@@ -106,13 +106,13 @@ TEST(MpiOf, TellsOldOpenMpiFromMpichOfTheSameNumber) {
   EXPECT_EQ(binary.mpi(), Mpi::unknown);
 }
 
-TEST_F(BinaryTest, WeighsThreadLocalData) {
+TEST_F(BinaryTest, MeasuresThreadLocalData) {
   const auto path = compile(scratch_, "a", "_Thread_local char big[1000]; int main(void) { return big[1]; }\n");
   EXPECT_EQ(read(path).thread_local_bytes, 1000u);
 }
 
 // A library beside the program is the program's own; one elsewhere is, where it has parallel regions.
-TEST_F(BinaryTest, WeighsThreadLocalDataOfItsLibraries) {
+TEST_F(BinaryTest, MeasuresThreadLocalDataOfItsLibraries) {
   std::filesystem::create_directory(scratch_ / "away");
   const auto library = [&](const std::string& name, const std::string& source, const std::string& flags) {
     const auto path = compile(scratch_, "lib" + name + ".so", source, "-shared -fPIC " + flags);

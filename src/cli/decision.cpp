@@ -19,7 +19,7 @@ namespace {
 using base::OpenMp;
 using base::Options;
 
-/// What LLVM's OpenMP runtime calls itself: as Debian builds it, and as everybody else does.
+/// Names of LLVM's OpenMP runtime: as Debian builds it, and as all other distributions do.
 const std::string llvm_runtimes[] = {"libomp.so.5", "libomp.so"};
 
 constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
@@ -48,7 +48,7 @@ bool launched_by_another_mpi(const Binary& binary, const Site& site) {
   return launcher.kind == Launcher::Kind::openmpi && !has("PMI_RANK");
 }
 
-/// What cannot be weighed whatever its MPI; a decision of kind `weigh` where nothing speaks against it.
+/// Whether the program can be measured with any MPI. Of kind `measure` if nothing speaks against it.
 Decision decide_by_kind(const Binary& binary, const std::string& shown, const Site& site) {
   using Kind = Binary::Kind;
   if (binary.kind == Kind::damaged) {
@@ -253,7 +253,7 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
 }  // namespace
 
 Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
-  if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::weigh) return decision;
+  if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::measure) return decision;
   if (binary.mpi() == Mpi::none) {
     if (auto decision = decide_without_mpi(binary, options, site);
         !decision.preload.empty() || decision.kind == Decision::Kind::refuse)

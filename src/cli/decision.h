@@ -23,12 +23,12 @@ Site this_site();
 
 /// How a program will be started, and why.
 struct Decision {
-  enum class Kind { weigh, pass_through, refuse };
-  Kind kind = Kind::weigh;
+  enum class Kind { measure, pass_through, refuse };
+  Kind kind = Kind::measure;
   int status = 0;                    ///< refuse: the exit status
   std::string sentence;              ///< pass_through and refuse: why
-  std::vector<std::string> remarks;  ///< weigh: what the user should know
-  std::vector<std::string> preload;  ///< weigh: Steelyard's library, and an OpenMP runtime where it is exchanged
+  std::vector<std::string> remarks;  ///< measure: what the user should know
+  std::vector<std::string> preload;  ///< measure: Steelyard's library, and an OpenMP runtime where it is exchanged
 };
 
 /// Reads the program at `path` and decides; starts nothing. `shown` is the program as the user wrote it.

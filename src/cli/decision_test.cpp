@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = Decision::Kind;
 
-/// An installation that consists of empty libraries, and programs that nobody has compiled.
+/// An installation that consists of empty libraries, and programs that no compiler has made.
 class DecisionTest : public testing::Test {
  protected:
   void SetUp() override { site_.self = scratch_.write("prefix/bin/steelyard", ""); }
@@ -65,7 +65,7 @@ TEST_F(DecisionTest, NamesTheMissingFlavourAndTheOnesThatAreThere) {
 TEST_F(DecisionTest, RefusesAPreloadLibraryOfAnotherBuildOfTheMpi) {
   ASSERT_NE(compile(scratch_, "libmpich.so", "int other;\n", "-shared -fPIC -Wl,-soname,libmpich.so.12"), "");
   install("mpich", "-Wl,--no-as-needed " + (scratch_ / "libmpich.so"));
-  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh);
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::measure);
   const auto decision = decide_on(program({"libmpi.so.12"}));
   EXPECT_EQ(decision.kind, Kind::refuse);
   EXPECT_THAT(decision.sentence, AllOf(HasSubstr("libmpi.so.12"), HasSubstr("libmpich.so.12")));
@@ -84,22 +84,22 @@ TEST_F(DecisionTest, RefusesTheLauncherOfAnotherMpiWhenSure) {
   const base::Environment mpirun{{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}};
   const base::Environment hydra{{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
   site_.environment = mpirun;
-  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh);
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::measure);
   const auto decision = decide_on(program({"libmpich.so.12"}));
   EXPECT_EQ(decision.kind, Kind::refuse);
   EXPECT_THAT(decision.sentence, AllOf(HasSubstr("MPICH"), HasSubstr("Open MPI's mpirun")));
   site_.environment = hydra;
-  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh);
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::measure);
   EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
 
   site_.environment["PMI_SIZE"] = "1";
-  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh) << "one rank needs no launcher";
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::measure) << "one rank needs no launcher";
   site_.environment = mpirun;
   site_.environment.insert(hydra.begin(), hydra.end());
-  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::weigh) << "one mpirun inside the other";
+  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::measure) << "one mpirun inside the other";
   site_.environment = mpirun;
   site_.environment["PMIX_RANK"] = "0";
-  EXPECT_EQ(decide_on(program({"libmpich.so.12", "libpmix.so.2"})).kind, Kind::weigh) << "PMIx is common ground";
+  EXPECT_EQ(decide_on(program({"libmpich.so.12", "libpmix.so.2"})).kind, Kind::measure) << "PMIx is common ground";
 }
 
 TEST_F(DecisionTest, PassesThroughWhatIsNoMpiProgram) {
@@ -140,7 +140,7 @@ TEST_F(DecisionTest, RefusesWhatNoLibraryCanEnter) {
 TEST_F(DecisionTest, RefusesAnEmulatedNodeThatHwlocDoesNotUnderstand) {
   install("openmpi");
   options_.emulate = "package:2 core:24 pu:1";
-  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::weigh);
+  EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::measure);
   options_.emulate = "two sockets";
   EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
 }
@@ -170,7 +170,7 @@ TEST_F(DecisionTest, LoadsLlvmOpenMpInThePlaceOfGnusIfTold) {
   EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5 or libomp.so"));
 }
 
-/// Debian's runtime is libomp.so.5, with a link for the linker beside it; everybody else's is libomp.so.
+/// Debian's runtime is libomp.so.5, with a link for the linker beside it; that of all other distributions is libomp.so.
 TEST_F(DecisionTest, FindsLlvmOpenMpByEitherName) {
   install("openmpi");
   options_.openmp = OpenMp::llvm;
@@ -208,7 +208,7 @@ TEST_F(DecisionTest, FindsLlvmOpenMpByEitherName) {
 TEST_F(DecisionTest, SaysNothingOfAProgramWithoutOpenMp) {
   install("openmpi");
   const auto decision = decide_on(program({"libmpi.so.40"}));
-  EXPECT_EQ(decision.kind, Kind::weigh);
+  EXPECT_EQ(decision.kind, Kind::measure);
   EXPECT_THAT(decision.remarks, IsEmpty());
 }
 

@@ -2,7 +2,6 @@
 #include "cli/doctor.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -265,7 +264,7 @@ int cores_here() {
   const auto mask = node::affinity_mask();
   std::set<int> cores;
   for (const auto& pu : topology.pus) {
-    if (std::ranges::find(mask, pu.os_index) != mask.end()) cores.insert(pu.core);
+    if (mask.has(pu.os_index)) cores.insert(pu.core);
   }
   return static_cast<int>(cores.size());
 }
@@ -277,8 +276,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   } else {
     findings.ok("launcher: {}, {}", launcher.name(), observe::plural(launcher.size, "rank"));
   }
-  cpu_set_t mask;
-  const int cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
+  const int cpus = node::affinity_mask().count();
   const double quota = node::cpu_quota();
   if (quota > 0 && quota < cpus) {
     findings.note(
@@ -324,7 +322,7 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
   }
   examine_place(binary, site, findings);
   const auto decision = decide(binary, shown, options, site);
-  if (decision.kind == Decision::Kind::weigh) {
+  if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));
   } else {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);

@@ -18,7 +18,7 @@ struct Finding {
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
                              const Site& site);
 
-/// Prints the findings. Returns 0 where the program would be weighed, 1 where not.
+/// Prints the findings. Returns 0 if the program would be measured, otherwise 1.
 int doctor(const std::string& program, const base::Options& options, const Site& site);
 
 }  // namespace steelyard::cli

@@ -16,7 +16,7 @@
 #include "cli/refusal.h"
 #include "cli/slurm.h"
 #include "node/binding.h"
-#include "node/sleep.h"
+#include "wait/sleep.h"
 
 namespace steelyard::cli {
 namespace {
@@ -45,7 +45,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
     if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
   options.launched = true;
-  if (binary.mpi() == Mpi::none) options.cores = false;  // there is nobody to exchange any with
+  if (binary.mpi() == Mpi::none) options.cores = false;  // there is no other rank to exchange cores with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
@@ -56,7 +56,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, Op
   options.slurm_job = slurm.job;
   options.slurm_step = slurm.step;
   options.slurm_nodes = slurm.node_list;
-  options.mask = fmt::format("{}", fmt::join(node::affinity_mask(), ","));
+  options.mask = node::to_text(node::affinity_mask());
 }
 
 void set_environment(const Options& options) {
@@ -73,7 +73,7 @@ void set_environment(const Options& options) {
 long spin_count(long us) {
   constexpr long kRounds = 1000;
   const std::int64_t begin = base::now_ns();
-  for (long i = 0; i < kRounds; ++i) node::relax();
+  for (long i = 0; i < kRounds; ++i) wait::relax();
   const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);
   return us * 1000 * kRounds / took;
 }

@@ -6,7 +6,7 @@
 
 namespace steelyard::cli {
 
-/// Who started this rank, as far as its environment tells.
+/// The launcher that started this rank, as far as its environment tells.
 struct Launcher {
   enum class Kind { none, openmpi, hydra, flux, slurm };
   Kind kind = Kind::none;

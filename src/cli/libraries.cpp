@@ -124,7 +124,7 @@ std::string LibrarySearch::find(std::span<const std::string> names, std::uint16_
 std::vector<Library> LibrarySearch::closure(const std::string& executable, const ElfImage& image) const {
   struct Loader {
     ElfImage image;
-    std::vector<std::string> rpath;  // its own and those of whoever loaded it
+    std::vector<std::string> rpath;  // its own and those of the library that loaded it
     std::vector<std::string> runpath;
   };
   const auto loader = [](const ElfImage& of, const std::string& file, const std::vector<std::string>& inherited) {

@@ -65,6 +65,33 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
   return run(program, options, site);
 }
 
+/// `steelyard report`, after its words have been parsed. `unknown`: options that it does not know.
+int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string>& unknown, const Site& site,
+                    const Launcher& launcher) {
+  if (!unknown.empty()) {
+    const auto near =
+        base::nearest(unknown[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"});
+    return refuse_to_start(
+        fmt::format("unknown option {}{}", unknown[0],
+                    near.empty() ? "; see `steelyard report --help`" : fmt::format("; did you mean {}?", near)),
+        wrong_usage, launcher);
+  }
+  if (pages.records.size() > 2) {
+    return refuse_to_start(
+        fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
+        wrong_usage, launcher);
+  }
+  const bool named = !pages.records.empty();
+  if (!named) pages.records.push_back(base::Options().record);
+  if (pages.records.size() > 1 && form != ReportForm::summary) {
+    return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
+                                       form == ReportForm::full ? "--full" : "--json", pages.records[1]),
+                           wrong_usage, launcher);
+  }
+  if (pages.wanted()) return make_pages(pages, site);
+  return report(pages.records[0], named, form);
+}
+
 int main(std::vector<std::string> words) {
   const auto site = this_site();
   const auto launcher = find_launcher(site.environment);
@@ -137,28 +164,8 @@ int main(std::vector<std::string> words) {
   if (run_command.parsed()) return start(true, run_words, program, site);
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);
   if (report_command.parsed()) {
-    if (const auto left = report_command.remaining(); !left.empty()) {
-      const auto near =
-          base::nearest(left[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"});
-      return refuse_to_start(
-          fmt::format("unknown option {}{}", left[0],
-                      near.empty() ? "; see `steelyard report --help`" : fmt::format("; did you mean {}?", near)),
-          wrong_usage, launcher);
-    }
-    if (pages.records.size() > 2) {
-      return refuse_to_start(
-          fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
-          wrong_usage, launcher);
-    }
-    const bool named = !pages.records.empty();
-    if (!named) pages.records.push_back(last_record);
-    if (pages.records.size() > 1 && (full || json)) {
-      return refuse_to_start(
-          fmt::format("{} takes one run record, and {} is a second one", full ? "--full" : "--json", pages.records[1]),
-          wrong_usage, launcher);
-    }
-    if (pages.wanted()) return make_pages(pages, site);
-    return report(pages.records[0], named, full ? ReportForm::full : json ? ReportForm::json : ReportForm::summary);
+    const auto form = full ? ReportForm::full : json ? ReportForm::json : ReportForm::summary;
+    return report_or_pages(pages, form, report_command.remaining(), site, launcher);
   }
   if (top_command.parsed()) return top(once, json);
   if (clean_command.parsed()) return clean();

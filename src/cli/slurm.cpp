@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bitset>
 #include <charconv>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "cli/launcher.h"
+#include "node/cpu_set.h"
 
 namespace steelyard::cli {
 namespace {
@@ -69,24 +70,16 @@ int tasks_here(const Environment& environment) {
   return number(environment, "SLURM_NTASKS_PER_NODE");
 }
 
-using Mask = std::bitset<1024>;
-
 /// Of the tasks of a node in turn, beginning again at its end: "sockets,mask_cpu:0x3,0xc". Empty for another binding.
-std::vector<Mask> masks_of(std::string_view bind) {
+std::vector<node::CpuSet> masks_of(std::string_view bind) {
   constexpr std::string_view kList = "mask_cpu:";
   const auto at = bind.find(kList);
   if (at == std::string_view::npos) return {};
-  std::vector<Mask> masks;
+  std::vector<node::CpuSet> masks;
   for (auto rest = bind.substr(at + kList.size()); !rest.empty();) {
-    auto digits = next_of(rest, ',');
-    if (digits.starts_with("0x")) digits.remove_prefix(2);
-    Mask mask;
-    for (const char digit : digits) {
-      unsigned value = 0;
-      if (std::from_chars(&digit, &digit + 1, value, 16).ec != std::errc{}) return {};
-      mask = mask << 4 | Mask(value);
-    }
-    masks.push_back(mask);
+    auto mask = node::CpuSet::parse_mask(std::string(next_of(rest, ',')));
+    if (!mask) return {};
+    masks.push_back(*std::move(mask));
   }
   return masks;
 }
@@ -105,10 +98,10 @@ Sharers tightest(const Environment& environment, const std::string& bind, int cp
     if (others.cpus * found.tasks < found.cpus * others.tasks) found = others;
   };
   const auto masks = masks_of(bind);
-  for (const Mask& mask : masks) {
-    Sharers sharers{0, static_cast<int>(mask.count())};
+  for (const node::CpuSet& mask : masks) {
+    Sharers sharers{0, mask.count()};
     for (int task = 0; task < tasks; ++task) {
-      if ((masks[static_cast<std::size_t>(task) % masks.size()] & ~mask).none()) ++sharers.tasks;
+      if (masks[static_cast<std::size_t>(task) % masks.size()].within(mask)) ++sharers.tasks;
     }
     consider(sharers);
   }

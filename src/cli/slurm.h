@@ -19,8 +19,8 @@ struct SlurmFinding {
   bool fits = false;
   std::string text;
 };
-/// `cpus`: how many this task's mask has, on `cores` cores (0: not known). Nothing where srun has not started this
-/// process.
+/// `cpus`: how many this task's affinity mask has, on `cores` cores (0: not known). Nothing where srun has not started
+/// this process.
 std::vector<SlurmFinding> examine_slurm(const base::Environment& environment, int cpus, Mpi mpi, int cores = 0);
 
 }  // namespace steelyard::cli

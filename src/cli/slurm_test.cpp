@@ -65,7 +65,7 @@ TEST(ExamineSlurm, FindsThreadsThatShareACore) {
   EXPECT_THAT(shared.text, AllOf(HasSubstr("6 threads (OMP_NUM_THREADS) on 3 cores (6 CPUs)"),
                                  HasSubstr("srun --hint=nomultithread --cpus-per-task=6")));
   EXPECT_TRUE(binding({{"OMP_NUM_THREADS", "6"}}, 12, 6).fits);
-  EXPECT_FALSE(binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 6, 3).fits) << "whoever binds";
+  EXPECT_FALSE(binding({{"OMP_NUM_THREADS", "6"}, {"SLURM_CPU_BIND", "none"}}, 6, 3).fits) << "with any binding";
 }
 
 TEST(ExamineSlurm, LeavesGoodOnesAlone) {
@@ -98,7 +98,7 @@ TEST(ExamineSlurm, FindsTooManyTasksOnUnboundCpus) {
               AllOf(HasSubstr("4 tasks of this node share 48 CPUs"), HasSubstr("on 24 cores"), HasSubstr("=6")));
   EXPECT_TRUE(binding(step("2", "none", "12"), 48, 24).fits);
   EXPECT_FALSE(binding({{"SLURM_STEP_TASKS_PER_NODE", "3"}, {"SLURM_CPU_BIND", "none"}}, 2).fits)
-      << "each has a thread, whatever nobody has said";
+      << "each has a thread, even if no variable says so";
   const auto one = binding(step("1", "none", "1"), 1);
   EXPECT_FALSE(one.fits);
   EXPECT_THAT(one.text, Not(HasSubstr("or --cpu-bind"))) << "which it has";

@@ -40,6 +40,7 @@ class Call {
  private:
   port::Progress& library_;
   int turns_ = 0;
+  std::int64_t begin_ = 0;  ///< ns, of the first turn of a call that is not measured
 };
 
 }  // namespace steelyard::collectives

@@ -224,9 +224,9 @@ void Cores::go_home() {
     in_use = in_use || table_.is_in_use(pu);
   }
   // A program that has bound itself knows why.
-  const std::vector<int> mask = node::affinity_mask();
-  if (!in_use || mask != node::mask_of(processes_[me_])) return;
-  if (node::bind_this_thread(held_cpus())) node::bind_this_thread(mask);
+  const node::CpuSet mask = node::affinity_mask();
+  if (!in_use || mask != processes_[me_].mask.set()) return;
+  if (node::bind_this_thread(node::CpuSet(held_cpus()))) node::bind_this_thread(mask);
 }
 
 void Cores::bind_thread(int thread) {
@@ -246,25 +246,25 @@ void Cores::take_seat(int thread) {
   seat_taken = seat;
   if (topology_.emulated) {
     const auto place = static_cast<std::size_t>(thread);
-    node::note_binding(place < seats_.size() ? std::vector<int>{seats_[place]} : seats_);
+    node::note_binding(place < seats_.size() ? node::CpuSet{seats_[place]} : node::CpuSet(seats_));
     return;
   }
   // A team larger than what is held (a clause asked for it, or some come early) shares all of it. The primary thread is
   // put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
   if (thread == 0 && !seats_.empty()) {
-    node::bind_this_thread(seats_.front());
-    node::bind_this_thread(seats_);
+    node::bind_this_thread({seats_.front()});
+    node::bind_this_thread(node::CpuSet(seats_));
   } else if (thread < static_cast<int>(seats_.size())) {
-    node::bind_this_thread(seats_[static_cast<std::size_t>(thread)]);
+    node::bind_this_thread({seats_[static_cast<std::size_t>(thread)]});
   } else {
-    node::bind_this_thread(seats_);
+    node::bind_this_thread(node::CpuSet(seats_));
   }
   early_.meet(thread);
 }
 
 void Cores::unbind() {
   if (binding_.load(std::memory_order_relaxed) != 0 && !topology_.emulated)
-    node::bind_this_thread(node::mask_of(processes_[me_]));
+    node::bind_this_thread(processes_[me_].mask.set());
 }
 
 int Cores::owned() const {

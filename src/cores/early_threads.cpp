@@ -65,7 +65,7 @@ bool EarlyThreads::come(int thread) {
   const std::int32_t id = known_[thread].load(std::memory_order_relaxed);
   if (id == placed_[place]) return true;
   if (placed_[place] != 0) misplaced_.store(true, std::memory_order_relaxed);
-  node::bind_this_thread(seat_[place]);
+  node::bind_this_thread({seat_[place]});
   requests_[me_].thread[place].store(id);
   return true;
 }
@@ -114,31 +114,17 @@ bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t n
 }
 
 namespace {
-// Twice in succession is no accident; a region that was wrong about it has to show it twice again.
+// Executions in succession in which cores came free: once may be an accident.
 constexpr int kTrusted = 2;
 constexpr int kMostTrust = 4;
-// A program has fewer regions that are long enough; one that makes code as it runs does not fill the memory.
+// Of a program. One that generates code while it runs must not fill the memory.
 constexpr std::size_t kMostRegions = 4096;
-// A region that is not shorter by this with early threads, after as many executions, does without them for a while;
-// sooner, where it is much longer.
-constexpr double kWorthIt = 0.97, kMuchLonger = 1.5;
-constexpr int kJudged = 4, kJudgedSoon = 2;
-constexpr int kShortestPause = 32, kLongestPause = 4096;
-// After so many it runs once without, so that both are known as they are now.
-constexpr int kRefresh = 32;
-// One execution that was held up counts no more than this.
-constexpr double kOutlier = 1.25;
 }  // namespace
-
-void EarlyRegions::Lengths::add(std::int64_t wall) {
-  const auto length = static_cast<double>(wall);
-  mean = count == 0 ? length : mean + (std::min(length, kOutlier * mean) - mean) / 4;
-  ++count;
-}
 
 int EarlyRegions::likely(std::uint64_t region) const {
   const auto found = experience_.find(region);
-  if (found == experience_.end() || found->second.pause > 0 || found->second.trust < kTrusted) return 0;
+  if (found == experience_.end() || found->second.trust < kTrusted || found->second.contest.next() == kWithout)
+    return 0;
   return found->second.cores;
 }
 
@@ -151,23 +137,12 @@ void EarlyRegions::learn(std::uint64_t region, const Execution& execution) {
   Experience& known = found->second;
   if (execution.held != known.held) {
     known.held = execution.held;
-    known.plain = known.early = {};
-    known.next_pause = kShortestPause;
+    known.contest.restart(kWays, kWithout);
   }
-  (execution.early ? known.early : known.plain).add(execution.wall);
+  // No core may have been likely enough for early threads.
+  if (execution.early == (known.contest.next() == kWith)) known.contest.measured(static_cast<double>(execution.wall));
   known.trust = std::clamp(known.trust + (execution.came > 0 ? 1 : -kTrusted), 0, kMostTrust);
   if (execution.came > 0) known.cores = execution.came;
-  if (known.pause > 0) --known.pause;
-  if (!execution.early || known.plain.count == 0) return;
-  const auto longer = [&known](double factor) { return known.early.mean > factor * known.plain.mean; };
-  if ((known.early.count >= kJudgedSoon && longer(kMuchLonger)) || (known.early.count >= kJudged && longer(kWorthIt))) {
-    known.pause = known.next_pause;
-    known.next_pause = std::min(2 * known.next_pause, kLongestPause);
-    known.early = {};
-  } else if (known.early.count % kRefresh == 0) {
-    known.pause = 1;
-    known.next_pause = std::max(known.next_pause / 2, kShortestPause);
-  }
 }
 
 }  // namespace steelyard::cores

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cores/core_table.h"
+#include "decide/contest.h"
 #include "node/segment.h"
 
 namespace steelyard::cores {
@@ -72,7 +73,8 @@ class EarlyThreads {
   std::atomic<std::int32_t> known_[kMostKnown] = {};  // by thread of the team, as the system numbers them
 };
 
-/// Learns which regions of a program see cores come free while they run, and whether they are shorter for it.
+/// Learns which regions of a program see cores come free while they run, and whether early threads make them shorter: a
+/// contest between executions without them and with them.
 class EarlyRegions {
  public:
   struct Execution {
@@ -81,23 +83,17 @@ class EarlyRegions {
     int held = 1;           ///< cores that it began with
     std::int64_t wall = 0;  ///< ns
   };
-  /// Cores that the region of this key is likely to be given on its way; 0 where that has not made it shorter.
+  /// Cores that the region of this key is likely to be given while it runs; 0 if it should run without early threads.
   int likely(std::uint64_t region) const;
   void learn(std::uint64_t region, const Execution& execution);
 
  private:
-  struct Lengths {
-    int count = 0;
-    double mean = 0;  // ns, of the latest
-    void add(std::int64_t wall);
-  };
+  enum : int { kWithout, kWith, kWays };
   struct Experience {
     int trust = 0;
     int cores = 0;
     int held = 0;
-    Lengths plain, early;  // with as many cores held
-    int pause = 0;         // executions without early threads to come
-    int next_pause = 0;    // and how many when they fail again
+    decide::Contest contest{kWays};
   };
   std::unordered_map<std::uint64_t, Experience> experience_;
 };

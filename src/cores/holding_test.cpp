@@ -202,7 +202,7 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
 // replanned at random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
-  const std::vector<int> cpus = node::affinity_mask();
+  const std::vector<int> cpus = node::affinity_mask().cpus();
   Node node(kCores, kProcesses, {0, 0, 1, 1, 2, 2, 3, 3});
   std::vector<std::atomic<int>> users(kCores);
   std::atomic<bool> stop{false};

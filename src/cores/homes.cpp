@@ -12,12 +12,11 @@ namespace steelyard::cores {
 namespace {
 
 // PUs of the mask in the order in which they are to be taken: the first of every core, then the seconds.
-std::vector<int> candidates(const node::Topology& topology, const std::vector<int>& mask) {
-  const std::set<int> allowed(mask.begin(), mask.end());
+std::vector<int> candidates(const node::Topology& topology, const node::CpuSet& mask) {
   std::set<int> cores;
   std::vector<int> first, rest;
   for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
-    if (!topology.emulated && !allowed.contains(topology.pus[pu].os_index)) continue;
+    if (!topology.emulated && !mask.has(topology.pus[pu].os_index)) continue;
     (cores.insert(topology.pus[pu].core).second ? first : rest).push_back(pu);
   }
   first.insert(first.end(), rest.begin(), rest.end());

@@ -3,13 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "node/cpu_set.h"
 #include "node/topology.h"
 
 namespace steelyard::cores {
 
 /// What one process brings along at start.
 struct Arrival {
-  std::vector<int> mask;       ///< os indices of the CPUs that it was given
+  node::CpuSet mask;           ///< CPUs that it was given
   int threads = 1;             ///< threads that its regions would have without us
   bool threads_chosen = true;  ///< the user chose that number (OMP_NUM_THREADS); otherwise it is the runtime's guess
   int rank = 0;                ///< in MPI_COMM_WORLD, for sentences

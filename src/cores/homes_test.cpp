@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <random>
 #include <set>
 
@@ -22,10 +21,10 @@ node::Topology machine(int packages, int cores_each, int threads_each = 1) {
   return topology;
 }
 
-std::vector<int> range(int from, int to) {
-  std::vector<int> list(static_cast<std::size_t>(to - from));
-  std::iota(list.begin(), list.end(), from);
-  return list;
+node::CpuSet range(int from, int to) {
+  node::CpuSet set;
+  for (int cpu = from; cpu < to; ++cpu) set.add(cpu);
+  return set;
 }
 
 TEST(ShareOut, KeepsTheLaunchersMasksWhereTheyAreApart) {
@@ -101,7 +100,7 @@ TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
     std::vector<Arrival> arrivals(1 + random() % 9);
     for (Arrival& arrival : arrivals) {
       for (const node::Pu& pu : topology.pus) {
-        if (random() % 3 != 0) arrival.mask.push_back(pu.os_index);
+        if (random() % 3 != 0) arrival.mask.add(pu.os_index);
       }
       arrival.threads = static_cast<int>(random() % 7);
       arrival.threads_chosen = random() % 2 == 0;
@@ -113,7 +112,7 @@ TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
       if (process < 0) continue;
       ++given[process];
       const auto& mask = arrivals[process].mask;
-      ASSERT_NE(std::find(mask.begin(), mask.end(), topology.pus[pu].os_index), mask.end());
+      ASSERT_TRUE(mask.has(topology.pus[pu].os_index));
       ASSERT_TRUE(homes.usable[pu]);
     }
     for (std::size_t p = 0; p < arrivals.size(); ++p) {

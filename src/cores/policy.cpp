@@ -234,16 +234,20 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
                             percent(trial->forecast));
   if (judgement.ruling == Trial::Ruling::open) return;
 
-  verdict.judged = true;
+  verdict.judged = judgement.ruling != Trial::Ruling::kept;
   verdict.helped = judgement.ruling == Trial::Ruling::helped;
   verdict.measured_gain = judgement.gain;
   verdict.measured_noise = judgement.noise;
-  const double after = trial->after.elapsed(0).value, before = trial->before.elapsed(0).value;
+  const double after = trial->after.elapsed(), before = trial->before.elapsed();
   const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
   move_cost =
       std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
-  if (verdict.helped) {
+  if (!verdict.judged) {
+    verdict.why =
+        fmt::format("the last move is kept, though its gain is not statistically significant: {}; {} was forecast",
+                    with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
+  } else if (verdict.helped) {
     verdict.why = fmt::format("the last move gained {}; {} was forecast",
                               with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
     rest = 0;

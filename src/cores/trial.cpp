@@ -5,19 +5,27 @@
 #include <cmath>
 
 #include "cores/policy.h"
+#include "decide/settings.h"
 
 namespace steelyard::cores {
 namespace {
 
-constexpr std::size_t kRemembered = 8;
-constexpr std::size_t kLeastWindows = 2;
-constexpr std::size_t kMostWindows = 8;  // then a ruling is made whatever the noise
+// Windows that the noise of a step is worth, because it was measured in all steps before: with 10, two windows that
+// agree confirm a gain of five times the noise (trial_test).
+constexpr double kNoiseWeight = 10;
+// s: shorter windows would divide by zero.
+constexpr double kLeast = 1e-12;
 
-double middle(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  if (values.size() % 2) return *half;
-  return (*half + *std::max_element(values.begin(), half)) / 2;
+/// Log duration of a window; of one without a steady load, the cores' time for the same amount of computing.
+double log_duration(const Spell::Sample& sample, bool steady_total) {
+  return steady_total ? std::log(std::max(sample.elapsed, kLeast)) : -std::log(std::max(sample.efficiency, kLeast));
+}
+
+/// Standard deviation of a window, from that of one step.
+double deviation(const Spell& spell, double noise) {
+  double phases = 0;
+  for (const Spell::Sample& sample : spell.samples()) phases += sample.phases;
+  return noise / std::sqrt(phases / static_cast<double>(spell.windows()));
 }
 
 }  // namespace
@@ -29,42 +37,36 @@ void Spell::add(const Window& window) {
     cores += load.threads;
   }
   samples_.push_back({window.elapsed / window.phases, computing / (cores * window.elapsed), window.phases});
-  if (samples_.size() > kRemembered) samples_.pop_front();
+  if (samples_.size() > Trial::kWindows) samples_.pop_front();
 }
 
-int Spell::phases() const {
-  int sum = 0;
-  for (const Sample& sample : samples_) sum += sample.phases;
-  return sum;
+double Spell::elapsed() const {
+  double sum = 0;
+  for (const Sample& sample : samples_) sum += log_duration(sample, true);
+  return samples_.empty() ? 0 : std::exp(sum / static_cast<double>(samples_.size()));
 }
-
-Spell::Figure Spell::median(double Sample::* figure, double noise) const {
-  if (samples_.empty()) return {};
-  std::vector<double> values, distances;
-  for (const Sample& sample : samples_) values.push_back(sample.*figure);
-  const double value = middle(values);
-  for (double other : values) distances.push_back(std::abs(other - value));
-  const double spread = values.size() < 4 ? 0 : 1.48 * middle(distances) / std::sqrt(values.size());
-  return {value, 1.25 * std::max(spread, value * noise / std::sqrt(phases()))};
-}
-
-Spell::Figure Spell::elapsed(double noise) const { return median(&Sample::elapsed, noise); }
-Spell::Figure Spell::efficiency(double noise) const { return median(&Sample::efficiency, noise); }
 
 Trial::Judgement Trial::judge(bool steady_total, double noise) const {
-  if (after.windows() < kLeastWindows || before.windows() == 0) return {};
-  const auto [low, high] = steady_total ? std::pair(after.elapsed(noise), before.elapsed(noise))
-                                        : std::pair(before.efficiency(noise), after.efficiency(noise));
-  if (low.value <= 0 || high.value <= 0) return {};
+  if (before.windows() == 0 || after.windows() == 0) return {};
+  decide::Estimate known(deviation(before, noise), kNoiseWeight);
+  for (const Spell::Sample& sample : before.samples()) known.add(log_duration(sample, steady_total));
+  decide::Forecast since(forecast, known, deviation(after, noise), kNoiseWeight);
+  for (const Spell::Sample& sample : after.samples()) since.add(log_duration(sample, steady_total));
+
+  const double confidence = decide::Settings().confidence;
   Judgement judgement;
-  judgement.gain = 1 - low.value / high.value;
-  judgement.noise = 2 * low.value / high.value * std::hypot(low.error / low.value, high.error / high.value);
-  const bool above_noise = judgement.gain > judgement.noise;
-  const bool clear = judgement.noise < forecast / 3 || after.windows() >= kMostWindows;
-  if (above_noise || (clear && judgement.gain >= forecast / 3))
+  judgement.gain = since.gain();
+  judgement.noise = since.gain() - since.interval(confidence).low;
+  const decide::Forecast::Result result = since.result(confidence);
+  const bool last = after.windows() >= kWindows;
+  if (result == decide::Forecast::Result::confirmed) {
     judgement.ruling = Ruling::helped;
-  else if (clear || judgement.gain < -judgement.noise)
-    judgement.ruling = Ruling::failed;
+  } else if (result == decide::Forecast::Result::refuted) {
+    // Less than promised may still be a gain, and waiting for its proof costs nothing.
+    if (last || judgement.gain <= 0) judgement.ruling = Ruling::failed;
+  } else if (last) {
+    judgement.ruling = judgement.gain < forecast / 2 ? Ruling::failed : Ruling::kept;
+  }
   return judgement;
 }
 

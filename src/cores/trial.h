@@ -4,56 +4,56 @@
 #include <vector>
 
 #include "cores/plan.h"
+#include "decide/forecast.h"
 
 namespace steelyard::cores {
 
 struct Window;
 
-/// How the node fared in some windows with the same loads and the same thread counts.
+/// Windows with the same loads and the same thread counts: the latest ones.
 class Spell {
  public:
   void add(const Window& window);
   void clear() { samples_.clear(); }
   std::size_t windows() const { return samples_.size(); }
-  int phases() const;
 
-  struct Figure {
-    double value = 0;
-    double error = 0;  ///< standard error, same unit
-  };
-  /// s of a phase: the median. `noise`: what the standard deviation of one phase is at least, as a fraction.
-  Figure elapsed(double noise) const;
-  /// Share of the cores' time that was spent computing.
-  Figure efficiency(double noise) const;
-
- private:
   struct Sample {
-    double elapsed;
-    double efficiency;
+    double elapsed;     ///< s a step
+    double efficiency;  ///< share of the cores' time that was spent computing
     int phases;
   };
-  Figure median(double Sample::* figure, double noise) const;
+  const std::deque<Sample>& samples() const { return samples_; }
+  /// s a step: the geometric mean; 0 without a window.
+  double elapsed() const;
+
+ private:
   std::deque<Sample> samples_;
 };
 
-/// A move that was made and has to show that it helped.
+/// A move that was made, and its forecast.
 struct Trial {
   Plan applied;
   Plan previous;                   ///< what to go back to
-  double forecast = 0;             ///< gain, as a fraction of the phase time
-  std::vector<ProcessLoad> loads;  ///< in one phase, before the move
+  double forecast = 0;             ///< gain, as a fraction of the step time
+  std::vector<ProcessLoad> loads;  ///< in one step, before the move
   Spell before, after;
-  double first_elapsed = 0;  ///< s a phase in the window in which the move took place
+  double first_elapsed = 0;  ///< s a step in the window in which the move took place
   int first_phases = 0;      ///< of that window; 0: it has not come in yet
 
-  enum class Ruling { open, helped, failed };
+  enum class Ruling {
+    open,    ///< more windows are needed
+    helped,  ///< confirmed
+    failed,  ///< refuted, or undecided after Trial::kWindows and nearer to no gain than to the forecast
+    kept,    ///< undecided after Trial::kWindows, and nearer to the forecast
+  };
+  static constexpr std::size_t kWindows = 8;  ///< after which a ruling is made whatever the uncertainty
   struct Judgement {
     Ruling ruling = Ruling::open;
     double gain = 0;
-    double noise = 0;  ///< half width of the band
+    double noise = 0;  ///< from the gain to the lower end of its interval
   };
-  /// Compares phase times where the total load is steady, otherwise how much of the cores' time went into computing.
-  /// Failed: less than a third of the forecast, and not above noise either.
+  /// Compares step times if the total load is steady, otherwise how much of the cores' time went into computing.
+  /// @param noise standard deviation of the time of one step, as a fraction
   Judgement judge(bool steady_total, double noise) const;
 };
 

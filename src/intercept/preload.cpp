@@ -3,12 +3,9 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/options.h"
 #include "intercept/gomp.h"
@@ -17,21 +14,11 @@
 namespace steelyard::intercept {
 namespace {
 
-std::vector<int> cpus_of(std::string_view mask) {
-  std::vector<int> cpus;
-  for (const char* at = mask.data(); at < mask.data() + mask.size(); ++at) {
-    int cpu = 0;
-    at = std::from_chars(at, mask.data() + mask.size(), cpu).ptr;
-    cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
 /// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's
 /// mask is the one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on
 /// that CPU.
 void adopt_launcher_mask(const base::Options& options) {
-  std::vector<int> cpus = cpus_of(options.mask);
+  node::CpuSet cpus = node::CpuSet::parse(options.mask).value_or(node::CpuSet());
   const bool bound = !cpus.empty() && node::affinity_mask() != cpus;
   if (bound && options.openmp == base::OpenMp::llvm) node::bind_this_thread(cpus);
   node::set_mask_at_start(std::move(cpus));

@@ -18,7 +18,7 @@ struct Description {
   /// What it gained over `against`, by the trials of `auto`; empty where nothing was compared.
   std::string against;
   double gain = 0;        ///< fraction of its time that it takes less
-  double gain_noise = 0;  ///< half width of its noise band
+  double gain_noise = 0;  ///< half width of its confidence interval
 };
 Description describe(const Loop& loop);
 

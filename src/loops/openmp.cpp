@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "base/hash.h"
 #include "base/loaded_library.h"
 
 namespace steelyard::loops::openmp {
@@ -71,7 +72,7 @@ Position position() {
   Position here{runtime->thread(), runtime->threads(), 0};
   const int level = runtime->level();
   for (int outer = 1; outer < level; ++outer)
-    here.path = (here.path + static_cast<std::uint64_t>(runtime->ancestor(outer)) + 1) * 0x9e3779b97f4a7c15ULL;
+    here.path = base::spread(here.path + static_cast<std::uint64_t>(runtime->ancestor(outer)) + 1);
   return here;
 }
 

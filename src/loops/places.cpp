@@ -48,17 +48,17 @@ void know_machine(const node::Topology& topology) {
 }
 
 std::optional<Place> place_of_this_thread() {
-  const std::vector<int> cpus = node::bound_to();
+  const node::CpuSet cpus = node::bound_to();
   bool anywhere = false;
-  const Machine* const known = machine_for(cpus.size(), anywhere);
+  const Machine* const known = machine_for(static_cast<std::size_t>(cpus.count()), anywhere);
   if (anywhere) return Place{0};
   if (known == nullptr) return std::nullopt;
   const auto at = [&](int cpu) {
     const auto index = static_cast<std::size_t>(cpu);
     return index < known->place.size() ? known->place[index] : Place{0};
   };
-  Place place = at(cpus.front());
-  for (const int cpu : cpus) place = common(place, at(cpu));
+  Place place = at(cpus.first());
+  for (const int cpu : cpus.cpus()) place = common(place, at(cpu));
   return place;
 }
 

@@ -4,13 +4,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 
+#include "base/address_cache.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/replay.h"
@@ -92,20 +92,13 @@ Settings Registry::defaults() const {
 }
 
 Loop& Registry::at(std::uint64_t address) {
-  struct Known {
-    std::uint64_t address;
-    Loop* loop;
-  };
-  constexpr std::size_t kSlots = 64;
-  static thread_local std::array<Known, kSlots> known = {};
-  Known& slot = known[(address * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
-  if (slot.address != address) {
+  static constinit thread_local base::AddressCache<Loop> known;
+  return known.at(address, [&]() -> Loop& {
     const std::lock_guard lock(state_->mutex);
     Loop*& loop = state_->by_address[address];
     if (loop == nullptr) loop = &state_->named(site_name(address));
-    slot = {address, loop};
-  }
-  return *slot.loop;
+    return *loop;
+  });
 }
 
 Loop& Registry::named(std::string_view key) {

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <sched.h>
 
 #ifdef STEELYARD_EXPLORE
 #include "loops/explorer.h"
+#else
+#include "wait/back_off.h"
 #endif
 
 namespace steelyard::loops {
 
-/// Waits that are mostly a few hundred ns, but may be long where threads share a core.
+/// One turn of a wait between threads of a team: wait::pass(), or a step of the explorer where interleavings are tried.
 inline void relax(int round) {
 #ifdef STEELYARD_EXPLORE
   static_cast<void>(round);
   explorer::pause();
 #else
-  if (round < 200) {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
-  } else {
-    sched_yield();
-  }
+  wait::pass(round);
 #endif
 }
 

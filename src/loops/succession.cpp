@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "loops/relax.h"
+#include "wait/sleep.h"
 
 namespace steelyard::loops {
 
@@ -40,7 +40,7 @@ bool Succession::strangers_come() {
   constexpr auto kGrace = std::chrono::seconds(1);
   const auto until = std::chrono::steady_clock::now() + kGrace;
   while (!strangers_.awaited.load(std::memory_order_relaxed) && !strangers_.here.load(std::memory_order_relaxed)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    wait::sleep_for(1'000'000);
     if (std::chrono::steady_clock::now() > until) strangers_.awaited.store(true, std::memory_order_relaxed);
   }
   return strangers_.here.load(std::memory_order_relaxed);

@@ -17,7 +17,7 @@
 namespace steelyard::loops {
 namespace {
 
-using Cpus = std::vector<int>;
+using Cpus = node::CpuSet;
 
 /// A machine that is not here, and threads that are bound to it.
 class Victims : public testing::Test {
@@ -33,7 +33,7 @@ class Victims : public testing::Test {
 
   Cpus everywhere() const {
     Cpus all;
-    for (const node::Pu& pu : topology_.pus) all.push_back(pu.os_index);
+    for (const node::Pu& pu : topology_.pus) all.add(pu.os_index);
     return all;
   }
   std::vector<Cpus> one_each(int threads) const {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/arrivals.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 
-#include "node/sleep.h"
+#include "wait/sleep.h"
 
 namespace steelyard::node {
 namespace {
+
+// The lock is held for less than 10 us. 10 s after, its holder has died.
+constexpr std::int64_t kLockTry = 10'000;  // ns
+constexpr int kLockTries = 1'000'000;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -20,6 +26,10 @@ std::uint64_t mix(std::uint64_t value) {
 /// Of two counts, of which one is ahead of the other by less than half of what there are.
 std::int32_t difference(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(a - b); }
 
+/// The bit on which a member sleeps that has seen this count of wake-ups, and the bits of all other counts.
+std::uint32_t bit_of(std::uint32_t wakings) { return std::uint32_t{1} << wakings % 32; }
+std::uint32_t other_than(std::uint32_t wakings) { return ~bit_of(wakings); }
+
 }  // namespace
 
 std::size_t Arrivals::footprint(int processes) {
@@ -27,20 +37,23 @@ std::size_t Arrivals::footprint(int processes) {
          Segment::footprint<Count>(std::size_t{kGroups} * processes);
 }
 
-Arrivals::Arrivals(Segment& segment, int processes, int me)
+Arrivals::Arrivals(Segment& segment, int processes, int me, int cpus)
     : lock_(segment.carve<std::atomic<std::uint32_t>>(1)),
       full_(segment.carve<std::atomic<std::uint32_t>>(1)),
       slots_(segment.carve<Slot>(kGroups)),
       counts_(segment.carve<Count>(std::size_t{kGroups} * processes)),
       stride_(processes),
-      me_(me) {}
+      me_(me),
+      at_once_(std::max(1, cpus - 1)) {}
+
+int Arrivals::online_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 // Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
 // unfollowed.
 bool Arrivals::lock() {
-  for (int attempt = 0; attempt < 1'000'000; ++attempt) {
+  for (int attempt = 0; attempt < kLockTries; ++attempt) {
     if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
-    sleep_for(10'000);
+    wait::sleep_for(kLockTry);
   }
   return false;
 }
@@ -106,12 +119,11 @@ void Arrivals::arrive(Group& group, std::int64_t now, bool may_end) {
 
 bool Arrivals::watched(const Group& group) const { return slots_[group.slot].sleepers.load() != 0; }
 
-// Who arrives first says so and then looks for sleepers; who sleeps says so first and then looks who has arrived.
 bool Arrivals::wake(const Group& group) {
   Slot& slot = slots_[group.slot];
   if (slot.sleepers.load() == 0) return false;
-  slot.wakings.fetch_add(1);
-  wake_all(slot.wakings);
+  const std::uint32_t wakings = slot.wakings.fetch_add(1) + 1;
+  wait::wake(slot.wakings, at_once_, other_than(wakings));
   return true;
 }
 
@@ -174,7 +186,8 @@ std::uint32_t Arrivals::lie_down(const Group& group) {
 }
 
 void Arrivals::doze(const Group& group, std::uint32_t seen, std::int64_t ns) {
-  wait_on(slots_[group.slot].wakings, seen, ns);
+  std::atomic<std::uint32_t>& wakings = slots_[group.slot].wakings;
+  if (wait::sleep_on(wakings, seen, ns, bit_of(seen))) wait::wake(wakings, at_once_, other_than(wakings.load()));
 }
 
 void Arrivals::get_up(const Group& group) { slots_[group.slot].sleepers.fetch_sub(1); }

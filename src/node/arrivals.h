@@ -20,7 +20,8 @@ class Arrivals {
   static constexpr int kRemembered = 4;  ///< collectives of a member whose time is remembered
 
   static std::size_t footprint(int processes);
-  Arrivals(Segment& segment, int processes, int me);
+  /// `cpus` of the node: bounds how many sleepers are woken at once.
+  Arrivals(Segment& segment, int processes, int me, int cpus = online_cpus());
 
   /// A communicator's members on this node. Valid until forget().
   struct Group {
@@ -56,6 +57,23 @@ class Arrivals {
   ///    before all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
   bool ends_here(const Group& group);
   /// Wakes the members that sleep on the group: to be called after each arrive(). False if none sleeps.
+  ///
+  /// With more members than CPUs, the members that are woken at once would take the CPU from the one that wakes them,
+  /// which is on the critical path. So it wakes only as many as there are CPUs besides its own, and each member that is
+  /// woken wakes the next ones. `wakings` of the group counts the wake-ups; a member sleeps on the count that it saw.
+  ///
+  /// 1. A member counts itself as a sleeper, reads `wakings`, and then looks whether its wait is over. A member that
+  ///    arrives notes its arrival, and then looks for sleepers. So the sleeper sees the arrival, or the arrival sees
+  ///    the sleeper and changes `wakings`.
+  /// 2. No member falls asleep on a count that is not the present one: the kernel checks it. So after a wake-up, the
+  ///    members that sleep on an older count only become fewer.
+  /// 3. Only members that sleep on another count than the present one are woken, and each wakes the next ones before
+  ///    anything else. So while one of them sleeps, another one has been woken and has still to do this. If it wakes
+  ///    fewer than it may, none is left.
+  /// 4. A member that was woken and sleeps again sleeps on the present count: a chain wakes no member twice, and ends.
+  ///
+  /// Counts are told apart modulo 32: a member that sleeps through exactly 32 wake-ups is left for the next one. That
+  /// takes 31 members that are woken before it, and lasts no longer than the `ns` of its sleep().
   bool wake(const Group& group);
   /// Somebody sleeps on the group, or did so just now.
   bool watched(const Group& group) const;
@@ -79,6 +97,7 @@ class Arrivals {
   }
 
  private:
+  static int online_cpus();
   struct alignas(64) Slot {
     std::uint64_t key;  // 0 where free; under the lock, as the next
     int members_left;   // members that have not called forget()
@@ -113,6 +132,7 @@ class Arrivals {
   Count* counts_;  // by slot and node rank
   int stride_;
   int me_;
+  int at_once_;                                         // members that one member wakes
   std::vector<std::unique_ptr<Group>> groups_;          // those that are followed
   std::map<std::uint64_t, std::uint32_t> generations_;  // communicators with the same members so far
 };

@@ -13,16 +13,19 @@
 #include <random>
 #include <thread>
 
+#include "base/clock.h"
+#include "wait/sleep.h"
+
 namespace steelyard::node {
 namespace {
 
 struct Node {
-  explicit Node(int processes) : bytes(Arrivals::footprint(processes)), memory(bytes + 64) {
+  explicit Node(int processes, int cpus = 2) : bytes(Arrivals::footprint(processes)), memory(bytes + 64) {
     for (int p = 0; p < processes; ++p) {
       void* place = memory.data();
       std::size_t space = memory.size();
       segments.push_back(Segment::over(std::align(64, bytes, place, space), bytes));
-      arrivals.push_back(std::make_unique<Arrivals>(*segments.back(), processes, p));
+      arrivals.push_back(std::make_unique<Arrivals>(*segments.back(), processes, p, cpus));
     }
   }
   std::vector<Arrivals::Group*> follow_all(std::uint64_t hash) {
@@ -159,6 +162,48 @@ TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(early, 0);
 }
+
+// A member that is woken wakes the next one, while others arrive, run ahead, wait for one member only, or wake up by
+// their time limit. A wake-up that is lost on the way leaves a member asleep until its bound, which is far beyond.
+class ChainOfWakeUps : public testing::TestWithParam<int> {};
+
+TEST_P(ChainOfWakeUps, LeavesNobodyAsleep) {
+  constexpr int kProcesses = 8, kRounds = 1500;
+  constexpr std::int64_t kBound = 3'000'000'000;  // ns
+  Node node(kProcesses, GetParam());
+  const auto groups = node.follow_all(1);
+  std::atomic<int> left_asleep{0}, slept{0};
+  std::vector<std::thread> threads;
+  for (int p = 0; p < kProcesses; ++p) {
+    threads.emplace_back([&, p] {
+      std::mt19937 own(static_cast<unsigned>(p)), same(1);
+      const node::Arrivals::Group& group = *groups[p];
+      for (int r = 0; r < kRounds && left_asleep == 0; ++r) {
+        const int late = static_cast<int>(same() % kProcesses), feeder = static_cast<int>(same() % kProcesses);
+        const unsigned kind = same() % 4;
+        if (p == late) wait::sleep_for(static_cast<std::int64_t>(own() % 200'000));  // so that the others are asleep
+        node.arrive(p, groups);
+        const auto over = [&] {
+          if (kind == 0) return node.arrivals[p]->here(group, feeder);
+          return node.arrivals[p]->missing(group) < 0;
+        };
+        if (kind == 1 && p % 2 == 0) continue;  // goes ahead
+        while (!over() && left_asleep == 0) {
+          const bool short_sleep = own() % 8 == 0;
+          const std::int64_t begin = base::now_ns();
+          node.arrivals[p]->sleep(group, short_sleep ? 1'000 : kBound, over);
+          ++slept;
+          if (base::now_ns() - begin >= kBound) ++left_asleep;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(left_asleep, 0);
+  EXPECT_GT(slept, kRounds) << "the members did not sleep: this test has shown nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, ChainOfWakeUps, testing::Values(1, 3, 64));
 
 TEST(Arrivals, ABarrierEndsHereOnlyOnceAllHaveArrivedAtIt) {
   Node node(2);

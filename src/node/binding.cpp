@@ -4,38 +4,22 @@
 #include <sched.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <atomic>
-#include <bit>
+#include <cerrno>
 #include <utility>
+#include <vector>
 
 namespace steelyard::node {
-namespace {
 
-constexpr int kMostCpus = 8192;  // a larger set than cpu_set_t's 1,024, for the largest machines
-
-struct CpuSet {
-  CpuSet() : set(CPU_ALLOC(kMostCpus)), bytes(CPU_ALLOC_SIZE(kMostCpus)) { CPU_ZERO_S(bytes, set); }
-  ~CpuSet() { CPU_FREE(set); }
-  CpuSet(const CpuSet&) = delete;
-  CpuSet& operator=(const CpuSet&) = delete;
-  cpu_set_t* set;
-  std::size_t bytes;
-};
-
-}  // namespace
-
-// Threads ask now and then where they are: by words, not by CPUs.
-std::vector<int> affinity_mask() {
-  constexpr int kBits = 64;
-  std::array<std::uint64_t, kMostCpus / kBits> mask = {};
-  std::vector<int> cpus;
-  if (sched_getaffinity(0, sizeof(mask), reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return cpus;
-  for (std::size_t word = 0; word < mask.size(); ++word) {
-    for (std::uint64_t left = mask[word]; left != 0; left &= left - 1)
-      cpus.push_back(static_cast<int>(word) * kBits + std::countr_zero(left));
+// The kernel refuses fewer words than it has itself, and does not say how many those are.
+CpuSet affinity_mask(int thread) {
+  constexpr std::size_t kFirst = 128, kMost = 16384;  // words: 8,192 CPUs, which Linux on x86-64 allows; a million
+  for (std::vector<std::uint64_t> words(kFirst); words.size() <= kMost; words.resize(2 * words.size())) {
+    if (sched_getaffinity(thread, words.size() * sizeof(words[0]), reinterpret_cast<cpu_set_t*>(words.data())) == 0)
+      return CpuSet::from_words(words.data(), words.size());
+    if (errno != EINVAL) break;
   }
-  return cpus;
+  return {};
 }
 
 std::uint64_t pid_namespace() {
@@ -45,52 +29,44 @@ std::uint64_t pid_namespace() {
 
 namespace {
 std::atomic<bool> g_notes = false;  ///< somebody's binding is noted: most processes never look at their threads' notes
-thread_local std::vector<int> t_noted;
+constinit thread_local CpuSet t_noted;
+
+CpuSet& given_mask() {
+  static CpuSet mask;
+  return mask;
+}
+
+bool bind(int thread, const CpuSet& cpus) {
+  const std::vector<std::uint64_t> words = cpus.words();
+  return sched_setaffinity(thread, words.size() * sizeof(words[0]), reinterpret_cast<const cpu_set_t*>(words.data())) ==
+         0;
+}
+
 }  // namespace
 
 int this_cpu() {
-  if (g_notes.load(std::memory_order_relaxed) && !t_noted.empty()) return t_noted.front();
+  if (g_notes.load(std::memory_order_relaxed) && !t_noted.empty()) return t_noted.first();
   return sched_getcpu();
 }
 
-void note_binding(std::vector<int> os_indices) {
-  t_noted = std::move(os_indices);
+void note_binding(CpuSet cpus) {
+  t_noted = std::move(cpus);
   g_notes.store(true, std::memory_order_relaxed);
 }
 
-std::vector<int> bound_to() {
+CpuSet bound_to() {
   if (g_notes.load(std::memory_order_relaxed) && !t_noted.empty()) return t_noted;
   return affinity_mask();
 }
 
-namespace {
-std::vector<int>& given_mask() {
-  static std::vector<int> mask;
-  return mask;
-}
-}  // namespace
-
-const std::vector<int>& mask_at_start() {
-  static const std::vector<int> mask = given_mask().empty() ? affinity_mask() : given_mask();
+const CpuSet& mask_at_start() {
+  static const CpuSet mask = given_mask().empty() ? affinity_mask() : given_mask();
   return mask;
 }
 
-void set_mask_at_start(std::vector<int> os_indices) { given_mask() = std::move(os_indices); }
+void set_mask_at_start(CpuSet cpus) { given_mask() = std::move(cpus); }
 
-namespace {
-
-bool bind(int thread, const std::vector<int>& os_indices) {
-  CpuSet mask;
-  for (const int cpu : os_indices) {
-    if (cpu >= 0 && cpu < kMostCpus) CPU_SET_S(cpu, mask.bytes, mask.set);
-  }
-  return CPU_COUNT_S(mask.bytes, mask.set) > 0 && sched_setaffinity(thread, mask.bytes, mask.set) == 0;
-}
-
-}  // namespace
-
-bool bind_this_thread(int os_index) { return bind(0, {os_index}); }
-bool bind_this_thread(const std::vector<int>& os_indices) { return bind(0, os_indices); }
-bool bind_thread(int thread, const std::vector<int>& os_indices) { return thread > 0 && bind(thread, os_indices); }
+bool bind_this_thread(const CpuSet& cpus) { return bind(0, cpus); }
+bool bind_thread(int thread, const CpuSet& cpus) { return thread > 0 && bind(thread, cpus); }
 
 }  // namespace steelyard::node

@@ -23,7 +23,7 @@ void compute(milliseconds length) {
 }
 
 TEST(RunDelay, OfAThreadThatSharesItsCpuIsWhatTheOtherHad) {
-  const int cpu = affinity_mask().front();
+  const CpuSet cpu = affinity_mask().only(0);
   std::atomic<bool> ends = false;
   std::atomic<int> other_id = 0;
   std::thread other([&] {

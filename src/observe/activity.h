@@ -51,7 +51,7 @@ class Activity {
   int cells() const { return cells_size_; }
   /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not come.
   std::int64_t busy(int thread, std::int64_t now) const;
-  /// Changes with every region: tells an event that comes late, when a worker wakes up in the next region.
+  /// Changes with every region: identifies a delayed event, when a worker wakes up in the next region.
   std::uint64_t region() const { return region_.load(std::memory_order_relaxed); }
 
   static void thread_begin(ThreadCell& cell, std::int64_t now);

@@ -145,7 +145,7 @@ TEST(Activity, WaitsOutsideOfMpiAreWaits) {
   expect_identity(activity.totals_at(1600));
 }
 
-/// One core, and a region of two threads from 100 to 200, who are done then.
+/// One core, and a region of two threads from 100 to 200, which are done then.
 void region_on_one_core(Activity& activity, std::int64_t first_done, std::int64_t second_done, LateCores late) {
   activity.region_begin(100, 2);
   for (int thread = 0; thread < 2; ++thread) Activity::thread_begin(*activity.cell(thread), 100);

@@ -16,16 +16,16 @@ struct Broadcasts {
   // Where the two were compared; what one wins over the other is not known elsewhere.
   long shared_looks = 0;    ///< broadcasts through shared memory whose wait was measured
   double shared_wait = 0;   ///< s, mean of these
-  double shared_noise = 0;  ///< half width of its noise band
+  double shared_noise = 0;  ///< half width of its confidence interval
   long library_looks = 0;   ///< the same of the MPI library's own
   double library_wait = 0;
   double library_noise = 0;
   // Why some of `library` were left to it.
   long left_threads = 0;  ///< MPI_THREAD_MULTIPLE, and another communicator than MPI_COMM_WORLD
-  long left_boards = 0;   ///< the node had no board left for their communicator
+  long left_boards = 0;   ///< the node had no broadcast buffer left for their communicator
   long left_first = 0;    ///< their communicator had no tree between nodes yet
-  long left_length = 0;   ///< longer than a board or a tree takes
-  long left_choice = 0;   ///< nobody was seen to wait less without the library
+  long left_length = 0;   ///< longer than a broadcast buffer or a tree takes
+  long left_choice = 0;   ///< no rank was measured to wait less without the library
   long left_memory = 0;   ///< the node had no shared memory left for the data
   long left_nodes = 0;    ///< scatters: their communicator spans nodes
 };

@@ -12,10 +12,10 @@
 namespace steelyard::observe {
 namespace {
 
-constexpr std::size_t kTold = 4;  // trees
-
-/// Late to at least a quarter of the broadcasts that were taken over.
-bool often_late(const Broadcasts& b) { return b.late > 0 && 4 * b.late >= b.shared + b.tree; }
+/// Whether the rank was late to at least this share of the broadcasts that were taken over.
+bool often_late(const Broadcasts& b, double share) {
+  return b.late > 0 && static_cast<double>(b.late) >= share * static_cast<double>(b.shared + b.tree);
+}
 
 using Lateness = std::map<int, double>;  // s, by rank, of those that are late
 
@@ -24,16 +24,16 @@ double lateness(const Lateness& late, int rank) {
   return found == late.end() ? 0 : found->second;
 }
 
-/// Ranks that receive the data through a rank that is more than twice as late as they are. In a binomial tree, a
-/// position receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is never
-/// late.
-long held_up(const std::vector<int>& order, const Lateness& late) {
+/// Ranks that receive the data through a rank that is more than `ratio` times as late as they are. In a binomial tree,
+/// a position receives from the position without its lowest set bit. No rank waits for the root's arrival, so it is
+/// never late.
+long held_up(const std::vector<int>& order, const Lateness& late, double ratio) {
   std::vector<double> worst(order.size());
   long found = 0;
   for (std::size_t position = 1; position < order.size(); ++position) {
     const std::size_t above = position & (position - 1);
     worst[position] = std::max(worst[above], above != 0 ? lateness(late, order[above]) : 0);
-    found += worst[position] > 2 * lateness(late, order[position]) ? 1 : 0;
+    found += worst[position] > ratio * lateness(late, order[position]) ? 1 : 0;
   }
   return found;
 }
@@ -46,7 +46,7 @@ struct Standing {
   bool changed = false;
 };
 
-Standing standing(const Tree& tree, const Lateness& often, const std::map<int, int>& nodes) {
+Standing standing(const Tree& tree, const Lateness& often, const std::map<int, int>& nodes, double ratio) {
   const auto node_of = [&](int rank) {
     const auto found = nodes.find(rank);
     return found == nodes.end() ? -1 - rank : found->second;
@@ -81,15 +81,16 @@ Standing standing(const Tree& tree, const Lateness& often, const std::map<int, i
   }
   std::ranges::sort(found.led);
   std::ranges::sort(found.now_leading);
-  found.held_first = held_up(first, late);
-  found.held_last = held_up(tree.last, late);
+  found.held_first = held_up(first, late, ratio);
+  found.held_last = held_up(tree.last, late, ratio);
   found.changed = first != tree.last;
   return found;
 }
 
-std::string sentence(const Standing& tree) {
+std::string sentence(const Standing& tree, double share) {
   const std::string size = "tree of " + plural(static_cast<long>(tree.nodes), "node");
-  if (tree.late.empty()) return size + ": its order changed, but no rank was late to a quarter of its broadcasts";
+  if (tree.late.empty())
+    return fmt::format("{}: its order changed, but no rank was late to {} of its broadcasts", size, percent(share));
   std::vector<int> late;
   for (const auto& [rank, by] : tree.late) late.push_back(rank);
   const auto [worst, by] =
@@ -114,23 +115,26 @@ std::vector<std::string> late_in_trees(const RunRecord& record) {
   for (const RankRecord& rank : record.ranks) {
     nodes[rank.rank] = rank.node;
     const Broadcasts& b = rank.broadcasts;
-    if (often_late(b)) often[rank.rank] = b.behind / static_cast<double>(b.late);
+    if (often_late(b, record.thresholds.late_share)) often[rank.rank] = b.behind / static_cast<double>(b.late);
   }
   std::vector<Standing> all;
-  for (const Tree& tree : record.trees) all.push_back(standing(tree, often, nodes));
+  for (const Tree& tree : record.trees) all.push_back(standing(tree, often, nodes, record.thresholds.late_ratio));
   const auto others =
       std::ranges::stable_partition(all, [](const Standing& tree) { return !tree.late.empty() || tree.changed; });
   const std::size_t shown = all.size() - others.size();
   std::ranges::stable_sort(all.begin(), others.begin(), std::ranges::less{},
                            [](const Standing& tree) { return std::pair(tree.late.empty(), -tree.held_first); });
   std::vector<std::string> sentences;
-  for (std::size_t i = 0; i < std::min(shown, kTold); ++i) sentences.push_back(sentence(all[i]));
-  if (shown > kTold) {
-    sentences.push_back(plural(static_cast<long>(shown - kTold), "more tree") + " with late ranks or another order");
+  const auto most = static_cast<std::size_t>(std::max(record.thresholds.described_trees, 0));
+  for (std::size_t i = 0; i < std::min(shown, most); ++i)
+    sentences.push_back(sentence(all[i], record.thresholds.late_share));
+  if (shown > most) {
+    sentences.push_back(plural(static_cast<long>(shown - most), "more tree") + " with late ranks or another order");
   }
   if (!others.empty()) {
-    sentences.push_back(plural(static_cast<long>(others.size()), "tree") +
-                        ": no rank was late to a quarter of its broadcasts, and no rank moved");
+    sentences.push_back(fmt::format("{}: no rank was late to {} of its broadcasts, and no rank moved",
+                                    plural(static_cast<long>(others.size()), "tree"),
+                                    percent(record.thresholds.late_share)));
   }
   return sentences;
 }

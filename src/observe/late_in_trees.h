@@ -7,8 +7,8 @@
 
 namespace steelyard::observe {
 
-/// Of each tree of broadcasts: who came late, and how many that held up at first and at last. In the words of the page
-/// (python/steelyard/trees.py).
+/// Of each tree of broadcasts: the late nodes, and how many nodes they held up at first and at last. In the words of
+/// the page (python/steelyard/trees.py).
 std::vector<std::string> late_in_trees(const RunRecord& record);
 
 }  // namespace steelyard::observe

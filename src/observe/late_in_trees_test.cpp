@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Nodes of two ranks; of the even ones, `late` come late.
+/// Nodes of two ranks; of the even ones, `late` are late.
 RunRecord run(int ranks, const std::vector<int>& late) {
   RunRecord record = sample_run();
   for (int r = 0; r < ranks; ++r) {
@@ -75,7 +75,7 @@ TEST(LateInTrees, AnotherLeaderIsNamed) {
 
 TEST(LateInTrees, ARootOfItsOwnBroadcastsIsNotLateToThem) {
   RunRecord record = run(8, {0, 6});
-  // 6 was root of all, and stood at 0 for each: 0 in its place.
+  // 6 was root of all, and stood at 0 for each: 0 instead.
   record.trees = {{{0, 2, 4, 6}, {6, 2, 4, 0}}};
   EXPECT_THAT(late_in_trees(record),
               ElementsAre("tree of 4 nodes: rank 0 was late by 10.0 ms; it delayed no rank at first, none at last"));
@@ -86,10 +86,10 @@ TEST(LateInTrees, OnceInAWhileIsNotLate) {
   record.ranks[4].broadcasts.late = 19;
   record.trees = {{{0, 2, 4, 6}, {0, 2, 4, 6}}};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("1 tree: no rank was late to a quarter of its broadcasts, and no rank moved"));
+              ElementsAre("1 tree: no rank was late to 25 % of its broadcasts, and no rank moved"));
   record.trees[0].last = {0, 4, 2, 6};
   EXPECT_THAT(late_in_trees(record),
-              ElementsAre("tree of 4 nodes: its order changed, but no rank was late to a quarter of its broadcasts"));
+              ElementsAre("tree of 4 nodes: its order changed, but no rank was late to 25 % of its broadcasts"));
   record.ranks[4].broadcasts.late = 20;
   EXPECT_THAT(late_in_trees(record), ElementsAre(HasSubstr("rank 4 was late by")));
 }

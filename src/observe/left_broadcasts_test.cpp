@@ -67,7 +67,7 @@ TEST(LeftBroadcasts, EachReasonHasWordsOfItsOwn) {
   }
 }
 
-TEST(LeftBroadcasts, AreToldInTheVerdictWhereTheyWereAskedFor) {
+TEST(LeftBroadcasts, AreToldInTheSummaryWhereTheyWereAskedFor) {
   for (const char* asked : {"on", "called"}) {
     EXPECT_THAT(text(run(asked)), HasSubstr("bcast     handled by the MPI library: 700 of 1000 broadcasts")) << asked;
     EXPECT_THAT(text(run(asked)), Not(HasSubstr("300 of 1000"))) << "the main reason alone";

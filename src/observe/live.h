@@ -17,7 +17,7 @@
 // It has no name, so a job that dies leaves nothing behind.
 namespace steelyard::observe {
 
-/// The job's part on this node, as it is in memory. Whoever reads it may be of another version: magic and sizes tell.
+/// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
   /// "stylive3". Another layout has another number.
   static constexpr std::uint64_t kMagic = 0x336576696c797473;
@@ -100,7 +100,7 @@ struct LiveView {
   bool finished() const;
 };
 
-/// False where these bytes are not a live board that this version understands.
+/// False if these bytes are not a live job that this version understands.
 bool read_live(const void* memory, std::size_t bytes, LiveView& view);
 
 /// Text into an array, cut where it is longer; always ended by a zero.

@@ -16,7 +16,7 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }
 
 }  // namespace
 
-Metrics weigh(const std::vector<RankLoad>& ranks, double wall_seconds) {
+Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   Totals sum;
   Share all;
   std::map<int, Share> nodes;

@@ -45,6 +45,6 @@ struct RankLoad {
 };
 
 /// Pure. Empty input and zero-length runs give 1 everywhere.
-Metrics weigh(const std::vector<RankLoad>& ranks, double wall_seconds);
+Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds);
 
 }  // namespace steelyard::observe

@@ -36,20 +36,20 @@ void expect_identities(const Metrics& m) {
 }
 
 TEST(Metrics, NothingIsPerfect) {
-  for (const Metrics& m : {weigh({}, 10), weigh({rank(0, 4, 0, 0)}, 0), weigh({rank(0, 4, 2, 2)}, -1)}) {
+  for (const Metrics& m : {metrics_of({}, 10), metrics_of({rank(0, 4, 0, 0)}, 0), metrics_of({rank(0, 4, 2, 2)}, -1)}) {
     EXPECT_EQ(m.parallel, 1);
     expect_identities(m);
   }
 }
 
 TEST(Metrics, OneRankThatComputes) {
-  const Metrics m = weigh({rank(0, 4, 10, 10)}, 10);
+  const Metrics m = metrics_of({rank(0, 4, 10, 10)}, 10);
   EXPECT_EQ(m.parallel, 1);
   expect_identities(m);
 }
 
 TEST(Metrics, OneRankThatOnlyWaits) {
-  const Metrics m = weigh({rank(0, 4, 0, 10)}, 10);
+  const Metrics m = metrics_of({rank(0, 4, 0, 10)}, 10);
   EXPECT_EQ(m.parallel, 0);
   EXPECT_EQ(m.communication, 0);
   EXPECT_EQ(m.openmp, 1);
@@ -57,7 +57,7 @@ TEST(Metrics, OneRankThatOnlyWaits) {
 }
 
 TEST(Metrics, ImbalanceInsideTheNode) {
-  const Metrics m = weigh({rank(0, 6, 10, 10), rank(0, 6, 5, 10)}, 10);
+  const Metrics m = metrics_of({rank(0, 6, 10, 10), rank(0, 6, 5, 10)}, 10);
   EXPECT_DOUBLE_EQ(m.load_balance_in, 0.75);
   EXPECT_DOUBLE_EQ(m.load_balance_out, 1);
   EXPECT_DOUBLE_EQ(m.communication, 1);
@@ -66,7 +66,7 @@ TEST(Metrics, ImbalanceInsideTheNode) {
 }
 
 TEST(Metrics, ImbalanceAcrossNodes) {
-  const Metrics m = weigh({rank(0, 6, 8, 10), rank(0, 6, 8, 10), rank(7, 6, 4, 10), rank(7, 6, 4, 10)}, 10);
+  const Metrics m = metrics_of({rank(0, 6, 8, 10), rank(0, 6, 8, 10), rank(7, 6, 4, 10), rank(7, 6, 4, 10)}, 10);
   EXPECT_DOUBLE_EQ(m.load_balance_in, 1);
   EXPECT_DOUBLE_EQ(m.load_balance_out, 0.75);
   EXPECT_DOUBLE_EQ(m.communication, 0.8) << "even the busiest rank waits for 2 s";
@@ -74,7 +74,7 @@ TEST(Metrics, ImbalanceAcrossNodes) {
 }
 
 TEST(Metrics, RanksCountByTheirCores) {
-  const Metrics m = weigh({rank(0, 9, 10, 10), rank(0, 1, 5, 10)}, 10);
+  const Metrics m = metrics_of({rank(0, 9, 10, 10), rank(0, 1, 5, 10)}, 10);
   EXPECT_DOUBLE_EQ(m.load_balance_in, 0.95);
 }
 
@@ -87,7 +87,7 @@ TEST(Metrics, OpenMpSplit) {
   r.totals.omp_scheduling = 40;
   r.totals.omp_imbalance = 80;
   r.totals.region_useful = 200;
-  const Metrics m = weigh({r}, 100e-9);
+  const Metrics m = metrics_of({r}, 100e-9);
   EXPECT_DOUBLE_EQ(m.parallel, 0.55);
   EXPECT_DOUBLE_EQ(m.mpi, 1);
   EXPECT_DOUBLE_EQ(m.omp_scheduling, 0.9);
@@ -101,16 +101,16 @@ TEST(Metrics, BorrowedCoresCountAsWork) {
   RankLoad borrower = rank(0, 6, 10, 10);
   borrower.totals.region_useful = 90 * kSecond;
   borrower.totals.borrowed = 30 * kSecond;
-  const Metrics m = weigh({borrower, rank(0, 6, 5, 10)}, 10);
+  const Metrics m = metrics_of({borrower, rank(0, 6, 5, 10)}, 10);
   EXPECT_DOUBLE_EQ(m.parallel, 1);
   expect_identities(m);
 }
 
-// Two ranks that take turns, each with all cores: nobody is busy for long, and no core is ever idle.
+// Two ranks that take turns, each with all cores: no rank is busy for long, and no core is ever idle.
 TEST(Metrics, TakingTurnsWithAllCoresIsPerfect) {
   RankLoad one = rank(0, 1, 5, 10);
   one.totals.region_useful = 10 * kSecond;
-  const Metrics m = weigh({one, one}, 10);
+  const Metrics m = metrics_of({one, one}, 10);
   EXPECT_DOUBLE_EQ(m.parallel, 1);
   expect_identities(m);
 }
@@ -131,7 +131,7 @@ TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
       useful += static_cast<double>(r.totals.useful());
       cores += std::max(r.threads, 1);
     }
-    const Metrics m = weigh(ranks, wall);
+    const Metrics m = metrics_of(ranks, wall);
     expect_identities(m);
     const double there = cores * wall * 1e9;
     EXPECT_NEAR(m.parallel, there > 0 ? std::min(useful / there, 1.0) : 1.0, 1e-9);

@@ -152,7 +152,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.wall = std::max(record.wall, base::seconds(rank.totals.wall));
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }
-  record.metrics = weigh(loads, record.wall);
+  record.metrics = metrics_of(loads, record.wall);
 }
 
 }  // namespace steelyard::observe

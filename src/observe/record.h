@@ -9,10 +9,11 @@
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/packed.h"
+#include "observe/thresholds.h"
 #include "observe/totals.h"
 
 // The run record: everything that Steelyard has to say about a run. Written as JSON at MPI_Finalize, read back by
-// `steelyard report`, by the Python package and by anybody else through schema/run-record.schema.json.
+// `steelyard report`, by the Python package and by other programs through schema/run-record.schema.json.
 namespace steelyard::observe {
 
 struct RankRecord {
@@ -25,10 +26,10 @@ struct RankRecord {
   int thread_ceiling = 0;    ///< more threads than this are never given to the rank
   std::string fixed_reason;  ///< why its thread count must not change; empty where it may
   Totals totals;
-  std::map<int, double> waited_for;  ///< s in MPI, by the rank that was waited for, where that is known
+  std::map<int, double> waited_for;  ///< s in MPI, by the critical rank, where that is known
   PackedTimeline timeline;
   Broadcasts broadcasts;  ///< left out of the file where there were none; so are scatters
-  Broadcasts scatters;    ///< without a tree, or who came late
+  Broadcasts scatters;    ///< without a tree, and without the late ranks
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
   long preempted = 0;     ///< times that a thread had to leave its core to another
 };
@@ -47,7 +48,7 @@ struct TasksRecord {
   int degree = 0;                  ///< those that it might talk to
   double busy_seconds = 0;         ///< thread seconds in tasks
   double run_seconds = 0;          ///< thread seconds in runs
-  /// Other pools, or another rank's: connections and degree are those of who has most.
+  /// Other pools, or another rank's: connections and degree are those of the rank that has most.
   TasksRecord& operator+=(const TasksRecord& other);
 };
 
@@ -66,8 +67,8 @@ struct DecisionRecord {
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
-  double measured_gain = 0;   ///< fraction, where confirmed or undone
-  double measured_noise = 0;  ///< half width of its noise band, fraction
+  double measured_gain = 0;   ///< fraction, where confirmed or reverted
+  double measured_noise = 0;  ///< half width of its confidence interval, fraction
   int repeats = 1;            ///< equal declined decisions are counted, not listed
 };
 
@@ -75,14 +76,14 @@ struct NodeRecord {
   int index = 0;
   std::string host;
   int ranks = 0;
-  int cores = 0;                      ///< cores of the mask that the job was given here
+  int cores = 0;                      ///< cores of the affinity mask that the job was given here
   std::string topology;               ///< "2 packages x 24 cores"
   bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
   std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
   long phases = 0;                    ///< phases seen
-  double phase_before = 0;            ///< s, mean length of a phase before the first move
+  double phase_before = 0;            ///< s, mean iteration time before the first move
   double phase_before_noise = 0;
-  double phase_after = 0;  ///< s, mean length of a phase after the last move
+  double phase_after = 0;  ///< s, mean iteration time after the last move
   double phase_after_noise = 0;
   std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
 };
@@ -109,7 +110,7 @@ struct LoopRecord {
   /// compared.
   std::string against;
   double gain = 0;        ///< fraction of its time that it takes less
-  double gain_noise = 0;  ///< half width of its noise band
+  double gain_noise = 0;  ///< half width of its confidence interval
 };
 
 /// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of
@@ -143,7 +144,8 @@ struct RunRecord {
   std::vector<KeptRegion> kept_regions;  ///< the same; left out of the file where there were none
   std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
-  Metrics metrics;          ///< derived from `ranks` by weigh()
+  Metrics metrics;          ///< derived from `ranks` by metrics_of()
+  Thresholds thresholds;    ///< of the summary and the page
 };
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.

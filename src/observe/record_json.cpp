@@ -7,8 +7,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "base/hash.h"
 #include "observe/record.h"
 
 namespace steelyard::observe {
@@ -179,6 +181,23 @@ void fields(auto& io, Is<SlurmRecord> auto& s) {
   io("node_list", s.node_list);
 }
 
+void fields(auto& io, Is<Thresholds> auto& t) {
+  io("mpi_share", t.mpi_share);
+  io("known_wait_share", t.known_wait_share);
+  io("critical_wait_share", t.critical_wait_share);
+  io("critical_ranks", t.critical_ranks);
+  io("judged_wall", t.judged_wall);
+  io("core_share", t.core_share);
+  io("preemptions", t.preemptions);
+  io("many_preemptions", t.many_preemptions);
+  io("borrowed_cores", t.borrowed_cores);
+  io("printed_core_time", t.printed_core_time);
+  io("stolen_share", t.stolen_share);
+  io("late_share", t.late_share);
+  io("late_ratio", t.late_ratio);
+  io("described_trees", t.described_trees);
+}
+
 void fields(auto& io, Is<RunRecord> auto& r) {
   io("schema", r.schema);
   io("version", r.version);
@@ -193,6 +212,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("remarks", r.remarks);
   io("wall", r.wall);
   io("metrics", r.metrics);
+  io.optional("thresholds", r.thresholds, true);  // older records lack it
   io("nodes", r.nodes);
   io("decisions", r.decisions);
   io.optional("loops", r.loops, true);  // older records lack it
@@ -414,11 +434,9 @@ void print(const Json& json, const std::string& indent, std::string& out) {
   print_members(json, "\n" + inner, ",\n" + inner, "\n" + indent, SIZE_MAX, inner, out);
 }
 
-/// FNV-1a: tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
+/// Tells damaged bytes before they get to the CBOR parser, which recurses as deep as its input says.
 std::uint64_t checksum(const std::string& bytes, std::size_t from) {
-  std::uint64_t sum = 14695981039346656037u;
-  for (std::size_t i = from; i < bytes.size(); ++i) sum = (sum ^ static_cast<unsigned char>(bytes[i])) * 1099511628211u;
-  return sum;
+  return base::fnv1a(std::as_bytes(std::span(bytes).subspan(from)));
 }
 
 }  // namespace

@@ -58,6 +58,25 @@ TEST(RecordJson, LeavesOutBroadcastsWhereThereWereNone) {
   EXPECT_EQ(back.ranks[0].broadcasts.calls, 0);
 }
 
+TEST(RecordJson, CarriesTheThresholdsOfItsReaders) {
+  RunRecord record = rich_run(), back;
+  record.thresholds.mpi_share = 0.25;
+  record.thresholds.described_trees = 7;
+  std::string text = to_json(record);
+  base::Status status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.thresholds.mpi_share, 0.25);
+  EXPECT_EQ(back.thresholds.described_trees, 7);
+  // A record of an earlier version has none.
+  const std::size_t begin = text.find(R"("thresholds")");
+  text.erase(begin, text.find(R"("nodes")", begin) - begin);
+  back = {};
+  status = from_json(text, back);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(back.thresholds.mpi_share, Thresholds{}.mpi_share);
+}
+
 TEST(RecordJson, SaysWhereSlurmRanIt) {
   RunRecord record = rich_run(), back;
   EXPECT_EQ(to_json(record).find("slurm"), std::string::npos);

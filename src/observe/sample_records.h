@@ -61,14 +61,14 @@ inline RunRecord sample_run() {
   return record;
 }
 
-inline void weigh_again(RunRecord& record) {
+inline void update_metrics(RunRecord& record) {
   record.wall = 0;
   std::vector<RankLoad> loads;
   for (const RankRecord& rank : record.ranks) {
     record.wall = std::max(record.wall, static_cast<double>(rank.totals.wall) * 1e-9);
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }
-  record.metrics = weigh(loads, record.wall);
+  record.metrics = metrics_of(loads, record.wall);
 }
 
 inline DecisionRecord sample_move(double time, int node, Outcome outcome) {
@@ -119,7 +119,7 @@ inline RunRecord rich_run() {
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_noise = 0.004;
   record.remarks = {"rank 6: the program sets num_threads(4): its thread count was not changed"};
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace steelyard::observe {
 
 /// What is known of one place in the program, by its return address: a parallel region, or a blocking MPI call.
@@ -11,7 +13,7 @@ struct Site {
   std::uint32_t executions = 0;
   /// What the threads of a region ask of their number, or of how many they are.
   enum class Queries : std::uint8_t {
-    unknown,  ///< nobody has looked
+    unknown,  ///< not examined yet
     watched,  ///< the next execution shows it
     proved,   ///< nothing, or what is right in a team of any size
     unproved  ///< something else: the region keeps its count
@@ -60,9 +62,7 @@ class Sites {
   }
 
  private:
-  static std::size_t hash(std::uint64_t address) {
-    return static_cast<std::size_t>(address * 0x9e3779b97f4a7c15ULL >> 20);
-  }
+  static std::size_t hash(std::uint64_t address) { return static_cast<std::size_t>(base::spread(address) >> 20); }
   void grow() {
     std::vector<Site> old(table_.size() * 2);
     old.swap(table_);

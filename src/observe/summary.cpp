@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMostLines = 15;
-constexpr double kWaitsWorthALine = 0.05;  // of a rank's time
-constexpr double kTooShortToWonder = 1;    // s
 
 class Page {
  public:
@@ -76,7 +74,7 @@ void say_header(const RunRecord& record, Page& page) {
 
 /// What Steelyard did not get to see. False where that is everything.
 bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page) {
-  if (sum.regions == 0 && sum.mpi_calls == 0 && record.wall < kTooShortToWonder) {
+  if (sum.regions == 0 && sum.mpi_calls == 0 && record.wall < record.thresholds.judged_wall) {
     page.say("measured",
              fmt::format("nothing: no OpenMP region and no blocking MPI call was seen in the {} between MPI_Init and "
                          "MPI_Finalize",
@@ -93,7 +91,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     return false;
   }
   if (sum.regions == 0 && record.openmp.empty()) {
-    // Nothing follows from it where there are tasks to move, or nobody to move cores to.
+    // Nothing follows from it where there are tasks to move, or no rank to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime was loaded, or it is GNU's libgomp: see `steelyard doctor PROGRAM`", 1);
@@ -131,7 +129,7 @@ void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
 }
 
 /// ", 84 % of it waiting for rank 3": up to four ranks that stand for most of the time, where enough of it is known.
-std::string for_whom(const std::vector<const RankRecord*>& waiting) {
+std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresholds& thresholds) {
   std::map<int, double> by_cause;
   double in_mpi = 0;
   double known = 0;
@@ -142,28 +140,26 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting) {
       known += seconds;
     }
   }
-  if (known <= 0 || known < in_mpi / 4) return "";
+  if (known <= 0 || known < thresholds.known_wait_share * in_mpi) return "";
   std::vector<std::pair<double, int>> causes;
   for (const auto& [cause, seconds] : by_cause) causes.emplace_back(seconds, cause);
   std::sort(causes.rbegin(), causes.rend());
   std::vector<int> main_causes;
   double explained = 0;
-  for (std::size_t i = 0; i < causes.size() && i < 4 && explained < 0.75 * known; ++i) {
+  const std::size_t most = std::min(causes.size(), static_cast<std::size_t>(std::max(thresholds.critical_ranks, 0)));
+  for (std::size_t i = 0; i < most && explained < thresholds.critical_wait_share * known; ++i) {
     explained += causes[i].first;
     main_causes.push_back(causes[i].second);
   }
-  if (explained < known / 4) return ", waiting for many different ranks";
+  if (explained < thresholds.known_wait_share * known) return ", waiting for many different ranks";
   std::sort(main_causes.begin(), main_causes.end());
   return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
 }
 
 /// Where others had the cores, no figure of this run is one of the program.
 void say_busy(const RunRecord& record, Page& page) {
-  constexpr double kFarBelow = 0.75;       // of its useful time on a core
-  constexpr double kPreempted = 10;        // a second, at the least
-  constexpr double kOftenPreempted = 100;  // a second: whatever the CPU time, which polls may fill up
-  constexpr double kMuchBorrowed = 0.05;   // cores, in all: their owners' looks explain what is seen
-  if (record.instrument != "real" || record.wall < kTooShortToWonder) return;
+  const Thresholds& thresholds = record.thresholds;
+  if (record.instrument != "real" || record.wall < thresholds.judged_wall) return;
   double cpu = 0, useful = 0, preempted = 0, borrowed = 0;
   for (const RankRecord& rank : record.ranks) {
     if (!(rank.cpu > 0)) return;
@@ -173,10 +169,10 @@ void say_busy(const RunRecord& record, Page& page) {
     borrowed += base::seconds(rank.totals.borrowed);
   }
   const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
-  const bool starved = cpu < kFarBelow * useful && a_second > kPreempted;
-  // Who borrows a core is put off it whenever its owner looks at what it waits for.
-  const bool lends = borrowed > kMuchBorrowed * record.wall;
-  if (!starved && (lends || !(a_second > kOftenPreempted))) return;
+  const bool starved = cpu < thresholds.core_share * useful && a_second > thresholds.preemptions;
+  // A borrower is preempted whenever the core's owner polls what it waits for.
+  const bool lends = borrowed > thresholds.borrowed_cores * record.wall;
+  if (!starved && (lends || !(a_second > thresholds.many_preemptions))) return;
   std::map<int, int> threads;
   for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
   const auto crowded =
@@ -196,8 +192,9 @@ void say_waits(const RunRecord& record, Page& page) {
   if (record.ranks.size() < 2) return;
   double most = 0;
   for (const RankRecord& rank : record.ranks) most = std::max(most, share_in_mpi(rank));
-  if (most < kWaitsWorthALine) {
-    page.say("waiting", fmt::format("no rank spent more than {} of its time in MPI", percent(kWaitsWorthALine)), 1);
+  if (most < record.thresholds.mpi_share) {
+    page.say("waiting",
+             fmt::format("no rank spent more than {} of its time in MPI", percent(record.thresholds.mpi_share)), 1);
     return;
   }
   std::vector<const RankRecord*> waiting;
@@ -205,7 +202,7 @@ void say_waits(const RunRecord& record, Page& page) {
   double least = most;
   for (const RankRecord& rank : record.ranks) {
     const double share = share_in_mpi(rank);
-    if (share < std::max(kWaitsWorthALine, most / 2)) continue;
+    if (share < std::max(record.thresholds.mpi_share, most / 2)) continue;
     waiting.push_back(&rank);
     numbers.push_back(rank.rank);
     least = std::min(least, share);
@@ -213,7 +210,7 @@ void say_waits(const RunRecord& record, Page& page) {
   const std::string shares = percent(least) == percent(most) ? percent(most) : percent(least) + " to " + percent(most);
   page.say("waiting",
            fmt::format("{} spent {} of {} time in MPI{}", rank_list(numbers), shares,
-                       numbers.size() == 1 ? "its" : "their", for_whom(waiting)),
+                       numbers.size() == 1 ? "its" : "their", for_whom(waiting, record.thresholds)),
            2);
 }
 
@@ -247,7 +244,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
   return gain > noise ? waits : waits + ": no statistically significant difference";
 }
 
-/// What Steelyard did with broadcasts, or scatters, and for whom nobody waited because of it.
+/// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
   constexpr double kWorthTelling = 0.01;
@@ -286,7 +283,7 @@ void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation,
   page.say("", won_over_board(record, operation), 2);
 }
 
-/// The main reason, to whom expected otherwise.
+/// The main reason, for a user who expected otherwise.
 void say_left_broadcasts(const RunRecord& record, Page& page) {
   if (!asked_for_broadcasts(record)) return;
   const std::vector<std::string> broadcasts = left_broadcasts(record), scatters = left_scatters(record);
@@ -474,10 +471,9 @@ std::string core_seconds(std::int64_t ns) {
   return fmt::format("{:.{}f} core s", value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }
 
-void say_lending(const Totals& sum, Page& page) {
-  constexpr std::int64_t kNothing = 5'000'000;  // ns: what would be printed as 0.00
-  if (sum.lent < kNothing) return;
-  const std::string used = sum.borrowed >= kNothing
+void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
+  if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
+  const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
                                : "no rank needed them";
   page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
@@ -496,8 +492,7 @@ void say_loops(const RunRecord& record, Page& page) {
   }
   if (reweighed > 0)
     page.say("moved", "iterations: other parts for the threads of " + plural(reweighed, "plain static loop"), 1);
-  constexpr double kNothingToSpeakOf = 0.0005;
-  if (!(stolen > kNothingToSpeakOf * time)) return;
+  if (!(stolen > record.thresholds.stolen_share * time)) return;
   page.say(
       "moved",
       fmt::format("iterations: {} of those of {}; threads were idle {} of their time in {}", percent(stolen / time, 1),
@@ -560,7 +555,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
       say_gain(moves, page);
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
-    say_lending(sum, page);
+    say_lending(sum, record.thresholds, page);
     say_loops(record, page);
   }
   say_tasks(record, page);

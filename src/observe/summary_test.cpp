@@ -28,7 +28,7 @@ RunRecord balanced() {
   for (int i = 0; i < 4; ++i) record.ranks.push_back(sample_rank(i, 0, 4, 9900 + 10 * i, 10000));
   record.nodes = {sample_node(0, 4, 16)};
   record.nodes[0].nothing_moved = "the loads are equal within noise (largest rank 1.3 % above the mean)";
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 
@@ -36,7 +36,7 @@ RunRecord one_rank() {
   RunRecord record = sample_run();
   record.ranks = {sample_rank(0, 0, 16, 9990, 10000)};
   record.nodes = {sample_node(0, 1, 16)};
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 
@@ -62,7 +62,7 @@ RunRecord no_regions() {
     rank.openmp = false;
   }
   record.nodes[0].nothing_moved = "no OpenMP regions: there are no threads to move";
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 
@@ -106,7 +106,7 @@ RunRecord several_nodes() {
   record.decisions.back().forecast_gain = 0.03;
   record.decisions.back().measured_gain = 0.001;
   record.decisions.back().measured_noise = 0.004;
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 
@@ -137,10 +137,10 @@ RunRecord many_ranks() {
   for (int i = 0; i < 9; ++i) {
     record.remarks.push_back("remark " + std::to_string(i) +
                              " with a good many words in it, so that it takes more than one line of "
-                             "the verdict, and with figures such as 12 % and 13 %, and it goes on and on for a while");
+                             "the summary, and with figures such as 12 % and 13 %, and it goes on and on for a while");
   }
   record.ranks[5].totals.lent = 7'654'321 * kMillisecond;
-  weigh_again(record);
+  update_metrics(record);
   return record;
 }
 
@@ -334,7 +334,7 @@ TEST(Summary, SaysThatOthersHadTheCores) {
   for (RankRecord& rank : record.ranks) rank.preempted = 30;
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "computing, and let";
   for (RankRecord& rank : record.ranks) rank.cpu = 1;
-  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "who sleeps or reads files is put off by nobody";
+  EXPECT_THAT(text(record), Not(HasSubstr("WARNING"))) << "a rank that sleeps or reads files is not preempted";
   for (RankRecord& rank : record.ranks) rank.preempted = 5000;
   record.instrument = "emulated";
   EXPECT_THAT(text(record), Not(HasSubstr("WARNING")));
@@ -394,7 +394,7 @@ TEST(Summary, SaysWhatBroadcastsThroughSharedMemoryWon) {
   compared.library_wait = 2.1e-6;
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
   EXPECT_THAT(text(record), HasSubstr("statistically significant difference"));
-  compared.shared = 3;  // looked at, and left to the library
+  compared.shared = 3;  // compared, then handled by the MPI library
   compared.library = 997;
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
   EXPECT_THAT(text(record), Not(HasSubstr("bcast")));

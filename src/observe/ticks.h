@@ -22,7 +22,7 @@ struct Tick {
 };
 
 /// The last ticks of every process of the node and every source, in shared memory. A process writes its own, without
-/// waiting for anybody; whoever plans reads tick n of all, since tick n means the same moment of the program
+/// waiting for another; the planner reads tick n of all, since tick n means the same moment of the program
 /// everywhere.
 class TickBoard {
  public:

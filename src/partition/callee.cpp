@@ -8,8 +8,8 @@ namespace steelyard::partition {
 
 namespace {
 
-/// A function for several values at once, e.g. _ZGVbN2v_sin: instructions, mask, how many, a letter for each argument
-/// (Vector Function ABI). In vectors of integers an argument of this kind is not in a general register either.
+/// A function for several values at once, e.g. _ZGVbN2v_sin: instructions, masked or not, how many, a letter for each
+/// argument (Vector Function ABI). In vectors of integers an argument of this kind is not in a general register either.
 bool takes_vectors_only(std::string_view name) {
   if (!name.starts_with("_ZGV") || name.size() < 8) return false;
   std::size_t at = 6;

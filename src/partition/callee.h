@@ -8,7 +8,7 @@
 
 namespace steelyard::partition {
 
-/// Whom a call calls.
+/// The function that a call reaches.
 struct Callee {
   std::string_view name;    ///< of an imported function that another object defines; empty for others
   bool is_imported = true;  ///< it keeps to the calling convention: its caller cannot know more of it

@@ -35,7 +35,7 @@ bool is_of_the_thread(x86_insn kind) {
 }
 
 /// Of another object: a function that gcc itself knows, and so needs not be looked at.
-bool waits_for_nobody(std::string_view name) {
+bool waits_for_no_thread(std::string_view name) {
   static constexpr std::string_view of_openmp[] = {"GOMP_critical_start",      "GOMP_critical_end",
                                                    "GOMP_critical_name_start", "GOMP_critical_name_end",
                                                    "GOMP_atomic_start",        "GOMP_atomic_end"};
@@ -106,7 +106,7 @@ class Search {
 
   std::string look_at(std::string_view callee, const Function& function) {
     if (callee.empty()) return "calls through a pointer";
-    if (!is_query(callee)) return waits_for_nobody(callee) ? "" : fmt::format("calls {}()", callee);
+    if (!is_query(callee)) return waits_for_no_thread(callee) ? "" : fmt::format("calls {}()", callee);
     divides_ = divides_ || callee == "omp_get_num_threads";
     if (!proved_.insert(function.begin).second) return "";
     const Proof proof = prove(image_, function.begin, body_);

@@ -12,7 +12,7 @@ namespace steelyard::partition {
 ///
 /// They may if none of them can wait for another, and none can tell in which thread it runs: neither the body nor what
 /// it calls
-/// 1. calls anything but functions of its own image, and functions of other objects that are known to wait for nobody;
+/// 1. calls anything but functions of its own image, and functions of other objects known to wait for no thread;
 /// 2. calls or jumps through a pointer;
 /// 3. touches thread-local data, asks the system which thread it is, or changes how its thread rounds;
 /// 4. has a loop that may wait for another thread (waiting_loop.h);

@@ -106,7 +106,7 @@ bool Instruction::overwrites_vector() const {
                                                "divpd",  "xorps",  "xorpd",  "pxor",   "andps",  "andpd"};
   for (int n = 0; n < operands(); ++n) {
     const bool is_register = operand(n).type == X86_OP_REG;
-    if (is_register && operand(n).reg >= X86_REG_K0 && operand(n).reg <= X86_REG_K7) return false;  // a mask
+    if (is_register && operand(n).reg >= X86_REG_K0 && operand(n).reg <= X86_REG_K7) return false;  // a mask register
   }
   std::string_view name = this->name();
   const bool has_target = name[0] == 'v' && operands() == 3;

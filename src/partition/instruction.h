@@ -17,8 +17,8 @@ constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, 8, 9};
 constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, 8, 9, 10, 11};
 /// -1: none of these.
 int number_of(x86_reg name);
-/// A register of another kind: 32 of vectors, 8 of masks, and all others as one. -1: a general register, or none that
-/// holds data.
+/// A register of another kind: 32 vector registers, 8 mask registers, and all others as one. -1: a general
+/// register, or none that holds data.
 constexpr int kVectorRegisters = 41;
 int vector_of(x86_reg name);
 

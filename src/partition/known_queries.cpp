@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/hash.h"
 #include "partition/image.h"
 #include "partition/independence.h"
 #include "partition/proof.h"
@@ -48,7 +49,7 @@ class Table {
 
  private:
   static constexpr std::size_t kSize = 8192;
-  static std::size_t place(std::uint64_t address) { return address * 0x9e3779b97f4a7c15u >> 51; }
+  static std::size_t place(std::uint64_t address) { return base::spread(address) >> 51; }
   std::array<std::atomic<std::uint64_t>, kSize> entries_{};
 };
 

@@ -14,7 +14,7 @@ bool may_ask(const void* body);
 /// Whether the threads of a team may run this region's body one after the other in one thread (see independence.h).
 /// Decodes it and what it calls, which may take 10 ms. From any thread.
 bool is_independent(const void* body);
-/// Before and after a library is unloaded: another one may lie in its place. From any thread.
+/// Before and after a library is unloaded: another library may have its addresses. From any thread.
 void forget_all();
 /// Changes whenever what was known of code, by its addresses, is so no more. From any thread.
 std::uint32_t code_generation();

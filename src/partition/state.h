@@ -67,7 +67,7 @@ struct State {
   bool store(const Value& address, int size, const Value& value);
   /// Something was written to words of the stack that are not known.
   void blur_words();
-  /// A value is made anew where the one of this identity was made: what was computed from that one is so no more.
+  /// A value is made anew where the value of this identity was made: values computed from the earlier one are invalid.
   void forget(std::uint64_t made);
   /// It is known now whether this thread has one iteration more.
   void resolve(std::uint64_t iterations, bool more);
@@ -76,7 +76,7 @@ struct State {
   void name_values(std::uint64_t jump);
 };
 
-/// What holds whether the code came in this state or in that one.
+/// What holds in both states: for code that is reached in either.
 State joined(const State& a, const State& b);
 /// What holds where the ways of a jump have met, of what holds at their ends.
 State after_control(const std::map<std::uint64_t, State>& ends, std::uint64_t jump);

@@ -65,7 +65,7 @@ TEST(Value, AShareIsNoMoreThanABound) {
 TEST(Value, WhichOfTwoItIsMayDependOnTheTeam) {
   EXPECT_EQ(chosen(Value::number(1), Value::number(2), kQuery).kind, Value::Kind::mixed);
   EXPECT_EQ(chosen(Value::any(), Value::any(), kQuery).kind, Value::Kind::mixed)
-      << "nobody knows that they are the same";
+      << "it is not known that they are the same";
   EXPECT_TRUE(chosen(Value::any(16), Value::any(16), kQuery).is_free());
   EXPECT_TRUE(chosen(first(false), first(false), kQuery).is_free());
   EXPECT_EQ(chosen(Value::of_kind(Value::Kind::lost, 0), Value::number(1), kQuery).kind, Value::Kind::lost);
@@ -74,7 +74,7 @@ TEST(Value, WhichOfTwoItIsMayDependOnTheTeam) {
 TEST(Value, ADifferenceOfEqualTermsIsANumber) {
   EXPECT_TRUE((id() - id()).is_zero());
   EXPECT_TRUE((Value::any() - Value::any()).is_free());
-  EXPECT_FALSE((Value::any() - Value::any()).is_number()) << "nobody knows that they are the same";
+  EXPECT_FALSE((Value::any() - Value::any()).is_number()) << "it is not known that they are the same";
 }
 
 TEST(Value, AJoinDependsOnWhatBothDo) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "node/binding.h"
 #include "phases/openmp_team.h"
 
 namespace steelyard::phases {
@@ -22,7 +23,7 @@ void BindingStack::publish_to_all(const CpuSet& set) const {
 
 CpuSet BindingStack::now(bool emulated) const {
   if (emulated && !entries_.empty()) return entries_.back().set;
-  return kernel_mask();
+  return node::affinity_mask();
 }
 
 int BindingStack::depth(const void* owner) const {
@@ -31,8 +32,8 @@ int BindingStack::depth(const void* owner) const {
 
 base::Status BindingStack::push(const void* owner, const CpuSet& set, int threads, bool emulated) {
   Entry entry{owner, emulated, set, {}, {}, 0};
-  entry.before = emulated && !entries_.empty() ? entries_.back().set : kernel_mask();
-  if (!emulated && !bind_calling_thread(set)) {
+  entry.before = emulated && !entries_.empty() ? entries_.back().set : node::affinity_mask();
+  if (!emulated && !node::bind_this_thread(set)) {
     return base::Status::failure(
         base::Code::system,
         fmt::format("CPUs {} cannot be bound to ({}): this job may use CPUs {}; push a set of those", to_text(set),
@@ -62,10 +63,10 @@ bool BindingStack::bind_workers(Entry& entry, const CpuSet& set) {
   const int cpus = std::max(1, set.count());
   return openmp::run_team([&](int thread) {
     if (thread >= team) return;
-    if (thread > 0) entry.workers_before[static_cast<std::size_t>(thread)] = kernel_mask();
+    if (thread > 0) entry.workers_before[static_cast<std::size_t>(thread)] = node::affinity_mask();
     // Each is put on a CPU of its own, which it may then leave: the kernel spreads threads over a set late.
-    bind_calling_thread(set.only(thread % cpus));
-    bind_calling_thread(set);
+    node::bind_this_thread(set.only(thread % cpus));
+    node::bind_this_thread(set);
   });
 }
 
@@ -76,7 +77,7 @@ void BindingStack::unbind_workers(const Entry& entry) {
     if (thread == 0) return;
     const auto place = static_cast<std::size_t>(thread);
     const bool known = place < entry.workers_before.size() && !entry.workers_before[place].empty();
-    bind_calling_thread(known ? entry.workers_before[place] : entry.before);
+    node::bind_this_thread(known ? entry.workers_before[place] : entry.before);
   });
 }
 
@@ -96,8 +97,8 @@ base::Status BindingStack::pop(const void* owner) {
   if (!entry.emulated && widest_ > 1) unbind_workers(entry);
   if (entry.threads_before > 0) openmp::set_threads(entry.threads_before);
   entries_.pop_back();
-  const bool refused = !entry.emulated && !bind_calling_thread(entry.before);
-  publish_to_all(refused ? kernel_mask() : entry.before);
+  const bool refused = !entry.emulated && !node::bind_this_thread(entry.before);
+  publish_to_all(refused ? node::affinity_mask() : entry.before);
   if (refused) {
     return base::Status::failure(base::Code::system,
                                  fmt::format("CPUs {}, which this thread had before, cannot be bound to any more ({})",

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "node/binding.h"
 
 namespace steelyard::phases {
 namespace {
@@ -60,16 +61,19 @@ base::Status Context::create(Transport& transport, Rendezvous::Lost lost, std::s
     const BindingStack& stack = BindingStack::of_this_process();
     const CpuSet mask = stack.now(emulated) & machine->all();
     // The mask of the real machine may have nothing to do with the emulated one.
-    mine.home = emulated && stack.empty() ? machine->all() : mask;
-    publish(mine, mine.home);
+    const CpuSet& home = emulated && stack.empty() ? machine->all() : mask;
+    (void)mine.home.assign(home);
+    publish(mine, home);
   };
   std::unique_ptr<SharedFile> file;
   if (base::Status made = SharedFile::create(transport, bytes, fill, file); !made) return made;
+  // The same in all processes: they have the leader's machine.
+  if (base::Status room = node::SharedCpuSet().assign(machine->all()); !room) return room;
   context.reset(new Context(std::move(*machine), std::move(file), transport.rank(), transport.size()));
 
   Context& it = *context;
   it.rendezvous_ = std::make_unique<Rendezvous>(*it.shared_, it.members_, it.me_, std::move(lost));
-  for (const Member& member : it.members_) it.job_ = it.job_ | member.home;
+  for (const Member& member : it.members_) it.job_ = it.job_ | member.home.set();
   it.exchange_ = std::make_unique<Exchange>(*it.shared_, it.members_, it.me_, *it.file_, *it.rendezvous_);
   contexts.push_back(&it);
   BindingStack::of_this_process().tell(&it.members_[static_cast<std::size_t>(it.me_)]);
@@ -97,9 +101,10 @@ Context::~Context() {
 
 ProcessInfo Context::process(int index) const {
   const Member& member = members_[static_cast<std::size_t>(index)];
-  ProcessInfo info{member.rank, member.pid, member.home, {}, !machine_.all().within(member.home)};
+  ProcessInfo info{member.rank, member.pid, member.home.set(), {}, false};
+  info.bound = !machine_.all().within(info.home);
   const bool visible = member.pid_namespace == members_[static_cast<std::size_t>(me_)].pid_namespace;
-  if (!emulated_ && visible) info.now = kernel_mask(member.pid);
+  if (!emulated_ && visible) info.now = node::affinity_mask(member.pid);
   if (info.now.empty()) info.now = published(member);
   return info;
 }
@@ -107,7 +112,8 @@ ProcessInfo Context::process(int index) const {
 std::vector<int> Context::processes_in(Resource resource, int index) const {
   std::vector<int> found;
   for (int member = 0; member < size(); ++member) {
-    if (machine_.holder(resource, members_[static_cast<std::size_t>(member)].home) == index) found.push_back(member);
+    if (machine_.holder(resource, members_[static_cast<std::size_t>(member)].home.set()) == index)
+      found.push_back(member);
   }
   return found;
 }
@@ -123,7 +129,7 @@ Resource Context::settle(Resource resource) const {
 
 Distribution Context::distribute(Resource resource, int max_processes) const {
   std::vector<CpuSet> homes;
-  for (const Member& member : members_) homes.push_back(member.home);
+  for (const Member& member : members_) homes.push_back(member.home.set());
   return phases::distribute(machine_, homes, resource, max_processes);
 }
 
@@ -188,7 +194,7 @@ int Context::closest(Resource resource) const { return machine_.closest(resource
 
 CpuSet Context::now() const {
   const BindingStack& stack = BindingStack::of_this_process();
-  return emulated_ && stack.empty() ? members_[static_cast<std::size_t>(me_)].home : stack.now(emulated_);
+  return emulated_ && stack.empty() ? members_[static_cast<std::size_t>(me_)].home.set() : stack.now(emulated_);
 }
 
 }  // namespace steelyard::phases

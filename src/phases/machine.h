@@ -3,10 +3,12 @@
 #include <string_view>
 #include <vector>
 
+#include "node/cpu_set.h"
 #include "node/topology.h"
-#include "phases/cpu_set.h"
 
 namespace steelyard::phases {
+
+using node::CpuSet;
 
 /// What a machine is made of, from the whole to the part.
 enum class Resource { machine, package, numa, l3, core, pu };

@@ -15,22 +15,6 @@ Machine machine(const char* description) {
   return Machine(node::discover());
 }
 
-CpuSet set_of(std::initializer_list<int> cpus) {
-  CpuSet set;
-  for (const int cpu : cpus) set.add(cpu);
-  return set;
-}
-
-TEST(CpuSet, SaysItselfInRanges) {
-  EXPECT_EQ(to_text(set_of({0, 1, 2, 3, 8, 63, 64, 4095})), "0-3,8,63-64,4095");
-  EXPECT_EQ(to_text({}), "");
-  EXPECT_EQ(set_of({-1, 4096}), CpuSet());
-  EXPECT_EQ(set_of({70, 9}).first(), 9);
-  EXPECT_EQ(set_of({70, 9}).count(), 2);
-}
-
-TEST(CpuSet, IsWhatTheKernelKnows) { EXPECT_GT(kernel_mask().count(), 0); }
-
 TEST(Machine, CountsWhatIsInWhat) {
   const Machine m = machine("package:2 numa:2 l3:2 core:3 pu:2");
   EXPECT_EQ(m.count(Resource::package), 2);
@@ -60,12 +44,12 @@ TEST(Machine, AKindThatIsNotThereGivesWayToTheOneAbove) {
 
 TEST(Machine, KnowsWhoHoldsASet) {
   const Machine m = machine("package:2 core:2 pu:2");
-  EXPECT_EQ(m.holder(Resource::package, set_of({4, 5})), 1);
-  EXPECT_EQ(m.holder(Resource::core, set_of({4, 5})), 2);
-  EXPECT_EQ(m.holder(Resource::core, set_of({5, 6})), -1);
-  EXPECT_EQ(m.holder(Resource::package, set_of({3, 4})), -1);
+  EXPECT_EQ(m.holder(Resource::package, {4, 5}), 1);
+  EXPECT_EQ(m.holder(Resource::core, {4, 5}), 2);
+  EXPECT_EQ(m.holder(Resource::core, {5, 6}), -1);
+  EXPECT_EQ(m.holder(Resource::package, {3, 4}), -1);
   EXPECT_EQ(m.holder(Resource::package, {}), -1);
-  EXPECT_EQ(m.closest(Resource::package, set_of({3, 4, 5})), 1);
+  EXPECT_EQ(m.closest(Resource::package, {3, 4, 5}), 1);
   EXPECT_EQ(m.closest(Resource::package, {}), 0);
 }
 

@@ -3,8 +3,6 @@
 #include <functional>
 #include <vector>
 
-#include "phases/cpu_set.h"
-
 // The OpenMP runtime that the program has loaded, whichever it is: found by name, never brought along. Both GNU's and
 // LLVM's know GOMP_parallel, by which a region is run here without being compiled for either.
 namespace steelyard::phases::openmp {

@@ -65,8 +65,10 @@ Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_proces
 }
 
 Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations)
-    : context_(std::move(context)), choice_(std::move(configurations)) {
-  take(choice_->next());
+    : context_(std::move(context)),
+      configurations_(std::move(configurations)),
+      contest_(static_cast<int>(configurations_.size())) {
+  take(configurations_.front());
 }
 
 void Phase::take(const Configuration& configuration) {
@@ -81,7 +83,9 @@ void Phase::take(const Configuration& configuration) {
 }
 
 void Phase::take_next() {
-  if (choice_ && choice_->next() != configuration_) take(choice_->next());
+  if (!contest_) return;
+  const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];
+  if (next != configuration_) take(next);
 }
 
 Phase::~Phase() {
@@ -141,15 +145,16 @@ base::Status Phase::leave() {
   std::erase(entered_phases, this);
   if (!left) return left;
   // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
-  if (choice_) choice_->measured(rendezvous.opened_at(end) - rendezvous.opened_at(begin_));
+  if (contest_)
+    contest_->measured(1e-9 * static_cast<double>(rendezvous.opened_at(end) - rendezvous.opened_at(begin_)));
   return done;
 }
 
 std::uint32_t Phase::what() const {
   const auto bits = [](int value, int width) { return static_cast<std::uint32_t>(value) & ((1U << width) - 1); };
   // Threads only where they were agreed on: elsewhere each has those of the process that works for it.
-  return bits(static_cast<int>(configuration_.resource), 3) | (choice_ ? 1U : 0U) << 3 |
-         bits(configuration_.max_per_resource, 10) << 4 | bits(choice_ ? configuration_.threads : 0, 10) << 14;
+  return bits(static_cast<int>(configuration_.resource), 3) | (contest_ ? 1U : 0U) << 3 |
+         bits(configuration_.max_per_resource, 10) << 4 | bits(contest_ ? configuration_.threads : 0, 10) << 14;
 }
 
 base::Status Phase::unwind() {

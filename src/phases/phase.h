@@ -4,10 +4,20 @@
 #include <optional>
 #include <vector>
 
-#include "phases/choice.h"
+#include "decide/contest.h"
 #include "phases/context.h"
 
 namespace steelyard::phases {
+
+/// How a phase may run: at most `max_per_resource` processes for each resource of that type, each with `threads`
+/// threads.
+struct Configuration {
+  Resource resource = Resource::machine;
+  int max_per_resource = 1;
+  int processes = 1;  ///< of this node that work
+  int threads = 1;    ///< of the process that has the most threads
+  bool operator==(const Configuration&) const = default;
+};
 
 /// Limits of the configurations that an autotuned phase tries.
 struct Bounds {
@@ -24,7 +34,7 @@ class Phase {
  public:
   /// At most `max_processes` processes for each resource of that type, with its cores shared among their threads.
   Phase(std::shared_ptr<Context> context, Resource resource, int max_processes);
-  /// Autotuned: measures these configurations and stays with the fastest.
+  /// Autotuned: a contest of these configurations. The durations are the same in all processes, and so are the choices.
   Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations);
   /// Leaves it where that was forgotten, and says so: others sleep until all have left.
   ~Phase();
@@ -48,7 +58,10 @@ class Phase {
   int threads() const { return threads_; }
   const Distribution& distribution() const { return distribution_; }
   const Configuration& configuration() const { return configuration_; }
-  const std::optional<Choice>& choice() const { return choice_; }
+  /// False while an autotuned phase tries other configurations than its fastest.
+  bool settled() const { return !contest_ || contest_->settled(); }
+  /// Typical duration of an autotuned phase with its present configuration, s; 0 without a measurement.
+  double typical() const { return contest_ ? contest_->typical(contest_->next()) : 0; }
   const Context& context() const { return *context_; }
 
  private:
@@ -60,7 +73,8 @@ class Phase {
   void leave_late(const char* when);
 
   std::shared_ptr<Context> context_;
-  std::optional<Choice> choice_;
+  std::vector<Configuration> configurations_;  ///< of an autotuned phase
+  std::optional<decide::Contest> contest_;     ///< of these
   Configuration configuration_;
   Distribution distribution_;
   int threads_ = 1;

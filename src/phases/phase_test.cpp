@@ -6,8 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "node/sleep.h"
+#include "node/binding.h"
 #include "phases/test_support.h"
+#include "wait/sleep.h"
 
 namespace steelyard::phases {
 namespace {
@@ -162,7 +163,7 @@ TEST(Phase, WhoCallsSomethingElseIsRefusedAsAreAllOthers) {
       for (int round = 0; round < 30 * count; ++round) {
         const bool deviates = round % count == transport.rank();
         // First, last, and in the midst of the others.
-        if (deviates ? round % 4 == 0 : round % 4 == 1) node::sleep_for(3'000'000);
+        if (deviates ? round % 4 == 0 : round % 4 == 1) wait::sleep_for(3'000'000);
         View all;
         const base::Status refused = !deviates        ? pass(wide)
                                      : round % 3 == 0 ? pass(other)
@@ -204,7 +205,7 @@ TEST(Phase, WhoHasFinalizedIsNamedAndNotWaitedFor) {
       Phase phase(context, Resource::machine, 1);
       if (!pass(phase)) return false;
       if (transport.rank() == leaver) {
-        node::sleep_for(20'000'000);
+        wait::sleep_for(20'000'000);
         Context::finalize_all();
         return true;
       }
@@ -224,8 +225,8 @@ TEST(Phase, AllWhoWaitSayWhoIsMissingAndGoOnWhenItComes) {
     const auto context = create(transport);
     Phase phase(context, Resource::machine, 1);
     testing::internal::CaptureStderr();
-    if (transport.rank() == 2) node::sleep_for(12'500'000'000);
-    if (transport.rank() == 3) node::sleep_for(1'000'000'000);
+    if (transport.rank() == 2) wait::sleep_for(12'500'000'000);
+    if (transport.rank() == 3) wait::sleep_for(1'000'000'000);
     if (!pass(phase)) return false;
     const std::string said = testing::internal::GetCapturedStderr();
     const std::string me = "rank " + std::to_string(100 + transport.rank()) + " has been waiting in steelyard_phase_";
@@ -269,19 +270,29 @@ TEST(Phase, ContextsComeAndGoInAnyOrder) {
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
+TEST(Context, IsRefusedOnAMachineWithMoreCpusThanItCanShare) {
+  const Emulated machine("core:4097 pu:1");
+  const auto statuses = in_processes(2, [](Transport& transport) {
+    std::shared_ptr<Context> context;
+    const base::Status made = Context::create(transport, [](const std::string&) { _exit(42); }, context);
+    return made.code() == base::Code::unsupported && made.sentence().find("CPU 4096") != std::string::npos;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, 0));
+}
+
 TEST(Phase, ThePushReachesTheKernel) {
-  const CpuSet before = kernel_mask();
+  const CpuSet before = node::affinity_mask();
   const auto statuses = in_processes(1, [](Transport& transport) {
     const auto context = create(transport);
-    const CpuSet all = kernel_mask();
+    const CpuSet all = node::affinity_mask();
     if (!context->push(Resource::core, 0, BindingStack::kSameThreads)) return false;
-    if (kernel_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
-    if (context->process(0).now != kernel_mask()) return false;
+    if (node::affinity_mask() != (context->machine().cpus(Resource::core, 0) & all)) return false;
+    if (context->process(0).now != node::affinity_mask()) return false;
     if (!context->push_enclosing(Resource::package, BindingStack::kSameThreads)) return false;
-    return context->pop() && context->pop() && kernel_mask() == all;
+    return context->pop() && context->pop() && node::affinity_mask() == all;
   });
   EXPECT_EQ(statuses, std::vector<int>{0});
-  EXPECT_EQ(kernel_mask(), before);
+  EXPECT_EQ(node::affinity_mask(), before);
 }
 
 TEST(Graded, AllProcessesFindTheSameBest) {
@@ -298,10 +309,10 @@ TEST(Graded, AllProcessesFindTheSameBest) {
       bool chosen = false;
       if (!phase.enter(chosen)) return false;
       // Two processes of two threads are the best here.
-      if (chosen) node::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
+      if (chosen) wait::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
       if (!phase.leave()) return false;
     }
-    return phase.choice()->settled() && phase.configuration().processes == 2 && phase.threads() == 2;
+    return phase.settled() && phase.configuration().processes == 2 && phase.threads() == 2;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }

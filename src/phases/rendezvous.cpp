@@ -14,17 +14,14 @@
 #include "base/complaint.h"
 #include "base/log.h"
 #include "node/binding.h"
-#include "node/sleep.h"
-#include "phases/cpu_set.h"
+#include "wait/back_off.h"
 
 namespace steelyard::phases {
 namespace {
 
-constexpr std::int64_t kSpin = 4'000;              // ns: a transport of processes that run is over by then
-constexpr std::int64_t kYield = 100'000;           // ns: and where they have to be scheduled first, by then
-constexpr int kMostAsleep = 1024;                  // meetings without a yield, where none has helped for long
-constexpr std::uint32_t kWatchers = 2;             // the first to come: if one of them dies, the other sees it
-constexpr std::int64_t kLookAround = 300'000'000;  // ns between two looks for the dead
+constexpr int kMostAsleep = 1024;       // meetings without a yield, where none has helped for long
+constexpr std::uint32_t kWatchers = 2;  // the first to come: if one of them dies, the other sees it
+constexpr std::int64_t kLookAround = wait::kMeeting.longest;  // between two looks for the dead
 
 constexpr std::int64_t kPlace = 1'000'000;  // ns between two looks whether the turn before the last is complete
 
@@ -149,7 +146,7 @@ Rendezvous::Arrival Rendezvous::come(const Call* call) {
   gate.opened_at.store(base::now_ns(), std::memory_order_relaxed);
   gate.opened_on.store(sched_getcpu(), std::memory_order_relaxed);
   gate.word.store(word_before(turn) + 2);
-  if (gate.sleepers.load() != 0) node::wake_all(gate.word);
+  if (gate.sleepers.load() != 0) wait::wake_all(gate.word);
   return Arrival::opens;
 }
 
@@ -159,7 +156,7 @@ void Rendezvous::wait_for_place(std::uint64_t turn, const Call* call) {
   complain_at_ = base::kFirstComplaint;
   const std::int64_t start = base::now_ns();
   while (!is_complete(shared_, turn - 2) && shared_.finalized.load(std::memory_order_relaxed) == 0) {
-    node::sleep_for(kPlace);
+    wait::sleep_for(kPlace);
     complain(waiting, base::now_ns() - start);
     look_for_the_dead();
   }
@@ -173,7 +170,7 @@ void Rendezvous::refuse(std::uint64_t turn, std::uint64_t noted) {
     while (!is_of(before, refused) && !gate.refused.compare_exchange_weak(before, with_turn)) continue;
     std::uint32_t word = word_before(refused);
     gate.word.compare_exchange_strong(word, word + 1);
-    if (gate.sleepers.load() != 0) node::wake_all(gate.word);
+    if (gate.sleepers.load() != 0) wait::wake_all(gate.word);
   }
 }
 
@@ -246,35 +243,19 @@ void Rendezvous::wait_in(const Waiting& waiting, Arrival arrival, Wait wait) {
     sleep(waiting, arrival);
     return leave_cpu(gate.opened_on.load(std::memory_order_relaxed));
   }
-  const std::int64_t start = base::now_ns();
-  if (!crowded_ && spin(gate, seen, start)) return;
   // A yield lets the others arrive without a wake-up each. Where another program has the core, it gives that the whole
   // of its time slice, while a sleeper is woken in front of it.
-  if (asleep_next_ > 0) {
-    --asleep_next_;
-  } else if (yield(gate, seen, start)) {
-    asleep_after_ /= 2;
-    return;
-  } else {
-    asleep_next_ = asleep_after_ = std::clamp(2 * asleep_after_, 1, kMostAsleep);
+  const bool yields = asleep_next_ == 0;
+  const wait::BackOff stages{.spin = crowded_ ? 0 : wait::kMeeting.spin, .yield = yields ? wait::kMeeting.yield : 0};
+  const auto over = [&] { return gate.word.load(std::memory_order_acquire) != seen; };
+  switch (wait::stay_awake(stages, base::now_ns(), over)) {
+    case wait::Stage::spin: return;
+    case wait::Stage::yield: asleep_after_ /= 2; return;
+    case wait::Stage::sleep: break;
   }
+  if (yields) asleep_after_ = std::clamp(2 * asleep_after_, 1, kMostAsleep);
+  asleep_next_ = yields ? asleep_after_ : asleep_next_ - 1;
   sleep(waiting, arrival);
-}
-
-bool Rendezvous::spin(const Gate& gate, std::uint32_t seen, std::int64_t start) {
-  while (base::now_ns() - start < kSpin) {
-    if (gate.word.load(std::memory_order_acquire) != seen) return true;
-    node::relax();
-  }
-  return false;
-}
-
-bool Rendezvous::yield(const Gate& gate, std::uint32_t seen, std::int64_t start) {
-  while (base::now_ns() - start < kYield) {
-    if (gate.word.load(std::memory_order_acquire) != seen) return true;
-    sched_yield();
-  }
-  return false;
 }
 
 // A sleep with a time limit costs a timer, and one or two that look around are enough: they wake the others when it is
@@ -288,12 +269,12 @@ void Rendezvous::sleep(const Waiting& waiting, Arrival arrival) {
   std::int64_t looked = start;
   while (gate.word.load() == seen) {
     const bool watches = arrival == Arrival::watches;
-    node::wait_on(gate.word, seen, watches ? kLookAround : node::kForever);
+    wait::sleep_on(gate.word, seen, watches ? kLookAround : wait::kForever);
     const std::int64_t now = base::now_ns();
     if (gate.word.load() != seen) break;
     const bool someone_missing = complain(waiting, now - start);
     if (!watches || now - looked < kLookAround) continue;
-    if (someone_missing) node::wake_all(gate.word);
+    if (someone_missing) wait::wake_all(gate.word);
     look_for_the_dead();
     looked = now;
   }
@@ -321,10 +302,9 @@ bool Rendezvous::complain(const Waiting& waiting, std::int64_t waited) {
 // opened, and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
 void Rendezvous::leave_cpu(int cpu) {
   if (sched_getcpu() != cpu) return;
-  const CpuSet mask = kernel_mask();
-  CpuSet others = mask;
-  others.remove(cpu);
-  if (!others.empty() && bind_calling_thread(others)) bind_calling_thread(mask);
+  const CpuSet mask = node::affinity_mask();
+  const CpuSet others = mask - CpuSet{cpu};
+  if (!others.empty() && node::bind_this_thread(others)) node::bind_this_thread(mask);
 }
 
 // Only those who have not come so far keep us: who ended after that is not waited for.

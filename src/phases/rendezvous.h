@@ -56,8 +56,6 @@ class Rendezvous {
   base::Status outcome(std::uint64_t turn);
   base::Status someone_finalized() const;
   base::Status reason(std::uint64_t turn) const;
-  bool spin(const Gate& gate, std::uint32_t seen, std::int64_t start);
-  bool yield(const Gate& gate, std::uint32_t seen, std::int64_t start);
   void sleep(const Waiting& waiting, Arrival arrival);
   bool complain(const Waiting& waiting, std::int64_t waited);
   static void leave_cpu(int cpu);

@@ -5,9 +5,9 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
-#include "node/sleep.h"
 #include "phases/shared_file.h"
 #include "phases/test_support.h"
+#include "wait/sleep.h"
 
 namespace steelyard::phases {
 namespace {
@@ -60,7 +60,7 @@ TEST(Rendezvous, NobodyGoesOnBeforeAllHaveCome) {
 TEST(Rendezvous, WhoSleepsUsesNoCpu) {
   const auto statuses = in_processes(3, [](Transport& transport) {
     Seen seen(transport);
-    if (seen.me == 0) node::sleep_for(400'000'000);
+    if (seen.me == 0) wait::sleep_for(400'000'000);
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
     if (!seen.rendezvous->meet(kBarrier, Rendezvous::Wait::asleep)) return false;
@@ -89,7 +89,7 @@ TEST(Rendezvous, WhoEndedAfterComingIsNotMissed) {
     if (seen.me == 1) {
       return static_cast<bool>(seen.rendezvous->arrive(kEnter));
     }
-    if (seen.me == 2) node::sleep_for(900'000'000);
+    if (seen.me == 2) wait::sleep_for(900'000'000);
     return static_cast<bool>(seen.rendezvous->meet(kEnter, Rendezvous::Wait::asleep));
   });
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
@@ -103,7 +103,7 @@ TEST(Rendezvous, ATurnWithDifferentCallsIsRefusedAtAllOfThemAndTheNextOnesAreNot
       for (int round = 0; round < 400; ++round) {
         // By the round, one process comes with another call than the others, early or late; or none does.
         const bool other = round % 3 != 0 && round % count == seen.me;
-        if ((round + seen.me) % 11 == 0) node::sleep_for(200'000);
+        if ((round + seen.me) % 11 == 0) wait::sleep_for(200'000);
         const auto wait = round % 2 == 0 ? Rendezvous::Wait::asleep : Rendezvous::Wait::brief;
         const base::Status met = rendezvous.meet(other ? Call{Call::Kind::barrier, 1} : kBarrier, wait);
         if (static_cast<bool>(met) != (round % 3 == 0)) return false;

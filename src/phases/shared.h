@@ -3,10 +3,12 @@
 #include <atomic>
 #include <cstdint>
 
-#include "phases/cpu_set.h"
+#include "node/cpu_set.h"
 
 // What the processes of a node see of each other, in the memory that they share.
 namespace steelyard::phases {
+
+using node::CpuSet;
 
 /// A collective call: all processes of a context make the same ones in the same order.
 struct Call {
@@ -46,10 +48,10 @@ struct alignas(64) Member {
   std::int32_t world;  ///< in MPI_COMM_WORLD, for messages
   std::uint64_t started;
   std::uint64_t pid_namespace;
-  CpuSet home;                                  ///< its mask when the context was made
+  node::SharedCpuSet home;                      ///< its mask when the context was made
   alignas(64) std::atomic<std::uint64_t> turn;  ///< that it comes to next
   std::atomic<std::uint32_t> bindings;          ///< odd while `bound_to` is being written
-  CpuSet bound_to;
+  node::SharedCpuSet bound_to;
   // The exchange in progress.
   alignas(64) std::atomic<std::uint64_t> bytes;  ///< offered to its leader, or wanted for its copy
   std::atomic<std::uint64_t> part_bytes;         ///< given to it by its leader

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/counter_clock.h"
+#include "base/hash.h"
 #include "loops/registry.h"
 #include "node/topology.h"
 #include "partition/function_names.h"
@@ -98,7 +99,7 @@ bool matters(const Session& state, const observe::Site& site) {
 // One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to
 // return to.
 std::uint64_t key_of(const RegionRequest& request) {
-  return (request.site ^ reinterpret_cast<std::uint64_t>(request.body) * 0x9e3779b97f4a7c15ULL) | 1;
+  return (request.site ^ base::spread(reinterpret_cast<std::uint64_t>(request.body))) | 1;
 }
 
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }

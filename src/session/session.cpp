@@ -87,7 +87,11 @@ base::Status share_memory(Session& state) {
   state.ticks = std::make_unique<observe::TickBoard>(*state.segment, state.count, state.me);
   if (broadcasts) state.boards = std::make_unique<collectives::Boards>(*state.segment, state.count, state.me);
   state.collectives.open(broadcasts);
-  if (!state.bootstrap->all_agree(sizes[1] == pus)) {
+  node::SharedCpuSet mask;
+  const base::Status room = mask.assign(node::mask_at_start());
+  if (!state.bootstrap->all_agree(sizes[1] == pus && room)) {
+    if (!state.bootstrap->all_agree(static_cast<bool>(room)))
+      return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
   }
   return {};
@@ -98,7 +102,7 @@ void introduce(Session& state) {
   self.world_rank = state.bootstrap->rank();
   self.threads_at_start = limits().program;
   self.threads_chosen = base::options().counts_set;
-  node::set_mask(self, node::mask_at_start());
+  (void)self.mask.assign(node::mask_at_start());  // refused in share_memory() already
   self.thread_ceiling.store(limits().ceiling);
   self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
   self.in_mpi.store(1);  // until start() returns
@@ -116,7 +120,7 @@ void weigh_alone(Session& state) {
   state.processes = &state.alone;
   state.me = 0;
   state.count = 1;
-  state.node_cores = static_cast<int>(std::max<std::size_t>(1, node::mask_at_start().size()));
+  state.node_cores = std::max(1, node::mask_at_start().count());
   introduce(state);
 }
 
@@ -125,7 +129,7 @@ void create_cores(Session& state) {
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < state.count; ++p) {
     const node::Process& process = state.processes[p];
-    arrivals.push_back({node::mask_of(process), process.threads_at_start, process.threads_chosen, process.world_rank});
+    arrivals.push_back({process.mask.set(), process.threads_at_start, process.threads_chosen, process.world_rank});
   }
   cores::Homes homes = cores::share_out(state.topology, arrivals);
   state.node_cores = homes.cores;

@@ -81,7 +81,6 @@ class BlockingCall {
   std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;
   std::int64_t asleep_since_ = 0;
-  std::int64_t step_ns_ = 0;
   int waited_for_ = -1;
   bool came_last_ = false;
   std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking MPI calls: weighed, and made to leave the core to those who compute.
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
+#include <span>
 
 #include "base/clock.h"
-#include "node/sleep.h"
+#include "base/hash.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "session/worksharing.h"
+#include "wait/back_off.h"
 
 namespace steelyard::session {
 
@@ -17,13 +17,6 @@ using base::now_ns;
 
 namespace {
 
-constexpr std::int64_t kFirstStep = 5'000;
-// Between two tests of a request: each costs a wake-up, and finds the message this much later at worst.
-constexpr std::int64_t kLongestStep = 50'000;
-// Asleep on the others' arrival the last of them wakes us; between two looks, MPI does not advance what is under way. A
-// message is late by no more than this part of the wait so far. Each look takes the core from somebody's thread.
-constexpr std::int64_t kProgressPart = 2;
-constexpr std::int64_t kLongestProgressStep = 2'000'000;
 // Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
 constexpr float kShortWait = 40e3F;
 // Who was the last is not looked up for a shorter one: it waited for the library more than for anybody.
@@ -135,7 +128,6 @@ void BlockingCall::stay_asleep(std::int64_t now) {
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
-  step_ns_ = kFirstStep;
   Session& state = *g_session;
   if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
@@ -153,12 +145,11 @@ void BlockingCall::come_back() {
 bool BlockingCall::pause() {
   const std::int64_t now = now_ns();
   if (!may_sleep(*g_session) || now < spin_until_) {
-    node::relax();
+    wait::relax();
     return false;
   }
   stay_asleep(now);
-  node::sleep_for(step_ns_);
-  step_ns_ = std::min(step_ns_ * 2, kLongestStep);
+  wait::sleep_for(wait::kMessage.sleep(now - asleep_since_));
   return true;
 }
 
@@ -179,15 +170,14 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
   std::map<int, int> node_rank;
   for (int p = 0; p < state->count; ++p) node_rank[state->processes[p].world_rank] = p;
   std::vector<int> local, by_rank;
-  std::uint64_t hash = 1469598103934665603ULL;
   for (int i = 0; i < count; ++i) {
-    hash = (hash ^ static_cast<std::uint64_t>(members[i])) * 1099511628211ULL;
     const auto found = node_rank.find(members[i]);
     by_rank.push_back(found == node_rank.end() ? -1 : found->second);
     if (found != node_rank.end()) local.push_back(found->second);
   }
   if (local.size() < 2) return nullptr;
-  return state->arrivals->follow(hash, std::move(local), std::move(by_rank));
+  const std::span all(members, static_cast<std::size_t>(count));
+  return state->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
@@ -200,20 +190,11 @@ void detach_communicator(CommunicatorOnNode* communicator) {
 
 namespace {
 
-// Whoever completes what others wait for knows it before they wake up: from now on their cores are theirs.
-void recall_waiting(Session& state, const node::Arrivals::Group& group, Dependence dependence, int root) {
-  const bool feeds_all =
-      dependence == Dependence::nobody && root >= 0 && group.member_of_rank[static_cast<std::size_t>(root)] == state.me;
-  const auto is_last = [&] { return state.arrivals->watched(group) && state.arrivals->missing(group) < 0; };
-  if (!feeds_all && !is_last()) return;
+// The rank that completes what others wait for recalls their cores before they wake up.
+void recall_waiting(Session& state, const node::Arrivals::Group& group) {
   for (const int member : group.members) {
     if (member != state.me) state.cores->recall(member);
   }
-}
-
-// The kernel may have put one of the woken ranks behind this one, which is about to poll for it.
-void wake_and_yield(node::Arrivals& arrivals, const node::Arrivals::Group& group) {
-  if (arrivals.wake(group)) sched_yield();
 }
 
 }  // namespace
@@ -222,7 +203,7 @@ void announce(CommunicatorOnNode* communicator) {
   Session* state = g_session;
   if (state != nullptr && state->arrivals != nullptr) {
     state->arrivals->arrive(*communicator, now_ns());
-    wake_and_yield(*state->arrivals, *communicator);
+    if (state->arrivals->wake(*communicator)) wait::yield();
   }
 }
 
@@ -230,28 +211,27 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   Session& state = *g_session;
   node::Arrivals::Group& group = *communicator;
   node::Arrivals& arrivals = *state.arrivals;
-  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
-  // slices.
-  const bool may_end =
-      dependence == Dependence::barrier && !call.short_ && group.trusted && group.whole && may_sleep(state);
-  arrivals.arrive(group, call.begin_, may_end);
-  if (state.lends) recall_waiting(state, group, dependence, root);
+  const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
   call.group_ = &group;
   call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
-  if (may_end && arrivals.missing(group) < 0 && arrivals.ends_here(group)) {
-    // The last rank is on the critical path: it goes on ahead of those that it wakes.
-    arrivals.wake(group);
-    state.bootstrap->progress();  // as the library would have done in its barrier
-    return true;
-  }
-  wake_and_yield(arrivals, group);
-  if (dependence == Dependence::nobody || !group.trusted) return false;
-  if (dependence == Dependence::root) call.feeder_ = group.member_of_rank[static_cast<std::size_t>(root)];
-  // Where waits are short the library's own polling is as good, and the others' cache lines stay with them.
-  if (!call.short_ && (call.everybody_ || call.feeder_ >= 0)) call.await_arrivals();
-  if (!may_end || !arrivals.ends_here(group)) return false;
-  state.bootstrap->progress();  // as the library would have done in its barrier
-  return true;
+  if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
+  // Where waits are short, the library's own polling is as good, and the others' cache lines stay with them.
+  const bool waits = !call.short_ && group.trusted && (call.everybody_ || call.feeder_ >= 0);
+  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
+  // slices.
+  const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(state);
+  arrivals.arrive(group, call.begin_, may_end);
+  const bool watched = state.lends && arrivals.watched(group);
+  const bool is_last = (watched || (waits && call.everybody_)) && arrivals.missing(group) < 0;
+  const bool feeds_all = state.lends && dependence == Dependence::nobody && source == state.me;
+  if ((watched && is_last) || feeds_all) recall_waiting(state, group);
+  // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
+  // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
+  if (arrivals.wake(group) && !(is_last && may_end)) wait::yield();
+  if (waits && !is_last) call.await_arrivals();
+  const bool ends = may_end && arrivals.ends_here(group);
+  if (ends) state.bootstrap->progress();  // as the library would have done in its barrier
+  return ends;
 }
 
 void BlockingCall::await_arrivals() {
@@ -261,15 +241,13 @@ void BlockingCall::await_arrivals() {
     if (everybody_) return state.arrivals->missing(group);
     return state.arrivals->here(group, feeder_) ? -1 : feeder_;
   };
-  int late = missing();
-  if (late < 0) return;
   std::int64_t nobody_since = 0;
-  for (; late >= 0; late = missing()) {
+  for (int late = missing(); late >= 0; late = missing()) {
     waited_for_ = state.processes[late].world_rank;
     const std::int64_t now = now_ns();
     if (!may_sleep(state)) return;
     if (now < spin_until_) {
-      node::relax();
+      wait::relax();
       continue;
     }
     // With nobody left to compute there is nobody to leave the core to, and the library may have to advance messages
@@ -286,8 +264,7 @@ void BlockingCall::await_arrivals() {
       unsure_ = true;
       return;
     }
-    state.arrivals->sleep(group, std::clamp((now - asleep_since_) / kProgressPart, kLongestStep, kLongestProgressStep),
-                          [&] { return missing() < 0; });
+    state.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
     state.bootstrap->progress();
   }
   if (asleep_) come_back();

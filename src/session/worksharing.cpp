@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/address_cache.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/description.h"
@@ -57,14 +58,8 @@ Shared& shared() {
 }
 
 LoopSite& site_at(std::uint64_t address) {
-  struct Known {
-    std::uint64_t address;
-    LoopSite* site;
-  };
-  constexpr std::size_t kSlots = 64;
-  static constinit thread_local std::array<Known, kSlots> known __attribute__((tls_model("initial-exec"))) = {};
-  Known& slot = known[(address * 0x9e3779b97f4a7c15ULL >> 32) % kSlots];
-  if (slot.address != address) {
+  static constinit thread_local base::AddressCache<LoopSite> known __attribute__((tls_model("initial-exec")));
+  return known.at(address, [address]() -> LoopSite& {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
     LoopSite*& site = all.by_address[address];
@@ -72,9 +67,8 @@ LoopSite& site_at(std::uint64_t address) {
       site = &all.sites.emplace_back();
       site->address = address;
     }
-    slot = {address, site};
-  }
-  return *slot.site;
+    return *site;
+  });
 }
 
 loops::Loop& loop_of(LoopSite& site) {

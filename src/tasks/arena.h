@@ -15,12 +15,12 @@ namespace steelyard::tasks {
 
 /// The node's part in finding out that all is over; see ending.h.
 struct alignas(64) NodeBlock {
-  std::atomic<std::uint64_t> round;                       ///< that is being gathered, and the verdict on the one before
-  std::atomic<std::uint32_t> asleep;                      ///< workers that look for tasks
+  std::atomic<std::uint64_t> round;   ///< the round that is being gathered, and the outcome of the previous one
+  std::atomic<std::uint32_t> asleep;  ///< workers that look for tasks
   alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
   std::atomic<std::uint64_t> leaver,
-      last_leaver;  ///< their highest; and that of the verdict. See TerminationRounds::Counts
+      last_leaver;  ///< their highest; and that of the last outcome. See TerminationRounds::Counts
 };
 
 /// One process.
@@ -48,8 +48,8 @@ struct alignas(64) WorkerBlock {
   std::atomic<std::uint64_t> finished;
 };
 
-/// The memory itself: a sparse file of which each worker backs what it needs, so that it grows without anybody mapping
-/// anything again. Its name is gone before create() returns: a crash leaves nothing behind.
+/// The memory itself: a sparse file of which each worker backs what it needs, so that it grows without a new mapping
+/// in any process. Its name is gone before create() returns: a crash leaves nothing behind.
 class Arena {
  public:
   /// Collective over all ranks: where one cannot have it, all get the failure. `threads`: workers of this process.

@@ -28,9 +28,9 @@ struct alignas(64) Task {
 static_assert(sizeof(Task) == 64);
 
 /// The queue of one worker, in shared memory: a window on the oldest tasks. Those in [head, split) are public: thieves
-/// claim from the old end with one compare-and-swap. Those in [split, bottom) are the owner's, who needs no atomic for
-/// them. What does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it has
-/// claimed.
+/// claim from the old end with one compare-and-swap. Those in [split, bottom) are the owner's, which needs no atomic
+/// for them. What does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it
+/// has claimed.
 struct Window {
   static constexpr std::uint32_t kTasks = 2048;
   alignas(

@@ -6,9 +6,9 @@
 namespace steelyard::tasks {
 namespace {
 
-// The word of a node: the round that is being gathered, and the verdict on the one before.
-std::uint64_t pack(std::uint64_t round, TerminationRounds::Verdict verdict) {
-  return round << 2 | static_cast<std::uint64_t>(verdict);
+// The word of a node: the round that is being gathered, and the outcome of the previous one.
+std::uint64_t pack(std::uint64_t round, TerminationRounds::Outcome outcome) {
+  return round << 2 | static_cast<std::uint64_t>(outcome);
 }
 
 // While tasks are under way, rounds follow each other ever more slowly.
@@ -16,17 +16,17 @@ constexpr std::int64_t kFirstPace = 5'000, kLastPace = 200'000;
 
 }  // namespace
 
-std::optional<TerminationRounds::Verdict> Ending::step(std::uint64_t run, bool idle, std::int64_t now) {
+std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool idle, std::int64_t now) {
   NodeBlock& node = arena_.node();
   const std::uint64_t word = node.round.load(std::memory_order_acquire);
   const std::uint64_t round = word >> 2;
   if (round != seen_) {
-    const auto verdict = static_cast<TerminationRounds::Verdict>(word & 3);
-    for (const int child : duties_.children) voice_.verdict(child, round, verdict, leaver());
+    const auto outcome = static_cast<TerminationRounds::Outcome>(word & 3);
+    for (const int child : duties_.children) voice_.outcome(child, round, outcome, leaver());
     seen_ = round;
-    if (verdict != TerminationRounds::Verdict::again) {
+    if (outcome != TerminationRounds::Outcome::again) {
       pace_ = 0;
-      return verdict;
+      return outcome;
     }
   }
   if (!duties_.speaks || !idle || spoken_ == round) return {};
@@ -63,7 +63,7 @@ TerminationRounds::Counts Ending::gather() const {
     counts.finished += worker.finished.load(std::memory_order_acquire);
     counts.spawned += worker.spawned.load(std::memory_order_acquire);
   }
-  // Who leaves waits for messages, too: nobody may be written to who is gone.
+  // A process that leaves waits for messages, too: no message may be sent to a process that has left.
   for (int local = 0; local < arena_.processes(); ++local) {
     const ProcessBlock& process = arena_.process(local);
     const std::uint64_t leaving = process.leaving.load(std::memory_order_relaxed);
@@ -87,11 +87,11 @@ void Ending::reported(const TerminationRounds::Counts& counts) {
   node.children.fetch_add(1, std::memory_order_release);
 }
 
-void Ending::decided(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
-  advance(round, verdict, leaver);
+void Ending::decided(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
+  advance(round, outcome, leaver);
 }
 
-void Ending::advance(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
+void Ending::advance(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
   NodeBlock& node = arena_.node();
   node.children.store(0, std::memory_order_relaxed);
   node.spawned.store(0, std::memory_order_relaxed);
@@ -99,7 +99,7 @@ void Ending::advance(std::uint64_t round, TerminationRounds::Verdict verdict, st
   node.leaving.store(0, std::memory_order_relaxed);
   node.leaver.store(0, std::memory_order_relaxed);
   node.last_leaver.store(leaver, std::memory_order_relaxed);
-  node.round.store(pack(round, verdict), std::memory_order_release);
+  node.round.store(pack(round, outcome), std::memory_order_release);
 }
 
 }  // namespace steelyard::tasks

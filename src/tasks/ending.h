@@ -9,7 +9,7 @@
 
 namespace steelyard::tasks {
 
-/// Detects the end of a run. In each termination round, counts go up the tree of routes to node 0, and verdicts come
+/// Detects the end of a run. In each termination round, counts go up the tree of routes to node 0, and outcomes come
 /// down. A node reports after all its processes have entered the run, after the nodes below it have reported, and when
 /// the process that speaks for the node is idle: so rounds wait for tasks and do not delay them. The counts of a node
 /// lie in its shared memory, where any of its processes adds the counts that arrive over its links.
@@ -20,17 +20,17 @@ class Ending {
    public:
     virtual ~Voice() = default;
     virtual void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) = 0;
-    virtual void verdict(int rank, std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) = 0;
+    virtual void outcome(int rank, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) = 0;
   };
   Ending(const Arena& arena, const Routes::Duties& duties, int ranks, Voice& voice)
       : arena_(arena), duties_(duties), ranks_(static_cast<std::uint64_t>(ranks)), voice_(voice) {}
 
-  /// One look, at any time. `idle`: this process has nothing else to do. The verdict that ends this run, if there is
-  /// one.
-  std::optional<TerminationRounds::Verdict> step(std::uint64_t run, bool idle, std::int64_t now);
+  /// One step, at any time. `idle`: this process has nothing else to do. Returns the outcome that ends this run, if
+  /// there is one.
+  std::optional<TerminationRounds::Outcome> step(std::uint64_t run, bool idle, std::int64_t now);
   void reported(const TerminationRounds::Counts& counts);
-  void decided(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver);
-  /// A process that frees the pool while others run it, as TerminationRounds::Counts has it: if the verdict is `torn`.
+  void decided(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver);
+  /// A process that frees the pool while others run it, as TerminationRounds::Counts has it: if the outcome is `torn`.
   std::uint64_t leaver() const { return arena_.node().last_leaver.load(std::memory_order_relaxed); }
   /// Termination rounds that this process has seen.
   std::uint64_t rounds() const { return seen_; }
@@ -39,7 +39,7 @@ class Ending {
   /// All processes of this node are in the run.
   bool is_complete(std::uint64_t run) const;
   TerminationRounds::Counts gather() const;
-  void advance(std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver);
+  void advance(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver);
 
   const Arena& arena_;
   const Routes::Duties& duties_;

@@ -24,11 +24,11 @@ std::vector<char> bytes_of(const void* data, std::size_t size) {
 }
 
 struct Decided {
-  TerminationRounds::Verdict verdict;
+  TerminationRounds::Outcome outcome;
   std::uint64_t leaver;
 };
 
-bool counted(Kind kind) { return kind != Kind::report && kind != Kind::verdict; }
+bool counted(Kind kind) { return kind != Kind::report && kind != Kind::outcome; }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void Pool::poll(std::int64_t time, bool idle) {
   router_.pump(idle);
   if (!held_.empty()) serve();
   send_queue_.step();
-  if (!verdict_) verdict_ = ending_->step(run_, idle && primary().queued() == 0, time);
+  if (!outcome_) outcome_ = ending_->step(run_, idle && primary().queued() == 0, time);
 }
 
 void Pool::collect_blocks() {
@@ -150,10 +150,10 @@ void Pool::read(int from, std::vector<char> message) {
       ending_->reported(counts);
       break;
     }
-    case Kind::verdict: {
+    case Kind::outcome: {
       Decided decided;
       std::memcpy(&decided, bytes, sizeof(decided));
-      ending_->decided(header.number, decided.verdict, decided.leaver);
+      ending_->decided(header.number, decided.outcome, decided.leaver);
       break;
     }
     case Kind::roll: {
@@ -270,9 +270,9 @@ void Pool::Voice::report(int to, std::uint64_t round, const TerminationRounds::C
   pool.send_message(to, Kind::report, round, bytes_of(&counts, sizeof(counts)));
 }
 
-void Pool::Voice::verdict(int to, std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) {
-  const Decided decided{verdict, leaver};
-  pool.send_message(to, Kind::verdict, round, bytes_of(&decided, sizeof(decided)));
+void Pool::Voice::outcome(int to, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
+  const Decided decided{outcome, leaver};
+  pool.send_message(to, Kind::outcome, round, bytes_of(&decided, sizeof(decided)));
 }
 
 void Pool::RollSender::send_list(int to, bool question, const RollCall::List& absent) {
@@ -281,7 +281,7 @@ void Pool::RollSender::send_list(int to, bool question, const RollCall::List& ab
 }
 
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has
-// tasks to give, so that nobody asks twice.
+// tasks to give, so that no process asks twice.
 void Pool::ask(std::int64_t time) {
   if (time < ask_again_) return;
   ask_again_ = time + patience_;
@@ -308,7 +308,8 @@ void Pool::request(Asked how) {
   }
 }
 
-// The others who were asked would send more than is needed, from which others then would have to steal.
+// The other victims that were asked would send more tasks than are needed, which other processes then would have to
+// steal.
 void Pool::answered(int rank) {
   const auto peer = std::ranges::find(duties_.peers, rank) - duties_.peers.begin();
   const auto victim = std::ranges::lower_bound(askable_, static_cast<std::size_t>(peer)) - askable_.begin();
@@ -340,8 +341,8 @@ void Pool::drain_sends() {
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
-  // One is for itself, and those of this node who look for tasks come first. Who has some yet gets what is more than
-  // enough here for a while.
+  // One task is for itself, and workers of this node that look for tasks come first. A thief that still has tasks gets
+  // what is more than enough here for a while.
   Worker& me = primary();
   std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
   if (request.early)

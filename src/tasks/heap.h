@@ -7,7 +7,7 @@
 
 namespace steelyard::tasks {
 
-/// Blocks of bytes in memory that the processes of a node share. One owner takes them; anybody may give them back.
+/// Blocks of bytes in memory that the processes of a node share. One owner takes them; any process may give them back.
 /// Grows as needed; a block is named by its offset in the shared memory, 0 being none.
 class Heap {
  public:
@@ -28,7 +28,7 @@ class Heap {
   /// 0 where there is no memory.
   std::uint64_t take(std::size_t bytes);
   void give(std::uint64_t block);
-  /// By anybody else. Lock-free.
+  /// By any other process. Lock-free.
   static void give_back(char* base, Returned& returned, std::uint64_t block);
 
   static Header& header(char* base, std::uint64_t block) { return *reinterpret_cast<Header*>(base + block); }

@@ -6,18 +6,19 @@
 
 namespace steelyard::tasks {
 
-/// Who may talk to whom. Vertices are the nodes of the machine, in the order of their ranks, which is taken to follow
-/// their distance. Nobody holds the graph: everything is computed from two vertices, in O(degree), without a message.
+/// Which nodes may exchange messages. Vertices are the nodes of the machine, in the order of their ranks, which is
+/// taken to follow their distance. No process holds the graph: everything is computed from two vertices, in O(degree),
+/// without a message.
 ///
-/// The small world is Kleinberg's on a ring, without its dice: equally many links at each scale of distance, which is
-/// what his 1/distance law draws on average. Links reach j * s for j = 1..m at each of the scales s = 1, (2m+1),
+/// The small world is Kleinberg's on a ring, without random draws: equally many links at each scale of distance, which
+/// is what its 1/distance law draws on average. Links reach j * s for j = 1..m at each of the scales s = 1, (2m+1),
 /// (2m+1)^2, ..., so that greedy routing writes the distance in balanced digits and takes at most one hop a digit.
 class Overlay {
  public:
   enum class Shape {
     small_world,
-    complete,  ///< everybody with everybody: what random victims need
-    star       ///< vertex 0 with everybody: master and workers
+    complete,  ///< every node with every other: what random victims need
+    star       ///< vertex 0 with every other: master and workers
   };
 
   /// `degree`: links of a vertex, at most; 0 for the rule.

@@ -59,11 +59,11 @@ TerminationRounds::Counts& TerminationRounds::Counts::operator+=(const Counts& o
   return *this;
 }
 
-TerminationRounds::Verdict TerminationRounds::judge(const Counts& round, std::uint64_t processes) {
-  if (round.leaving != 0 && round.leaving != processes) return Verdict::torn;
+TerminationRounds::Outcome TerminationRounds::judge(const Counts& round, std::uint64_t processes) {
+  if (round.leaving != 0 && round.leaving != processes) return Outcome::torn;
   const bool over = round.spawned == finished_;
   finished_ = round.finished;
-  return over ? Verdict::over : Verdict::again;
+  return over ? Outcome::over : Outcome::again;
 }
 
 // The finaliser of splitmix64.

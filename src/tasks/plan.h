@@ -8,7 +8,7 @@
 namespace steelyard::tasks {
 
 /// How many of `available` tasks a thief gets. `fraction` in (0, 1]: that part; 0: adaptive, so that the victim and all
-/// who ask now end up alike. At least one where there is one.
+/// thieves that ask now end up with equally many. At least one where there is one.
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
 /// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but
@@ -24,7 +24,7 @@ std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
 /// victims give between tasks and inputs have to travel.
 std::size_t amount_ahead(std::int64_t ns_per_task);
 
-/// In which order a thief asks: whoever gave last, then the others in an order of its own, so that thieves do not all
+/// In which order a thief asks: the last giver, then the others in an order of its own, so that thieves do not all
 /// ask the same.
 class Victims {
  public:
@@ -41,7 +41,7 @@ class Victims {
   std::size_t asked_ = 0, place_ = 0;
 };
 
-/// Hierarchical sharing: who shares with whom. Dealt by load, there and back, into groups of at most `size`, so that
+/// Hierarchical sharing: the groups that share. Dealt by load, there and back, into groups of at most `size`, so that
 /// all have about as much to do. By member, its group.
 std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
 inline constexpr int kGroup = 28;  // members, if nothing else is asked for
@@ -59,8 +59,8 @@ class TerminationRounds {
     std::uint64_t leaver = 0;
     Counts& operator+=(const Counts& other);
   };
-  enum class Verdict : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool
-  Verdict judge(const Counts& round, std::uint64_t processes);
+  enum class Outcome : std::uint32_t { again, over, torn };  ///< torn: some are in a run, others free the pool
+  Outcome judge(const Counts& round, std::uint64_t processes);
 
  private:
   std::uint64_t finished_ = ~std::uint64_t{0};

@@ -11,13 +11,13 @@
 #include "base/clock.h"
 #include "base/complaint.h"
 #include "base/log.h"
+#include "wait/back_off.h"
 
 namespace steelyard::tasks {
 namespace {
 
 constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::int64_t kSpin = 20'000, kShortest = 5'000, kLongest = 500'000;  // of a wait
-constexpr std::size_t kBacklog = 64;                                           // parcels of helpers
+constexpr std::size_t kBacklog = 64;         // parcels of helpers
 
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = text.size();
@@ -44,7 +44,7 @@ base::Status in_range(const Settings& settings) {
 
 base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Function> functions,
                           const std::string& names, const Settings& settings, std::unique_ptr<Pool>& pool) {
-  // Everybody must mean the same by a function's number, and go the same ways.
+  // A function's number must mean the same in every rank, and routes must agree.
   struct Common {
     std::uint64_t names;
     double fraction;
@@ -143,7 +143,7 @@ base::Status Pool::run(Consumer consumer) {
   const Worker::Here here(primary());
   const std::int64_t start = now();
   consumer_ = consumer;
-  verdict_.reset();
+  outcome_.reset();
   running_ = true;
   complain_at_ = base::kFirstComplaint;
   team_.open();
@@ -151,7 +151,7 @@ base::Status Pool::run(Consumer consumer) {
   if (shares_in_groups() && !leaving_) tell_load();
   arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
   roll_call_->begin(run_);
-  const TerminationRounds::Verdict verdict = work();
+  const TerminationRounds::Outcome outcome = work();
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
@@ -160,7 +160,7 @@ base::Status Pool::run(Consumer consumer) {
   running_ = false;
   told_ = spawned_here();
   totals_.run_seconds += base::seconds(now() - start);
-  if (verdict != TerminationRounds::Verdict::torn) return {};
+  if (outcome != TerminationRounds::Outcome::torn) return {};
   broken_ = true;
   transport_->abandon();
   return torn();
@@ -207,7 +207,7 @@ base::Status Pool::leave(bool finalizing) {
   return done;
 }
 
-TerminationRounds::Verdict Pool::work() {
+TerminationRounds::Outcome Pool::work() {
   Worker& me = primary();
   NodeBlock& node = arena_->node();
   std::atomic<std::uint64_t>& inbox = arena_->process(transport_->node_rank()).inbox;
@@ -219,7 +219,7 @@ TerminationRounds::Verdict Pool::work() {
     node.asleep.fetch_sub(1, std::memory_order_relaxed);
   };
   for (;;) {
-    // Where the last thing was a task, the next is one, from wherever it can be had at once.
+    // Where the last thing was a task, the next is one, from wherever one is available at once.
     if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
       no_longer_idle();
       roll_call_->announce();
@@ -227,7 +227,7 @@ TerminationRounds::Verdict Pool::work() {
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
       me.publish();
       poll(time, false);
-      if (verdict_) return *verdict_;
+      if (outcome_) return *outcome_;
       if (!asked_.empty()) ask_ahead();
       time = now();
       next_poll_ = time + kPollEvery;
@@ -241,9 +241,9 @@ TerminationRounds::Verdict Pool::work() {
       node.asleep.fetch_add(1, std::memory_order_relaxed);
     }
     poll(time, true);
-    if (verdict_) {
+    if (outcome_) {
       no_longer_idle();
-      return *verdict_;
+      return *outcome_;
     }
     time = now();
     if (me.queued() > 0 && !router_.congested()) continue;
@@ -341,7 +341,7 @@ void Pool::hand_over(Worker& worker) {
 void Pool::wait(std::int64_t waited) {
   // At first for what comes at once, then ever longer: the core belongs to those who work.
   transport_->waits(true);
-  transport_->pause(waited < kSpin ? 0 : std::clamp<std::int64_t>(waited / 8, kShortest, kLongest));
+  transport_->pause(wait::kTask.stage(waited) == wait::Stage::spin ? 0 : wait::kTask.sleep(waited));
   transport_->waits(false);
 }
 
@@ -385,7 +385,7 @@ Statistics Pool::statistics() const {
   all.termination_rounds = ending_->rounds();
   all.connections = static_cast<int>(connections_.size());
   all.degree = static_cast<int>(duties_.peers.size());
-  // Rank 0 hears from everybody, and tells everybody.
+  // Rank 0 receives from every rank, and sends to every rank.
   if (shares_in_groups()) all.degree = rank() == 0 ? transport_->size() - 1 : all.degree + (is_peer(0) ? 0 : 1);
   return all;
 }

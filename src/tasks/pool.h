@@ -27,8 +27,9 @@ struct Settings {
   int ranks_per_node = 0;  ///< as asked for
   Overlay::Shape shape = Overlay::Shape::small_world;
   bool stealing = true;
-  /// Hierarchical sharing, for comparison: only those of a group give to each other, one task at a time. Groups of so
-  /// many nodes are formed anew by what all have to do at the start of a run. 0: whoever has gives to who asks.
+  /// Hierarchical sharing, for comparison: only processes of a group give to each other, one task at a time. Groups of
+  /// so many nodes are formed anew by what all have to do at the start of a run. 0: any process that has tasks gives to
+  /// any that asks.
   int group = 0;
   double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
@@ -44,7 +45,7 @@ struct Result {
   std::size_t size;
 };
 
-/// Who takes results, in the thread that runs the pool.
+/// The function that takes results, in the thread that runs the pool.
 struct Consumer {
   void (*call)(void* self, const Result& result) = nullptr;
   void* self = nullptr;
@@ -72,10 +73,10 @@ class Pool final : Router::Carrier {
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
-  /// By the other threads of a process, once for each run, while the one that made the pool is in run(); who is late
+  /// By the other threads of a process, once for each run, while the one that made the pool is in run(). A late thread
   /// finds it over.
   base::Status help();
-  /// Collective: nobody has anything more to say to anybody. Before the destructor. `finalizing`: MPI_Finalize was
+  /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
   /// called before; what was spawned and not executed is dropped.
   base::Status leave(bool finalizing = false);
   /// Rank of this process in MPI_COMM_WORLD, for messages.
@@ -103,7 +104,7 @@ class Pool final : Router::Carrier {
   struct Voice final : Ending::Voice {
     explicit Voice(Pool& p) : pool(p) {}
     void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) override;
-    void verdict(int rank, std::uint64_t round, TerminationRounds::Verdict verdict, std::uint64_t leaver) override;
+    void outcome(int rank, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) override;
     Pool& pool;
   };
   /// Sends RollCall's lists to other nodes.
@@ -128,8 +129,8 @@ class Pool final : Router::Carrier {
   bool deliver(const Record& record, const char* bytes) override;
   void acknowledge(const Router::Parcel& parcel) override;
 
-  TerminationRounds::Verdict work();
-  /// Hears, hands on and answers. A verdict that ends the run goes to verdict_.
+  TerminationRounds::Outcome work();
+  /// Hears, hands on and answers. A outcome that ends the run goes to outcome_.
   void poll(std::int64_t now, bool idle);
   void collect_blocks();
   void receive_messages();
@@ -187,7 +188,7 @@ class Pool final : Router::Carrier {
   std::atomic<bool> running_ = false;
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
-  std::optional<TerminationRounds::Verdict> verdict_;
+  std::optional<TerminationRounds::Outcome> outcome_;
   std::int64_t next_poll_ = 0, next_receive_ = 0, complain_at_ = 0;
   std::map<int, std::vector<char>> arriving_;  // by sender: messages of which pieces are missing
   std::set<int> connections_;

@@ -22,7 +22,7 @@ class Router {
   static constexpr int kSource = 1 << 20;
   /// Records on the way, and where they came from.
   struct Parcel {
-    int from = -1;            ///< rank that waits for the acknowledgement; -1: nobody does
+    int from = -1;            ///< rank that waits for the acknowledgement; -1: none does
     std::uint64_t block = 0;  ///< where they lie in shared memory; 0: in `bytes`
     int further = 0;
     const char* records = nullptr;

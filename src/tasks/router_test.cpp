@@ -21,7 +21,7 @@ class Network {
     seen_.assign(static_cast<std::size_t>(ranks), {});
   }
 
-  /// Everybody sends to everybody (or to rank 0 alone), at random moments; then until all is there.
+  /// Every rank sends to every rank (or to rank 0 alone), at random moments; then until all is there.
   void exchange(int each, bool to_one) {
     const int ranks = static_cast<int>(routers_.size());
     std::vector<std::pair<int, std::uint64_t>> to_post;

@@ -6,9 +6,9 @@
 
 namespace steelyard::tasks {
 
-/// The threads of a process that help in its runs. A run waits only for those who have come; who comes after it is over
-/// finds it over. Who comes between two runs may be late for the one or early for the other: a thread that has been in
-/// the one is early, any other late, as long as helpers are missing there.
+/// The threads of a process that help in its runs. A run waits only for threads that have entered; a thread that comes
+/// later finds it over. A thread that comes between two runs may be late for the first or early for the second: it is
+/// early if it was in the first; otherwise it is late, as long as helpers are missing there.
 class Team {
  public:
   explicit Team(int helpers) : helpers_(helpers) {}
@@ -24,7 +24,7 @@ class Team {
   void leave() { inside_.fetch_sub(1, std::memory_order_release); }
   bool over(std::uint64_t run) const { return over_.load(std::memory_order_acquire) >= run; }
 
-  /// By the thread that runs: a run begins; nobody is late for the one before any more.
+  /// By the thread that runs: a run begins; no thread is late for the previous run any more.
   void open();
   /// It is over. Then, once empty, the next may be entered.
   void close();

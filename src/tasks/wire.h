@@ -15,7 +15,7 @@ enum class Kind : std::uint16_t {
   results,        ///< on their way home
   acknowledge,    ///< results were handed on
   report,         ///< of a round, towards the root
-  verdict,        ///< on a round, from the root
+  outcome,        ///< of a round, from the root
   load,           ///< to rank 0, where tasks are shared in groups
   groups,         ///< from rank 0
   roll            ///< ranks that are missing in the run, seen from the sender; see roll_call.h

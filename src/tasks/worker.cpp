@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kShort = 2'000, kTogether = 8;
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // so that every message fits MPI's counts
-// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then comes home with the largest
+// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then returns with the largest
 // input.
 constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
 

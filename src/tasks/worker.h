@@ -29,7 +29,7 @@ struct Running {
 struct Function {
   void (*body)(void* self, Running& task) = nullptr;
   void* self = nullptr;
-  bool returns = true;  ///< false: nothing comes home, unless it fails
+  bool returns = true;  ///< false: nothing returns, unless it fails
 };
 
 struct Totals {

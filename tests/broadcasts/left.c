@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < COMMUNICATORS; i++) MPI_Comm_dup(MPI_COMM_WORLD, &copies[i]);
   if (strcmp(why, "threads") == 0) {
     broadcast(copies[0], 8, 100);
-    broadcast(MPI_COMM_SELF, 8, 100);  // has nobody to take anything
+    broadcast(MPI_COMM_SELF, 8, 100);  // has no receiver
   } else if (strcmp(why, "boards") == 0) {
     for (int i = 0; i < COMMUNICATORS; i++) broadcast(copies[i], 8, 10);
   } else if (strcmp(why, "length") == 0) {

@@ -62,7 +62,7 @@ static void one(MPI_Comm comm, unsigned char* ours, unsigned char* theirs, int c
         "case %d: rank %d of %d, root %d, family %d, ways %x, count %d, in place %d, absolute %x, error %d: differs\n",
         case_number, rank, size, root, family, ways, count, in_place, absolute, error);
   }
-  if (draw(3) == 0) { /* between them, what goes over the same board */
+  if (draw(3) == 0) { /* between them, broadcasts over the same buffer */
     int told = rank == root ? case_number : -1;
     MPI_Bcast(&told, 1, MPI_INT, root, comm);
     if (told != case_number) ++failures;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Broadcasts between nodes to which a rank comes late, over a tree that is slower than that: slow_tree COUNT MS. Each
+/* Broadcasts between nodes to which a rank is late, over a tree that is slower than that: slow_tree COUNT MS. Each
  * message of a tree takes MS to send. Says how many of the later broadcasts lasted less at rank 0, their root. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

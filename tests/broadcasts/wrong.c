@@ -37,14 +37,9 @@ static MPI_Comm fresh(MPI_Errhandler handler) {
   return comm;
 }
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Errhandler counting;
-  MPI_Comm_create_errhandler(on_error, &counting);
-  int data[2000];
+static int data[2000];
 
+static void wrong_lengths(MPI_Errhandler counting) {
   /* Too small a buffer: what fits arrives, the rest is an error, through the handler and not only as a code. */
   MPI_Comm comm = fresh(counting);
   for (int i = 0; i < 2000; ++i) data[i] = rank == 0 ? i : -1;
@@ -62,10 +57,12 @@ int main(int argc, char** argv) {
 #endif
   if (rank > 0) expect(data[0] == 5 && data[1] == -1, "too large a buffer was not filled, or overrun");
   MPI_Comm_free(&comm);
+}
 
+static void wrong_roots(void) {
   /* Two call themselves root, another believes in one of them. */
-  comm = fresh(MPI_ERRORS_RETURN);
-  code = MPI_Bcast(data, 10, MPI_INT, rank < 2 ? rank : 0, comm);
+  MPI_Comm comm = fresh(MPI_ERRORS_RETURN);
+  int code = MPI_Bcast(data, 10, MPI_INT, rank < 2 ? rank : 0, comm);
   (void)code; /* which of the two came first is open */
   MPI_Comm_free(&comm);
 
@@ -77,6 +74,7 @@ int main(int argc, char** argv) {
   data[0] = rank == 0 ? 7 : -1;
   MPI_Bcast(data, 1, MPI_INT, 0, comm);
   expect(data[0] == 7, "what came after a mistake was wrong");
+
   /* Refused at one rank, which is not counted: the others know nothing of it. */
   if (rank == 0) {
     expect(MPI_Bcast(data, 1, MPI_INT, size + 5, comm) != MPI_SUCCESS, "a root that does not exist");
@@ -93,39 +91,45 @@ int main(int argc, char** argv) {
   MPI_Bcast(data, 1, MPI_INT, 0, comm);
   expect(data[0] == 8, "what came after refusals was wrong");
   MPI_Comm_free(&comm);
+}
 
-  /* Two name each other root: with nothing to give, and with something. */
+/* Two ranks name each other as root: without data, and with data. */
+static void two_roots(void) {
   if (size > 1) {
     const int other = rank == 0 ? 1 : 0;
-    comm = fresh(MPI_ERRORS_RETURN);
+    MPI_Comm comm = fresh(MPI_ERRORS_RETURN);
     expect(MPI_Bcast(data, 0, MPI_INT, other, comm) == MPI_SUCCESS, "two roots of nothing were an error");
     data[0] = rank == 0 ? 9 : -1;
     MPI_Bcast(data, 1, MPI_INT, 0, comm);
     expect(data[0] == 9, "what came after two roots of nothing was wrong");
-    expect(class_of(MPI_Bcast(data, 1, MPI_INT, other, comm)) == MPI_ERR_ROOT, "a root that nobody is was no error");
+    expect(class_of(MPI_Bcast(data, 1, MPI_INT, other, comm)) == MPI_ERR_ROOT, "a root that no rank is was no error");
     data[0] = rank == 0 ? 10 : -1;
     MPI_Bcast(data, 1, MPI_INT, 0, comm);
-    expect(data[0] == 10, "what came after a root that nobody is was wrong");
+    expect(data[0] == 10, "what came after a root that no rank is was wrong");
     MPI_Comm_free(&comm);
   }
+}
 
-  /* Who believes that there is nothing to take goes on, and is the next root; what the others take stays theirs. */
-  comm = fresh(MPI_ERRORS_RETURN);
+/* A rank that expects no data continues and is the next root. The data of the other ranks stay unchanged. */
+static void no_data(void) {
+  MPI_Comm comm = fresh(MPI_ERRORS_RETURN);
   for (int i = 0; i < 5; ++i) {
     if (rank == size - 1) usleep(20000);
     for (int root = 0; root < 2 && root < size; ++root) {
       for (int j = 0; j < LONG; ++j) large[j] = rank == root ? root + i + j : -1;
-      code = MPI_Bcast(large, root == 0 && rank == 1 ? 0 : LONG, MPI_INT, root, comm);
+      int code = MPI_Bcast(large, root == 0 && rank == 1 ? 0 : LONG, MPI_INT, root, comm);
       if (root == 0 && rank == 1) continue;
       expect(code == MPI_SUCCESS && large[0] == root + i && large[LONG - 1] == root + i + LONG - 1,
              "the data of a later broadcast");
     }
-    MPI_Barrier(comm); /* no further ahead: the library's own would wait for who has gone on */
+    MPI_Barrier(comm); /* The MPI library's own broadcast would wait for a rank that has continued. */
   }
   MPI_Comm_free(&comm);
+}
 
-  /* The root runs ahead of a rank that is late, over more broadcasts than can be kept, with all that they hold. */
-  comm = fresh(MPI_ERRORS_RETURN);
+/* The root runs ahead of a late rank by more broadcasts than the shared-memory broadcast buffer holds. */
+static void late_rank(void) {
+  MPI_Comm comm = fresh(MPI_ERRORS_RETURN);
   for (int i = 0; i < 500; ++i) {
     if (rank == size - 1 && i % 100 == 0)
       MPI_Sendrecv(&i, 1, MPI_INT, rank, 0, data, 1, MPI_INT, rank, 0, comm, MPI_STATUS_IGNORE);
@@ -134,7 +138,19 @@ int main(int argc, char** argv) {
     expect(data[0] == i && data[2] == i + 2 && data[1999] == (i % 3 == 0 || rank == 0 ? i + 1999 : -1), "overtaken");
   }
   MPI_Comm_free(&comm);
+}
 
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Errhandler counting;
+  MPI_Comm_create_errhandler(on_error, &counting);
+  wrong_lengths(counting);
+  wrong_roots();
+  two_roots();
+  no_data();
+  late_rank();
   MPI_Errhandler_free(&counting);
   int all = 0;
   MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -73,7 +73,7 @@ class Finding:
 
     case: Case
     mode: str
-    verdict: str
+    result: str
     """"passes", "differs" (again, when it was repeated alone), "once" (not again), "flaky" (fails natively, too)."""
     reason: str = ""
 
@@ -82,7 +82,7 @@ class Finding:
 class Tally:
     programs: int = 0
     native: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
+    results: Counter[str] = field(default_factory=Counter)
 
 
 class Runner:
@@ -171,15 +171,15 @@ class Runner:
 
     def repeat(self, finding: Finding) -> None:
         """Decides whether a difference is one."""
-        finding.verdict = "once"
+        finding.result = "once"
         for _ in range(self.repeats):
             native = self.run(finding.case, None, self.limit_of(finding.case))
             if not native.passed:
-                finding.verdict = "flaky"
-            elif finding.verdict == "once":
+                finding.result = "flaky"
+            elif finding.result == "once":
                 outcome = self.run(finding.case, finding.mode, self.limit_of(finding.case, native.seconds))
                 if not outcome.passed:
-                    finding.verdict, finding.reason = "differs", outcome.reason
+                    finding.result, finding.reason = "differs", outcome.reason
 
 
 def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> tuple[dict[tuple[str, str], Tally],
@@ -201,16 +201,16 @@ def run_all(runner: Runner, cases: list[Case], modes: list[str], jobs: int) -> t
                 tally.native += native
                 findings += found
                 if number % 100 == 0:
-                    note(f"{number} of {len(cases)} programs, {sum(f.verdict == 'differs' for f in findings)} "
+                    note(f"{number} of {len(cases)} programs, {sum(f.result == 'differs' for f in findings)} "
                          "differences to be repeated")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             runner.end_all()
             raise
-    differing = [finding for finding in findings if finding.verdict == "differs"]
+    differing = [finding for finding in findings if finding.result == "differs"]
     for number, finding in enumerate(differing, 1):
         runner.repeat(finding)
-        note(f"repeated {number} of {len(differing)}: {finding.case.label} ({finding.mode}): {finding.verdict}")
+        note(f"repeated {number} of {len(differing)}: {finding.case.label} ({finding.mode}): {finding.result}")
     return tallies, findings
 
 
@@ -220,7 +220,7 @@ def table(tallies: dict[tuple[str, str], Tally], findings: list[Finding], modes:
     rows = [head]
     for (suite, compiler), tally in sorted(tallies.items()):
         for mode in modes:
-            here = Counter(f.verdict for f in findings if (f.case.suite, f.case.compiler,
+            here = Counter(f.result for f in findings if (f.case.suite, f.case.compiler,
                                                            f.mode) == (suite, compiler, mode))
             if here or mode == "default":
                 counts = (tally.programs, tally.native, here["passes"] + here["once"], here["differs"], here["flaky"],
@@ -232,8 +232,8 @@ def table(tallies: dict[tuple[str, str], Tally], findings: list[Finding], modes:
                         for column, (cell, width) in enumerate(zip(row, widths)))
 
 
-def names(findings: list[Finding], verdict: str, title: str) -> Iterator[str]:
-    chosen = sorted((f.mode, f.case.label, f.reason) for f in findings if f.verdict == verdict)
+def names(findings: list[Finding], result: str, title: str) -> Iterator[str]:
+    chosen = sorted((f.mode, f.case.label, f.reason) for f in findings if f.result == result)
     if chosen:
         yield f"\n{title}:"
         for mode, label, reason in chosen:
@@ -343,9 +343,9 @@ def main(arguments: list[str] | None = None) -> int:
     print(*names(findings, "differs", "Differences"), sep="\n")
     print(*names(findings, "once", "Failed under Steelyard once, and not again when repeated alone"), sep="\n")
     if options.json:
-        kept = [asdict(finding) for finding in findings if finding.verdict != "passes"]
+        kept = [asdict(finding) for finding in findings if finding.result != "passes"]
         options.json.write_text(json.dumps(kept, indent=1) + "\n")
-    counted = [finding for finding in findings if finding.verdict == "differs" and finding.mode != "llvm"]
+    counted = [finding for finding in findings if finding.result == "differs" and finding.mode != "llvm"]
     print(f"{len(counted)} differences" + ("" if "llvm" not in modes else ", without those that --openmp=llvm makes"))
     return 2 if missing else int(bool(counted))
 

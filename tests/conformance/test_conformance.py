@@ -90,7 +90,7 @@ def test_differences_are_named(sources: Path, command: Path, tmp_path: Path, cap
     assert "default: llvm/gcc/hangs.c: time limit" in out
     assert "default: llvm/gcc/once.c: status 6" in out.split("Failed under Steelyard once")[1]
     assert "2 differences" in out
-    kept = {finding["case"]["name"]: finding["verdict"]
+    kept = {finding["case"]["name"]: finding["result"]
             for finding in json.loads((tmp_path / "findings.json").read_text())}
     assert kept == {"differs.c": "differs", "hangs.c": "differs", "once.c": "once"}
     assert time.monotonic() - start < 60, "`sleep 600` is ended with its process group"
@@ -113,9 +113,9 @@ def test_a_program_that_fails_natively_later_is_flaky(sources: Path, command: Pa
     runner = conformance.Runner(command, tmp_path / "work", 30, 3)
     (found,) = (found for found in llvm.cases(tests) if found.name == "wavers.c" and found.compiler == "gcc")
     built, native, (finding,) = runner.first(found, ["default"])
-    assert (built, native, finding.verdict) == (True, True, "differs")
+    assert (built, native, finding.result) == (True, True, "differs")
     runner.repeat(finding)
-    assert finding.verdict == "flaky"
+    assert finding.result == "flaky"
 
 
 @pytest.mark.skipif(not shutil.which("gcc") or not shutil.which("g++"), reason="needs gcc")

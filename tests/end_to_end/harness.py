@@ -24,7 +24,7 @@ EMULATED = {"KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0", "OMPI_MCA_mpi_yield_whe
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """That of the tests without what is theirs alone. Two threads a rank unless `changes` says otherwise."""
+    """That of the tests without what is theirs alone. Two threads per rank unless `changes` says otherwise."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("STEELYARD_") and k != "LD_PRELOAD"}
     return kept | {"OMP_NUM_THREADS": "2"} | changes
 
@@ -52,21 +52,21 @@ class Result:
         return re.findall(r"^steelyard(?:\[\d+\])?: (.*)$", self.err, re.MULTILINE)
 
     @property
-    def banners(self) -> list[str]:
+    def header_lines(self) -> list[str]:
         return re.findall(r"^steelyard \d+\.\d+\.\d+: (.*)$", self.err, re.MULTILINE)
 
     @property
-    def verdicts(self) -> list[list[str]]:
+    def summaries(self) -> list[list[str]]:
         """Each a list of its lines."""
         lines = self.err.splitlines()
         starts = [i for i, line in enumerate(lines) if re.match(r"steelyard: \d+ ranks? on \d+ node", line)]
         return [lines[i : i + 1] + list(takewhile(lambda line: line.startswith("  "), lines[i + 1 :])) for i in starts]
 
     @property
-    def verdict(self) -> str:
-        """The only verdict, with its broken lines joined."""
-        (verdict,) = self.verdicts
-        return re.sub(r"\s+", " ", " ".join(verdict))
+    def summary(self) -> str:
+        """The only summary, with its broken lines joined."""
+        (summary,) = self.summaries
+        return re.sub(r"\s+", " ", " ".join(summary))
 
     @property
     def threads_at_end(self) -> list[int]:
@@ -100,7 +100,7 @@ class Mpi:
         """What comes behind mpirun, without Steelyard."""
         return ["-n", str(ranks), str(self.program(name)), *arguments]
 
-    def weighed(self, ranks: int, name: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
+    def measured(self, ranks: int, name: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
         """What comes behind mpirun, with Steelyard."""
         head, count, *rest = self.job(ranks, name, *arguments)
         return [head, count, str(COMMAND), "run", f"--record={self.record_file}", *options, *rest]
@@ -109,7 +109,7 @@ class Mpi:
         return self.launch(self.job(ranks, name, *arguments), **changes)
 
     def run(self, ranks: int, name: str, *arguments: str, options: tuple[str, ...] = (), **changes: str) -> Result:
-        return self.launch(self.weighed(ranks, name, *arguments, options=options), **changes)
+        return self.launch(self.measured(ranks, name, *arguments, options=options), **changes)
 
     def launch(self, words: list[str], **changes: str) -> Result:
         job = self.start(words, **changes)
@@ -136,12 +136,12 @@ def steelyard_command(*words: str, **changes: str) -> Result:
     return Result(job.returncode, job.stdout, job.stderr, Path())
 
 
-def check_weighed(result: Result, status: int = 0) -> None:
+def check_measured(result: Result, status: int = 0) -> None:
     """What every run that ends well has in common."""
     assert result.status == status, result.explain()
-    assert len(result.banners) == 1, result.explain()
-    (verdict,) = result.verdicts
-    assert len(verdict) <= 15, result.explain()
+    assert len(result.header_lines) == 1, result.explain()
+    (summary,) = result.summaries
+    assert len(summary) <= 15, result.explain()
     assert all(0 <= value <= 1 for value in result.record["metrics"].values())
     assert not left_in_shared_memory()
 

@@ -87,7 +87,7 @@ def trial(mpi: harness.Mpi, program: str, cause: str, after: float, with_steelya
     victim = chance.randrange(RANKS)
     how = cause if cause in INSIDE else "none"
     arguments = (how, str(victim), f"{after * 1e3:.0f}")
-    words = mpi.weighed(RANKS, program, *arguments) if with_steelyard else mpi.job(RANKS, program, *arguments)
+    words = mpi.measured(RANKS, program, *arguments) if with_steelyard else mpi.job(RANKS, program, *arguments)
     before = in_shared_memory()
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         with open(f"{folder}/errors", "w+") as errors:

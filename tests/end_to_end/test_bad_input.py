@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import BUILD, COMMAND, FLAVOURS, LAUNCHERS, Mpi, check_weighed, steelyard_command
+from harness import BUILD, COMMAND, FLAVOURS, LAUNCHERS, Mpi, check_measured, steelyard_command
 
 SHORT = ("--steps=3", "--work=4")
 
@@ -40,7 +40,7 @@ def test_config_file_that_is_not_there(mpi):
 
 def test_mistyped_variable_is_named_and_the_program_runs(mpi):
     result = mpi.run(2, "unbalanced.gcc", *SHORT, STEELYARD_LENDIGN="off")
-    check_weighed(result)
+    check_measured(result)
     (sentence,) = [line for line in result.said if "STEELYARD_LENDIGN" in line]
     assert "STEELYARD_LENDING" in sentence
 
@@ -51,18 +51,18 @@ def test_variable_with_a_value_that_it_does_not_take(mpi):
 
 @pytest.mark.parametrize("place, cause", [("/nowhere/record.json", "No such file"), ("/dev/full", "No space left")])
 def test_record_that_cannot_be_written(mpi, place, cause):
-    result = mpi.launch(mpi.weighed(2, "exits.gcc", "status", options=(f"--record={place}",)))
+    result = mpi.launch(mpi.measured(2, "exits.gcc", "status", options=(f"--record={place}",)))
     assert result.status == 3, "the program's own"
-    assert len(result.verdicts) == 1
+    assert len(result.summaries) == 1
     (sentence,) = [line for line in result.said if "could not be written" in line]
     assert place in sentence and cause in sentence and "--record" in sentence
-    assert f"record {place}" not in result.verdict, "nothing was written there"
+    assert f"record {place}" not in result.summary, "nothing was written there"
 
 
 def test_no_record_is_wanted(mpi):
     result = mpi.run(2, "unbalanced.gcc", *SHORT, options=("--record=none", "--summary=off"))
     assert result.status == 0 and not result.record_file.exists()
-    assert len(result.banners) == 1 and not result.verdicts
+    assert len(result.header_lines) == 1 and not result.summaries
 
 
 def test_static_program(mpi):
@@ -75,7 +75,7 @@ def test_launcher_of_another_mpi(mpi):
     others = [other for other in FLAVOURS if other != mpi.flavour and other in LAUNCHERS]
     if not others:
         pytest.skip("there is one MPI here")
-    words = mpi.weighed(2, "unbalanced.gcc")
+    words = mpi.measured(2, "unbalanced.gcc")
     names = {"openmpi": "Open MPI", "mpich": "MPICH"}
     refused(Mpi(others[0], mpi.record_file.parent).launch(words), names[mpi.flavour], names[others[0]])
 
@@ -109,21 +109,21 @@ def test_program_without_mpi_under_mpirun(mpi):
 
 
 def test_steelyard_within_steelyard(mpi):
-    head, ranks, *rest = mpi.weighed(2, "unbalanced.gcc", *SHORT)
+    head, ranks, *rest = mpi.measured(2, "unbalanced.gcc", *SHORT)
     result = mpi.launch([head, ranks, str(COMMAND), "run", *rest])
-    check_weighed(result)
+    check_measured(result)
 
 
 def test_mpirun_within_steelyard(mpi):
     program = [mpi.mpirun, *mpi.job(2, "unbalanced.gcc", *SHORT)]
     result = steelyard_command("run", *program)
     assert result.status == 0 and "unbalanced: steps 3" in result.out, result.explain()
-    assert not result.banners and "steelyard run ./app" in result.err, "it is said how to do it"
+    assert not result.header_lines and "steelyard run ./app" in result.err, "it is said how to do it"
 
 
 def test_without_mpirun(mpi, tmp_path):
     record = tmp_path / "single.json"
     result = steelyard_command("run", f"--record={record}", str(mpi.program("unbalanced.gcc")), *SHORT)
     result.record_file = record
-    check_weighed(result)
+    check_measured(result)
     assert len(result.record["ranks"]) == 1

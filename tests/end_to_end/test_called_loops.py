@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import check_weighed
+from harness import check_measured
 from test_steps import checksum
 
 RANKS, STEPS, ROWS = 2, 20, 600
@@ -20,7 +20,7 @@ RANKS, STEPS, ROWS = 2, 20, 600
 ])
 def test_called_loops_are_in_the_record(mpi, program, executions):
     result = mpi.run(RANKS, program)
-    check_weighed(result)
+    check_measured(result)
     assert checksum(result) == checksum(mpi.native(RANKS, program))
     loops = {re.split("[.+:]", loop["site"])[0]: loop for loop in result.record["loops"]}
     assert {name: loop["executions"] for name, loop in loops.items()} == {n: RANKS * e for n, e in executions.items()}
@@ -28,5 +28,5 @@ def test_called_loops_are_in_the_record(mpi, program, executions):
         assert loop["iterations"] == loop["executions"] * ROWS
         assert loop["ranks"] == RANKS and loop["threads"] == 2
         assert loop["strategy"] != "runtime" and loop["why"] and loop["time"] > 0
-    # Who divides loops by calls queries thread IDs, too: that is not the program's doing.
+    # Steelyard's calls that divide loops query thread IDs, too: not the program.
     assert not any("thread IDs" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()

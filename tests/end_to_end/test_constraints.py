@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import EMULATED, FLAVOURS, LAUNCHERS, Mpi, check_weighed
+from harness import EMULATED, FLAVOURS, LAUNCHERS, Mpi, check_measured
 
 COMPILERS = ["clang", "gcc"]
 NODE = ("--emulate=core:8 pu:1",)
@@ -26,7 +26,7 @@ def constrained(request, tmp_path):
 
     def run(how, *options):
         result = mpi.run(4, f"constrained.{request.param}", how, options=(*NODE, *options), **EMULATED)
-        check_weighed(result)
+        check_measured(result)
         lines = re.findall(r"^constrained: (\w+) ([\d ]+)$", result.out, re.MULTILINE)
         seen = {what: [int(number) for number in numbers.split()] for what, numbers in lines}
         assert seen["lost"] == [0], result.explain()
@@ -46,14 +46,14 @@ def test_a_free_program_gets_more(constrained):
 # gcc's code of a static loop asks for thread IDs. That is proved to be the compiler's own.
 def test_a_static_loop_gets_more(constrained):
     result, teams, _, strays = constrained("static")
-    assert result.moves() and teams[0] > 2 and strays == 0, result.verdict
-    assert "query thread IDs" not in result.verdict, result.verdict
+    assert result.moves() and teams[0] > 2 and strays == 0, result.summary
+    assert "query thread IDs" not in result.summary, result.summary
 
 
 def test_a_static_loop_keeps_its_count_if_told_to(constrained, request):
     result, teams, _, _ = constrained("static", "--thread-ids=keep")
     keeps = request.node.callspec.params["constrained"] == "gcc"
-    assert (teams == [2] * 4) == keeps and bool(result.moves()) != keeps, result.verdict
+    assert (teams == [2] * 4) == keeps and bool(result.moves()) != keeps, result.summary
 
 
 @pytest.mark.parametrize("lending", ["on", "off"])
@@ -62,7 +62,7 @@ def test_num_threads_clause(constrained, lending):
     assert teams == [3] * 4
     assert not result.moves(), result.moves()
     assert all("num_threads(3)" in rank["fixed_reason"] for rank in result.record["ranks"])
-    assert "num_threads(3)" in result.verdict
+    assert "num_threads(3)" in result.summary
 
 
 @one_compiler
@@ -71,7 +71,7 @@ def test_omp_set_num_threads(constrained):
     assert teams == [3] * 4
     assert not result.moves()
     assert all("omp_set_num_threads(3)" in rank["fixed_reason"] for rank in result.record["ranks"])
-    assert "omp_set_num_threads(3)" in result.verdict
+    assert "omp_set_num_threads(3)" in result.summary
 
 
 @one_compiler
@@ -81,14 +81,14 @@ def test_omp_set_num_threads_after_cores_have_moved(constrained):
 
 
 # By its number a thread may find its data, or its part of the work, in what the program made for as many threads as it
-# was told of: more would write past the end, fewer would leave work undone.
+# was told of: more would write past the end, fewer would leave out work.
 @pytest.mark.parametrize("numbers", ["keep", "auto"])
 @pytest.mark.parametrize("how", ["max", "divide", "once", "lazy"])
 def test_regions_that_ask_for_thread_numbers_keep_their_count(constrained, how, numbers):
     result, teams, sizes, strays = constrained(how, f"--thread-ids={numbers}")
     assert teams == sizes == [2] * 4 and strays == 0, (teams, sizes)
     assert not result.moves(), result.moves()
-    assert "query thread IDs" in result.verdict and "=resize" not in result.verdict, result.verdict
+    assert "query thread IDs" in result.summary and "=resize" not in result.summary, result.summary
 
 
 @pytest.mark.parametrize("constrained", ["gcc"], indirect=True)
@@ -99,14 +99,14 @@ def test_a_region_that_is_to_ask_keeps_its_count(constrained):
 
 def test_a_region_whose_tasks_ask_keeps_its_count(constrained):
     result, _, _, strays = constrained("tasks")
-    assert strays == 0 and result.threads_at_end == [2] * 4 and not result.moves(), result.verdict
+    assert strays == 0 and result.threads_at_end == [2] * 4 and not result.moves(), result.summary
 
 
 # OpenMP runtimes take a region of one thread for none. A region inside of it would get a team, which it has not where
 # the outer region has its two threads.
 def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
     result, teams, _, strays = constrained("nested", "--lending=off")
-    assert result.moves() and teams[0] > 2, result.verdict
+    assert result.moves() and teams[0] > 2, result.summary
     assert strays == 0
 
 
@@ -161,8 +161,8 @@ def test_the_program_s_own_larger_number_is_shown(constrained, options):
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_threadprivate_data(mpi, compiler):
     result = mpi.run(4, f"threadprivate.{compiler}", options=NODE, **EMULATED)
-    check_weighed(result)
+    check_measured(result)
     assert result.out == "threadprivate: strays 0\n"
     assert result.threads_at_end == [2] * 4 and not result.moves()
     assert any("thread-local data" in remark for remark in result.record["remarks"]), result.record["remarks"]
-    assert "thread-local data" in result.verdict and "=resize" not in result.verdict, result.verdict
+    assert "thread-local data" in result.summary and "=resize" not in result.summary, result.summary

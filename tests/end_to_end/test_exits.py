@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import check_weighed, left_in_shared_memory
+from harness import check_measured, left_in_shared_memory
 
 NO_RECORD = "no run record"
 
@@ -23,14 +23,14 @@ def ends_as_natively(mpi, how, sentence):
             break
     assert 0 not in statuses and result.status in statuses, (statuses, result.explain())
     assert result.err.count(sentence) == 1, result.explain()
-    assert not result.verdicts and not result.record_file.exists()
+    assert not result.summaries and not result.record_file.exists()
     assert not left_in_shared_memory()
     return result
 
 
 @pytest.mark.parametrize("program", ["exits.clang", "exits.gcc"])
 def test_status_after_mpi_finalize(mpi, program):
-    check_weighed(mpi.run(2, program, "status"), status=3)
+    check_measured(mpi.run(2, program, "status"), status=3)
 
 
 def test_exit_without_mpi_finalize(mpi):
@@ -45,7 +45,7 @@ def test_mpi_abort(mpi):
 
 def running(mpi, ranks):
     """A job in the midst of its steps, and the process ids of its ranks."""
-    job = mpi.start(mpi.weighed(ranks, "exits.clang", "endless"))
+    job = mpi.start(mpi.measured(ranks, "exits.clang", "endless"))
     pids = []
     while len(pids) < ranks:
         line = job.stdout.readline()

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, check_weighed, environment, run_without_mpi
+from harness import BUILD, check_measured, environment, run_without_mpi
 
 STRATEGIES = ("auto", "static", "staggered", "guided", "steal", "off")
 
@@ -19,7 +19,7 @@ def test_what_only_it_can_do(strategy, threads, cancellation, tmp_path):
     result = run_without_mpi("gnu_runtime.gcc", tmp_path, options=options, OMP_NUM_THREADS=threads,
                              OMP_CANCELLATION=cancellation)
     assert result.status == 0 and result.out == "ok\n", result.explain()
-    check_weighed(result)
+    check_measured(result)
     assert result.record["openmp"] == "GNU OpenMP"
     # Each call of an entry point that begins a region, of 4.2 or of today, is one region.
     assert result.record["ranks"][0]["totals_ns"]["regions"] >= 24, result.explain()

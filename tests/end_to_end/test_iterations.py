@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Iterations of unmodified programs' loops: each exactly once, whoever divides them."""
+"""Iterations of unmodified programs' loops: each exactly once, with Steelyard or without."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, COMMAND, Mpi, Result, check_weighed, environment, run_without_mpi, steelyard_command
+from harness import BUILD, COMMAND, Mpi, Result, check_measured, environment, run_without_mpi, steelyard_command
 
 STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
               "adaptive")
@@ -32,8 +32,8 @@ def strategies_of(result: Result) -> set[str]:
 def test_each_exactly_once(openmpi, program):
     result = openmpi.run(1, program, options=("--loops=auto",))
     check(result)
-    check_weighed(result)
-    assert result.banners[0].endswith("loops auto"), result.explain()
+    check_measured(result)
+    assert result.header_lines[0].endswith("loops auto"), result.explain()
     loops = result.record["loops"]
     assert loops and all(loop["site"].startswith(program.split(".")[0]) for loop in loops)
     assert strategies_of(result) - {"runtime"}
@@ -44,7 +44,7 @@ def test_each_exactly_once(openmpi, program):
 def test_under_each_strategy_and_without_mpi(strategy, compiler, tmp_path):
     result = run_without_mpi(f"iterations.{compiler}", tmp_path, options=(f"--loops={strategy}",))
     check(result)
-    check_weighed(result)
+    check_measured(result)
     assert result.record["mpi"] == "no MPI"
     assert strategy == "auto" or strategy in strategies_of(result)
 
@@ -52,7 +52,7 @@ def test_under_each_strategy_and_without_mpi(strategy, compiler, tmp_path):
 def test_on_the_other_mpi(tmp_path):
     result = Mpi("mpich", tmp_path).run(2, "iterations.gcc", TWO)
     check(result)
-    check_weighed(result)
+    check_measured(result)
     assert any(loop["ranks"] == 2 for loop in result.record["loops"])
 
 
@@ -61,8 +61,8 @@ def test_left_alone(openmpi, options, tmp_path):
     learnt = tmp_path / "loops.json"
     result = openmpi.run(1, "iterations.gcc", TWO, options=(*options, f"--loops-learn={learnt}"))
     assert result.record["loops"] == []
-    assert ", loops " not in result.banners[0]
-    assert f"learns in {learnt} (only loops that call steelyard)" in result.banners[0], result.explain()
+    assert ", loops " not in result.header_lines[0]
+    assert f"learns in {learnt} (only loops that call steelyard)" in result.header_lines[0], result.explain()
     assert not learnt.exists()
 
 
@@ -103,8 +103,8 @@ def test_who_asks_for_static_parts_in_mid_run_has_them(compiler, tmp_path):
     assert result.out.strip() == "as asked", result.explain()
     # By omp_set_schedule(): two loops of a region, and one whose threads have set it for themselves; in C also three in
     # regions that have dynamic ones, too, and those with chunks, of which clang leaves out the one without iterations;
-    # perhaps also the one of which one thread alone says it. Not so: what nobody has set, and what is dynamic, also by
-    # turns or monotonic.
+    # perhaps also the one of which one thread alone says it. Not so: what no thread has set, and what is dynamic, also
+    # by turns or monotonic.
     asked, dynamic = {"gfortran": (3, 1), "clang": (9, 5), "gcc": (10, 5)}[compiler]
     assert left(result, "asks for static parts") in (asked, asked + 1), result.explain()
     loops = asked + dynamic + (1 if compiler == "gfortran" else 2)
@@ -150,7 +150,7 @@ def test_static_loops_are_fitted_and_keep_their_promise(threads, tmp_path):
     result = run_without_mpi("static_loops.clang", tmp_path, options=("--loops-rebalance-static",),
                              OMP_NUM_THREADS=threads)
     check(result)
-    check_weighed(result)
+    check_measured(result)
     loops = result.record["loops"]
     assert {loop["strategy"] for loop in loops} <= {"static", "reweighed"}
     assert any(0 < loop["idle"] < 1 for loop in loops), result.explain()
@@ -225,7 +225,7 @@ def replayed(program: str, learnt: Path, folder: Path, *arguments: str, **variab
     remarks = [remark for remark in result.record["remarks"] if remark.startswith("--loops-replay ")]
     assert len(remarks) <= 1, result.explain()
     for remark in remarks:
-        assert " ".join(result.err.split()).count(remark) == 1, f"in the verdict, once: {result.explain()}"
+        assert " ".join(result.err.split()).count(remark) == 1, f"in the summary, once: {result.explain()}"
     return remarks[0] if remarks else ""
 
 

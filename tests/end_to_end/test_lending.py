@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from harness import check_weighed
+from harness import check_measured
 
 # One core each, three quarters of the work at rank 0.
 ARGUMENTS = ("--steps=25", "--work=20", "--loads=3,1", "--regions=4")
@@ -17,13 +17,13 @@ needs_two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="n
 @pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
 def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
     result = mpi.run(2, program, *ARGUMENTS, OMP_NUM_THREADS="1")
-    check_weighed(result)
+    check_measured(result)
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
-    assert heavy["borrowed"] > 0 and light["lent"] > 0, result.verdict
+    assert heavy["borrowed"] > 0 and light["lent"] > 0, result.summary
     assert heavy["borrowed"] <= 1.01 * light["lent"], "nobody borrows more than was lent"
     lent = result.timeline.query("rank == 1")["lent"].sum()
     assert 0.5 * light["lent"] < 1e9 * lent <= 1.01 * light["lent"], "the timeline says when"
-    assert "core s" in result.verdict and " lent " in result.verdict
+    assert "core s" in result.summary and " lent " in result.summary
     assert sum(result.threads_at_end) == 2
     assert result.record["ranks"][0]["thread_ceiling"] == len(os.sched_getaffinity(0))
 
@@ -33,17 +33,17 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
 def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi, program):
     # The light rank is done in the middle of the only region of the heavy one.
     result = mpi.run(2, program, "--steps=30", "--work=20", "--loads=3,1", "--regions=1", OMP_NUM_THREADS="1")
-    check_weighed(result)
+    check_measured(result)
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
-    assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.verdict
+    assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.summary
 
 
 @needs_two_cores
 def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
     def run(busy, *options):
-        words = mpi.weighed(2, "starved.clang", str(busy), options=options)
+        words = mpi.measured(2, "starved.clang", str(busy), options=options)
         result = mpi.launch(["--bind-to", "core", *words], OMP_NUM_THREADS="1")
-        check_weighed(result)
+        check_measured(result)
         return result
 
     def stopped(result):
@@ -63,14 +63,14 @@ def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
 @pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
 def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
     result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")
-    check_weighed(result)
+    check_measured(result)
     for rank in result.record["ranks"]:
         assert rank["totals_ns"]["lent"] == rank["totals_ns"]["borrowed"] == 0
     assert set(result.timeline["threads"]) == {1}
-    assert " lent " not in result.verdict
+    assert " lent " not in result.summary
 
 
 def test_a_program_that_never_waits_lends_nothing(mpi):
     result = mpi.run(1, "unbalanced.gcc", *ARGUMENTS[:2])
-    check_weighed(result)
+    check_measured(result)
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import COMMAND, check_weighed, steelyard_command
+from harness import COMMAND, check_measured, steelyard_command
 
 SHORT = ("--steps=3", "--work=4")
 DEBIANS, UPSTREAMS = b"libomp.so.5\0", b"libomp.so\0\0\0"
@@ -40,7 +40,7 @@ def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
     result = mpi.run(
         2, "unbalanced.gcc", *SHORT, options=("--verbose", "--openmp=llvm"), LD_LIBRARY_PATH=str(upstream.parent)
     )
-    check_weighed(result)
+    check_measured(result)
     assert any("LD_PRELOAD=" in line and f":{upstream}" in line for line in result.said), result.explain()
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
 
@@ -49,5 +49,5 @@ def test_a_program_that_asks_for_upstream_s_name(mpi, upstream, tmp_path):
     program = renamed(mpi.program("unbalanced.clang"), tmp_path / "app")
     words = ["-n", "2", str(COMMAND), "run", f"--record={mpi.record_file}", str(program), *SHORT]
     result = mpi.launch(words, LD_LIBRARY_PATH=str(upstream.parent))
-    check_weighed(result)
+    check_measured(result)
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()

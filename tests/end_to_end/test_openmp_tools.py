@@ -21,9 +21,9 @@ def run(*words, **changes):
 def test_the_tool_is_used_as_without_steelyard(variable):
     changes = {variable: str(TOOL)}
     assert "the tool is used" in run(PROGRAM, **changes).stdout
-    weighed = run(COMMAND, "run", "--record=none", PROGRAM, **changes)
-    assert "the tool is used" in weighed.stdout
-    assert "has an OpenMP tool of its own" in weighed.stderr
+    measured = run(COMMAND, "run", "--record=none", PROGRAM, **changes)
+    assert "the tool is used" in measured.stdout
+    assert "has an OpenMP tool of its own" in measured.stderr
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="needs clang")

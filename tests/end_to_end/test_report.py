@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from harness import check_weighed, steelyard_command
+from harness import check_measured, steelyard_command
 
 
 @pytest.fixture
 def run(mpi):
     result = mpi.run(3, "unbalanced.gcc", "--steps=6", "--work=6")
-    check_weighed(result)
+    check_measured(result)
     return result
 
 
-def test_report_prints_the_verdict_again(run):
+def test_report_prints_the_summary_again(run):
     report = steelyard_command("report", str(run.record_file))
     assert report.status == 0 and not report.err
-    # The live verdict ends with the place of the record, which a reader of the record knows.
-    (live,) = run.verdicts
+    # The live summary ends with the place of the record, which a reader of the record knows.
+    (live,) = run.summaries
     assert report.out.splitlines() == [line for line in live if not line.startswith("  record ")]
 
 
@@ -35,7 +35,7 @@ def test_report_for_machines_is_the_record(run):
 def test_full_report(run):
     report = steelyard_command("report", "--full", str(run.record_file))
     assert report.status == 0
-    (live,) = run.verdicts
+    (live,) = run.summaries
     assert live[0] in report.out
     assert "--steps=6 --work=6" in report.out, "what was run"
     assert len(report.out.splitlines()) > len(live) + 3, "tables follow"

@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from harness import EMULATED, check_weighed
+from harness import EMULATED, check_measured
 
 
 @pytest.mark.parametrize("program", ["stepped.clang", "stepped.gcc", "stepped.gfortran", "stepped.clang++"])
 def test_steps_of_the_program(mpi, program):
     result = mpi.run(2, program)
-    check_weighed(result)
+    check_measured(result)
     native = mpi.native(2, program)
     assert checksum(result) == checksum(native)
     assert "inactive" in native.out or "steelyard run" in native.out, "says that nobody listens"
@@ -20,7 +20,7 @@ def test_steps_of_the_program(mpi, program):
 
 def test_phases_come_from_the_program(mpi):
     result = mpi.run(3, "stepped.gcc", options=("--emulate=core:6 pu:1",), **EMULATED)
-    check_weighed(result)
+    check_measured(result)
     node = result.record["nodes"][0]
     assert node["phase_source"] == "steelyard_step"
     assert 10 <= node["phases"] <= 20
@@ -28,7 +28,7 @@ def test_phases_come_from_the_program(mpi):
 
 def test_program_prepared_for_sabo(mpi):
     result = mpi.run(3, "prepared.clang", options=("--emulate=core:6 pu:1",), **EMULATED)
-    check_weighed(result)
+    check_measured(result)
     assert result.out == mpi.native(3, "prepared.clang").out
     assert result.record["nodes"][0]["phase_source"] == "steelyard_step"
 

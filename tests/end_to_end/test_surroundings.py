@@ -29,7 +29,7 @@ def in_namespace(command: str) -> subprocess.CompletedProcess:
 
 def test_a_limited_address_space_is_named_as_the_cause(tmp_path):
     mpi = openmpi(tmp_path)
-    words = " ".join(mpi.weighed(2, "exits.clang", "status"))
+    words = " ".join(mpi.measured(2, "exits.clang", "status"))
     ran = subprocess.run(["bash", "-c", f"ulimit -v 300000; {mpi.mpirun} {words}"],
                          env=environment(OMP_NUM_THREADS="1"),
                          text=True, capture_output=True, timeout=120)
@@ -50,7 +50,7 @@ def test_ranks_that_see_different_shared_memory_are_told_so(tmp_path):
 
 def test_full_shared_memory_is_named_as_the_cause(tmp_path):
     mpi = openmpi(tmp_path)
-    words = " ".join(["--mca", "btl", "self,tcp", *mpi.weighed(2, "exits.clang", "status")])
+    words = " ".join(["--mca", "btl", "self,tcp", *mpi.measured(2, "exits.clang", "status")])
     ran = in_namespace(f"mount -t tmpfs -o size=64k none /dev/shm && {mpi.mpirun} {words}")
     assert "/dev/shm has no space left" in ran.stderr and "df /dev/shm" in ran.stderr, ran.stderr
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bundled program, in all languages and through all compilers: weighed, moved, and its result is as it was."""
+"""The bundled program, in all languages and through all compilers: measured, moved, and its result is as it was."""
 
 import functools
 import re
 
 import pytest
 
-from harness import Mpi, check_weighed
+from harness import Mpi, check_measured
 
 PROGRAMS = ["unbalanced.clang", "unbalanced.gcc", "unbalanced.gfortran", "unbalanced.clang++", "unbalanced.g++"]
 ARGUMENTS = ("--steps=6", "--work=8", "--imbalance=80")
@@ -26,7 +26,7 @@ def checksum(result):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_result_is_as_without_steelyard(mpi, program, ranks, tmp_path_factory):
     result = mpi.run(ranks, program, *ARGUMENTS[: 2 if ranks == 1 else 3])
-    check_weighed(result)
+    check_measured(result)
     assert checksum(result) == native_checksum(mpi.flavour, ranks, tmp_path_factory.getbasetemp())
     assert len(result.out.splitlines()) == 1, "Steelyard speaks on standard error only"
     record = result.record
@@ -45,20 +45,20 @@ def test_result_is_as_without_steelyard(mpi, program, ranks, tmp_path_factory):
 
 
 @pytest.mark.parametrize("options", [(), ("--observe",)])
-def test_weighs_whom_the_others_wait_for(mpi, options):
+def test_names_the_rank_that_the_others_wait_for(mpi, options):
     arguments = ("--steps=12", "--work=20", "--loads=1,1,4", "--kernel=sleep")
     result = mpi.run(3, "unbalanced.clang", *arguments, options=options)
-    check_weighed(result)
+    check_measured(result)
     ranks = result.record["ranks"]
     share = [rank["totals_ns"]["mpi"] / rank["totals_ns"]["wall"] for rank in ranks]
     assert share[2] < share[0] and share[2] < share[1]
     for rank in ranks[:2]:
         assert max(rank["waited_for"], key=rank["waited_for"].get) == "2", rank["waited_for"]
-    assert re.search(r"waiting ranks 0-1 .* for rank 2", result.verdict), result.verdict
+    assert re.search(r"waiting ranks 0-1 .* for rank 2", result.summary), result.summary
 
 
 def test_load_that_moves_from_rank_to_rank_keeps_its_result(mpi):
     drifting = ("--steps=24", "--work=10", "--drift=4", "--regions=3", "--collective=allreduce")
     result = mpi.run(2, "unbalanced.gcc", *drifting, OMP_NUM_THREADS="1")
-    check_weighed(result)
+    check_measured(result)
     assert checksum(result) == checksum(mpi.native(2, "unbalanced.gcc", *drifting, OMP_NUM_THREADS="1"))

@@ -3,7 +3,7 @@
 
 import pytest
 
-from harness import check_weighed, run_without_mpi
+from harness import check_measured, run_without_mpi
 
 
 def times(result) -> dict[str, int]:
@@ -16,8 +16,8 @@ def times(result) -> dict[str, int]:
 def test_each_thread_runs_several(virtual, threads, tmp_path):
     result = run_without_mpi("virtual_threads.gcc", tmp_path, options=(f"--virtual-threads={virtual}",),
                              OMP_NUM_THREADS=str(threads), OMP_DYNAMIC="false")
-    check_weighed(result)
-    of_each = virtual * threads if threads > 1 else 1  # a thread alone has nobody to take chunks from
+    check_measured(result)
+    of_each = virtual * threads if threads > 1 else 1  # a single thread has no other to take chunks from
     assert times(result) == {"plain": of_each, "two_loops": of_each, "barrier": threads, "clause": 2, "by_id": threads,
                              "combined": 0, "two_at_one_place": 0, "old": 0}, result.explain()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """links.py [--fresh] CACHE: links of the manual and of the sources to other places, all at once. Only an answer that a
-page is not there fails; who does not answer in time, or refuses, may do so tomorrow. Ends with 77 (skipped) where no
-place could be asked. What was found is kept in CACHE for a week."""
+page is not there fails; a site that does not answer in time, or refuses, may do so tomorrow. Ends with 77
+(skipped) where no place could be asked. What was found is kept in CACHE for a week."""
 
 from __future__ import annotations
 

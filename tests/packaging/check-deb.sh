@@ -71,7 +71,7 @@ for flavour in $flavours; do
   "$usr/bin/steelyard" doctor "$scratch/app" >"$scratch/doctor.log" || { cat "$scratch/doctor.log"; exit 1; }
   "mpirun.$flavour" -n 2 "$usr/bin/steelyard" run --record="$scratch/$flavour.json" "$scratch/app" 2>&1 |
     tee "$scratch/run.log"
-  grep -q "^steelyard $version: " "$scratch/run.log" || { echo "no banner line: it was not active"; exit 1; }
+  grep -q "^steelyard $version: " "$scratch/run.log" || { echo "no header line: it was not active"; exit 1; }
   grep -q "app: done" "$scratch/run.log"
   "$usr/bin/steelyard" report "$scratch/$flavour.json" >"$scratch/report.log"
   used=$scratch/$flavour.json

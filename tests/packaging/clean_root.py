@@ -188,7 +188,7 @@ def remove(root: Path, package: str) -> None:
     before, after = json.loads(Path(f"{root}.before").read_text()), snapshot(root)
     if left := {path for path, what in after.items() if before.get(path) != what}:
         raise Wrong(f"left behind: {left}")
-    # nobody owns an empty folder
+    # no package owns an empty folder
     if lost := {path for path, what in before.items() if what != "" and path not in after}:
         raise Wrong(f"taken away with it: {lost}")
     shutil.rmtree(root)

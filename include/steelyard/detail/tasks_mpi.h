@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "steelyard/detail/mpi.h"
+#include "steelyard/detail/nodes_mpi.h"
 #include "steelyard/tasks.h"
 #ifdef __cpp_exceptions
 #include <exception>
@@ -98,30 +99,21 @@ static inline steelyard_status_t steelyard_mpi_transport_possible(const void* se
 /* Which ranks share memory, and how they are numbered. */
 static inline void steelyard_mpi_transport_places(steelyard_mpi_transport_t* self, int ranks_per_node,
                                                   steelyard_task_transport_t* transport) {
-  MPI_Comm whole, leaders;
-  int node = 0, regular, local;
-  MPI_Comm_split_type(self->all, MPI_COMM_TYPE_SHARED, transport->rank, MPI_INFO_NULL, &whole);
-  MPI_Comm_rank(whole, &local);
-  MPI_Comm_split(whole, ranks_per_node > 0 ? local / ranks_per_node : 0, transport->rank, &self->here);
-  MPI_Comm_free(&whole);
-  MPI_Comm_rank(self->here, &transport->node_rank);
-  MPI_Comm_size(self->here, &transport->node_size);
-  MPI_Comm_split(self->all, transport->node_rank == 0 ? 0 : MPI_UNDEFINED, transport->rank, &leaders);
-  if (leaders != MPI_COMM_NULL) {
-    MPI_Comm_rank(leaders, &node);
-    MPI_Comm_free(&leaders);
-  }
-  MPI_Bcast(&node, 1, MPI_INT, 0, self->here);
+  struct steelyard_mpi_nodes nodes = steelyard_mpi_find_nodes(self->all, ranks_per_node);
+  int regular;
+  self->here = nodes.here;
+  transport->node_rank = nodes.node_rank;
+  transport->node_size = nodes.node_size;
   transport->ranks_per_node = transport->node_size;
   MPI_Bcast(&transport->ranks_per_node, 1, MPI_INT, 0, self->all);
   {
-    const int left = transport->size - node * transport->ranks_per_node;
-    regular = transport->rank == node * transport->ranks_per_node + transport->node_rank &&
+    const int left = transport->size - nodes.node * transport->ranks_per_node;
+    regular = transport->rank == nodes.node * transport->ranks_per_node + transport->node_rank &&
               transport->node_size == (left < transport->ranks_per_node ? left : transport->ranks_per_node);
   }
   if (steelyard_mpi_transport_all_agree(self, regular)) return;
   self->nodes = (int*)malloc(sizeof(int) * (size_t)transport->size);
-  MPI_Allgather(&node, 1, MPI_INT, self->nodes, 1, MPI_INT, self->all);
+  MPI_Allgather(&nodes.node, 1, MPI_INT, self->nodes, 1, MPI_INT, self->all);
   transport->nodes = self->nodes;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/bootstrap.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cctype>
 
 #include "base/options.h"
 #include "node/identity.h"
+#define STEELYARD_MPI_FUNCTION(name) PMPI_##name
+#include "steelyard/detail/nodes_mpi.h"
+#include "wait/sleep.h"
 
 namespace steelyard::intercept {
 
@@ -19,7 +20,7 @@ constexpr int kNever = 2;
 // A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for
 // a whole time slice: at start and end that would be seconds.
 void complete(MPI_Request request) {
-  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) sched_yield();
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }
 
 /// True if all ranks surely run on one node. Collective.
@@ -45,33 +46,13 @@ MpiBootstrap::MpiBootstrap() {
     node_rank_ = rank_;
     node_size_ = size_;
   } else {
-    find_nodes();
+    const auto nodes = steelyard_mpi_find_nodes(world_, static_cast<int>(base::options().ranks_per_node));
+    node_ = nodes.here;
+    node_rank_ = nodes.node_rank;
+    node_size_ = nodes.node_size;
+    node_index_ = nodes.node;
+    node_count_ = nodes.nodes;
   }
-}
-
-void MpiBootstrap::find_nodes() {
-  PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node_);
-  PMPI_Comm_rank(node_, &node_rank_);
-  if (const long ranks = base::options().ranks_per_node; ranks > 0) {
-    MPI_Comm machine = node_;
-    PMPI_Comm_split(machine, static_cast<int>(node_rank_ / ranks), rank_, &node_);
-    PMPI_Comm_free(&machine);
-    PMPI_Comm_rank(node_, &node_rank_);
-  }
-  PMPI_Comm_size(node_, &node_size_);
-
-  // The lowest rank of each node speaks for it; among themselves they are in the order of the nodes.
-  MPI_Comm leaders;
-  PMPI_Comm_split(world_, node_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders);
-  int place[2] = {0, 1};
-  if (leaders != MPI_COMM_NULL) {
-    PMPI_Comm_rank(leaders, &place[0]);
-    PMPI_Comm_size(leaders, &place[1]);
-    PMPI_Comm_free(&leaders);
-  }
-  PMPI_Bcast(place, 2, MPI_INT, 0, node_);
-  node_index_ = place[0];
-  node_count_ = place[1];
 }
 
 MpiBootstrap::~MpiBootstrap() {
@@ -118,7 +99,7 @@ std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   for (int source = 1; source < size_; ++source) {
     MPI_Status status;
     int count = 0;
-    for (int here = 0; PMPI_Iprobe(source, kGather, world_, &here, &status), here == 0;) sched_yield();
+    for (int here = 0; PMPI_Iprobe(source, kGather, world_, &here, &status), here == 0;) wait::yield();
     PMPI_Get_count(&status, MPI_BYTE, &count);
     std::string& part = all[static_cast<std::size_t>(source)];
     part.resize(static_cast<std::size_t>(count));

@@ -33,9 +33,6 @@ class MpiBootstrap final : public node::Bootstrap {
   void progress() override;
 
  private:
-  /// Where the ranks are not all on one node, or are to look so.
-  void find_nodes();
-
   MPI_Comm world_ = MPI_COMM_NULL;
   MPI_Comm node_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;

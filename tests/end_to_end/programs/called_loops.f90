@@ -55,7 +55,7 @@ program called_loops
 
 contains
 
-  ! Several loops in a row, and nobody waits between them.
+  ! Several loops in a row, and no thread waits between them.
   subroutine shapes(threads)
     integer, intent(in) :: threads
     type(steelyard_iterations_t) :: mine

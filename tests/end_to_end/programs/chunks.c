@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a schedule with a chunk size promises, seen from outside: which thread has run which iteration. Two threads take
- * turns: whoever gets a new chunk waits until the other one has got a later chunk, so that neighbouring chunks have
- * different threads. Prints "as promised", or what is not; "no turns" if the machine was too busy in each attempt. */
+ * turns: the thread that gets a new chunk waits until the other one has got a later chunk, so that neighbouring chunks
+ * have different threads. Prints "as promised", or what is not; "no turns" if the machine was too busy in each
+ * attempt. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdio.h>

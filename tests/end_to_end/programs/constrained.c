@@ -47,8 +47,7 @@ static void end_region(void) {
   if (team > largest_team) largest_team = team;
 }
 
-// Who is at work is found out without OpenMP: asking for a thread's number is one more way to rely on how many there
-// are.
+// Threads are identified without OpenMP: a query of the thread ID is one more way to rely on the thread count.
 static void iteration(void) {
   const struct timespec t = {0, iteration_ns};
   nanosleep(&t, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// What GNU's OpenMP runtime can do and LLVM's in its place cannot, and the entry points of compilers before gcc 4.9.
+// What GNU's OpenMP runtime can do and LLVM's cannot, and the entry points of compilers before gcc 4.9.
 // Each case checks its own result. The last line is "ok" if all were right.
 #include <omp.h>
 #include <stdbool.h>

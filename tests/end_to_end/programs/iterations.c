@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of many shapes under each schedule: every iteration must run exactly once, whoever divides them. Prints "all
- * once" and what it has counted. With -DPLAIN it is a program without MPI. */
+/* Loops of many shapes under each schedule: every iteration must run exactly once, with Steelyard or without. Prints
+ * "all once" and what it has counted. With -DPLAIN it is a program without MPI. */
 #include <limits.h>
 #include <omp.h>
 #include <pthread.h>
@@ -84,7 +84,7 @@ static void check(const char* what, long count, int threads) {
   COMBINED(long, -30, 3000, 7, __VA_ARGS__)                                     \
   COMBINED(unsigned long, 10, 1010, 2, __VA_ARGS__)
 
-/* A loop of whoever calls it: its copies have different addresses. */
+/* A loop of each caller: its copies have different addresses. */
 static inline __attribute__((always_inline)) void orphaned(int n) {
 #pragma omp for schedule(dynamic, 4)
   for (int i = 0; i < n; ++i) mark(i);
@@ -226,7 +226,10 @@ static void teams(int threads) {
   for (int i = 0; i < 30; ++i)
     for (int j = 0; j < 40; ++j) mark(i * 40 + j);
   check("collapse", 1200, threads);
+}
 
+/* Loops and regions that are cancelled, and loops after them. */
+static void cancelled(int threads) {
   /* Cancelled: each at most once; what follows is whole again. Needs OMP_CANCELLATION=true to mean anything. */
   for (int repeat = 0; repeat < 5; ++repeat) {
 #pragma omp parallel num_threads(threads)
@@ -340,8 +343,9 @@ int main(int argc, char** argv) {
     SHAPES(guided, 5)
     SHAPES(auto)
     teams(threads);
+    cancelled(threads);
   }
-  /* At the end: they put back what was there, and whoever says static by name has it from then on. */
+  /* At the end: they restore the schedule. A program that requests static by name has it from then on. */
   for (int c = 0; c < 4 && counts[c] <= most; ++c) {
     run_schedule((omp_sched_t)((unsigned)omp_sched_dynamic | (unsigned)omp_sched_monotonic), 4, counts[c]);
     run_schedule(omp_sched_dynamic, 64, counts[c]);

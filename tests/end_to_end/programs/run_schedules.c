@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule(runtime) under each way to say what that is: who asks for static parts has them, the same in each loop of a
- * region, and reads back what it has set. Prints "as asked". */
+/* schedule(runtime) under each way to say what that is: a thread that requests static parts has them, the same in each
+ * loop of a region, and reads back what it has set. Prints "as asked". */
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static void in_static_parts(void) {
   for (int i = 0; i < COUNT; ++i) expect(by[0][i] == by[1][i], "halves");
 }
 
-/* One of them says of its own task what is so for all: nobody may take that for a schedule that the others do not
- * have. */
+/* One of them says of its own task what is so for all: Steelyard must not take that for a schedule that the others
+ * do not have. */
 static void said_by_one(void) {
   static int runs[COUNT];
   for (int round = 0; round < 20; ++round) {
@@ -103,7 +103,7 @@ static void first_static(void) {
   }
 }
 
-/* Nobody waits between them: threads are some loops apart. */
+/* No thread waits between them: threads are some loops apart. */
 static void by_turns(void) {
   enum { LOOPS = 300 };
   static int runs[COUNT], mine[COUNT];

@@ -10,7 +10,7 @@
 __extension__ typedef __int128 wide; /* holds each distance */
 static int seen[MOST];
 static const char* owner[MOST];
-static __thread char mine; /* its address tells threads apart, and nobody asks for a thread's number */
+static __thread char mine; /* its address identifies threads without a query of thread IDs */
 static long wrong;
 
 static void work(long n) {

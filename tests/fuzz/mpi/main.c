@@ -98,7 +98,7 @@ static void spin(long ns) {
   while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < ns);
 }
 
-/* One rank or another comes late. */
+/* One rank or another is late. */
 static void delay(scene_t* scene) {
   dice_t dice = dice_of(scene, -2); /* not the operation's own: ranks that are no members would draw others */
   const unsigned kind = roll(&dice, 1000), rank = roll(&dice, (unsigned)scene->slot->size);

@@ -277,11 +277,11 @@ void play_fan_in(scene_t* scene) {
   MPI_Comm_free(&comm);
 }
 
-/* Everybody sends to one neighbour and receives from another. */
+/* Each rank sends to one neighbour and receives from another. */
 void play_exchange(scene_t* scene) {
   const int size = scene->slot->size, rank = scene->slot->rank;
   const int distance = (int)roll(&scene->dice, (unsigned)size), family = (int)roll(&scene->dice, FAMILIES);
-  const bool open = chance(&scene->dice, 20); /* the last has nobody to send to */
+  const bool open = chance(&scene->dice, 20); /* the last rank has no receiver */
   unsigned form = roll(&scene->dice, 3);
 #ifndef OPEN_MPI
   if (form == 1 && family > 2) form = 0; /* MPICH 4.0.2 finds its own message of packed structs truncated */

@@ -10,7 +10,7 @@ static int64_t value_of(const scene_t* scene, int source, int index) {
   return (int64_t)(mixed((uint64_t)scene->operation * 4096 + (uint64_t)(source * 64 + index)) % 1000000);
 }
 
-/* Everybody puts into the next rank's part, and gets from it in the next epoch. */
+/* Each rank puts into the next rank's part, and gets from it in the next epoch. */
 static void fences(scene_t* scene, MPI_Win window, int64_t* memory, int cells) {
   const int size = scene->slot->size, rank = scene->slot->rank, to = (rank + 1) % size, from = (rank + size - 1) % size;
   int64_t sent[64], back[64] = {0};
@@ -28,7 +28,7 @@ static void fences(scene_t* scene, MPI_Win window, int64_t* memory, int cells) {
   for (int i = 0; i < cells; ++i) expect(scene, back[i] == sent[i], "Get and fence", (long)back[i], i);
 }
 
-/* Everybody adds to the cells of one rank. */
+/* Each rank adds to the cells of one rank. */
 static void locks(scene_t* scene, MPI_Win window, int cells) {
   const int size = scene->slot->size, rank = scene->slot->rank, at = (int)roll(&scene->dice, (unsigned)size);
   const bool all = chance(&scene->dice, 50), flushes = chance(&scene->dice, 50);

@@ -191,7 +191,7 @@ omp_set_num_threads(usual);
 
 @kind("region without a loop", weight=2)
 def bare_region(rng: random.Random) -> tuple[str, str]:
-    """A region that divides its work by thread number, as programs do by hand."""
+    """A region that divides its work by thread ID, as programs do by hand."""
     threads, count = random_threads(rng, 8), rng.randint(1, 200)
     text = fill(
         """int hits[$count];

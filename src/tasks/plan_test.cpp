@@ -72,7 +72,7 @@ TEST(Overlay, RoutesOnTenThousandNodesOfDegree64) {
   EXPECT_LE(longest, 6);
 }
 
-TEST(Overlay, TreeReachesEverybodyInAsManyStepsAsRoutesHave) {
+TEST(Overlay, TreeReachesEveryNodeInAsManyStepsAsRoutesHave) {
   for (const Shape shape : {Shape::small_world, Shape::complete, Shape::star}) {
     for (const std::int64_t n : {1, 2, 5, 33, 500}) {
       const Overlay overlay(n, 0, shape);
@@ -164,7 +164,7 @@ TEST(Amount, LeavesVictimAndThievesAlike) {
   }
 }
 
-TEST(Victims, EverybodyIsAskedAndTheLastGiverFirst) {
+TEST(Victims, EveryRankIsAskedAndTheLastGiverFirst) {
   Victims victims(10, 3), others(10, 4);
   std::vector<std::size_t> first, second;
   for (int i = 0; i < 10; ++i) first.push_back(victims.next());
@@ -221,7 +221,7 @@ TEST(TerminationRounds, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
         }
       }
       const bool nothing_left = under_way == 0;
-      if (rounds.judge(sum, processes) == TerminationRounds::Verdict::over) {
+      if (rounds.judge(sum, processes) == TerminationRounds::Outcome::over) {
         ASSERT_TRUE(nothing_left);
         break;
       }
@@ -233,9 +233,9 @@ TEST(TerminationRounds, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
 
 TEST(TerminationRounds, WhoLeavesWhileOthersRunIsFoundOut) {
   TerminationRounds rounds;
-  EXPECT_EQ(rounds.judge({5, 5, 1}, 3), TerminationRounds::Verdict::torn);
-  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Verdict::again);
-  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Verdict::over);
+  EXPECT_EQ(rounds.judge({5, 5, 1}, 3), TerminationRounds::Outcome::torn);
+  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Outcome::again);
+  EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Outcome::over);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_P(Automatic, IsNearTheBestFixedStrategyAndNeverBehindStatic) {
     const bool shifts = scenario.name.find("shifts") != std::string::npos;
     double best = std::numeric_limits<double>::max(), even = 0;
     Strategy best_is{};
-    for (const Strategy fixed : Policy::arms) {
+    for (const Strategy fixed : Policy::candidates) {
       const double ns = run(scenario, fixed, shifts ? 160 : 60);
       if (fixed == Strategy::even) even = ns;
       if (ns < best) best = ns, best_is = fixed;
@@ -239,13 +239,13 @@ TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
 TEST(Policy, AShortLoopIsComparedWhereStaticIsForecastToBeMuchSlower) {
   for (const double even : {19e3, 30e3, 300e3}) {
     Policy policy;
-    execute_short(policy, even, 30);
+    execute_short(policy, even, 200);
     EXPECT_TRUE(policy.settled()) << even;
     EXPECT_NE(policy.next(), Strategy::even) << even << ": " << policy.reason();
     EXPECT_EQ(policy.resets(), 0) << even;
   }
   Policy known(Strategy::even);  // by an earlier run
-  execute_short(known, 19e3, 30);
+  execute_short(known, 19e3, 200);
   EXPECT_NE(known.next(), Strategy::even) << known.reason();
 }
 
@@ -283,37 +283,38 @@ TEST(Policy, ShortLoopsBecomeStaticAtOnceAndLongOnesAreLookedAtAgain) {
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
-/// Feeds a policy with what each arm takes, until it has settled; how many executions that took.
-int settle(Policy& policy, const std::array<double, Policy::kArms>& ns) {
+/// Feeds a policy with what each candidate takes, until it has settled; how many executions that took.
+int settle(Policy& policy, const std::array<double, Policy::kCandidates>& ns) {
   int executions = 0;
-  while (!policy.settled() && executions < 100) {
-    const auto arm = static_cast<std::size_t>(std::ranges::find(Policy::arms, policy.next()) - Policy::arms.begin());
+  while (!policy.settled() && executions < 300) {
+    const auto arm =
+        static_cast<std::size_t>(std::ranges::find(Policy::candidates, policy.next()) - Policy::candidates.begin());
     policy.observe(seen(ns[arm], 1.01e6, 1e6, 0.1, 0.1));
     ++executions;
   }
   return executions;
 }
 
-TEST(Policy, FindsEachOfItsArmsWithinAFewExecutions) {
-  for (std::size_t best = 0; best < Policy::kArms; ++best) {
-    std::array<double, Policy::kArms> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
+TEST(Policy, FindsEachOfItsCandidates) {
+  for (std::size_t best = 0; best < Policy::kCandidates; ++best) {
+    std::array<double, Policy::kCandidates> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
     ns[best] = 1.0e6;
     Policy policy;
-    EXPECT_LE(settle(policy, ns), 16);
-    EXPECT_EQ(policy.next(), Policy::arms[best]);
+    EXPECT_LE(settle(policy, ns), 100);
+    EXPECT_EQ(policy.next(), Policy::candidates[best]);
   }
 }
 
-TEST(Policy, DropsTheHopelessAfterOneExecution) {
+TEST(Policy, ExecutesHopelessCandidatesWithinTheBudgetOnly) {
   Policy policy;
-  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 3 + 2 + 2 + 1);
+  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 20);
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
 TEST(Policy, TellsWhatItsTrialsHaveGained) {
   Policy policy;
   EXPECT_FALSE(policy.gain());
-  for (int i = 0; i < 20; ++i) {  // the choice is measured on, should it have been clear after an execution
+  for (int i = 0; i < 200; ++i) {
     EXPECT_TRUE(policy.settled() || !policy.gain()) << "not before it is settled";
     const bool even = policy.next() == Strategy::even;
     policy.observe({(even ? 100e3 : 90e3) * (1 + 0.01 * (i % 3)), 100, 95e3, 94e3, 0, 0});
@@ -322,8 +323,8 @@ TEST(Policy, TellsWhatItsTrialsHaveGained) {
   EXPECT_EQ(policy.next(), Strategy::steal);
   EXPECT_EQ(policy.gain()->against, Strategy::even);
   EXPECT_NEAR(policy.gain()->value, 0.1, 0.03);
-  EXPECT_GT(policy.gain()->noise, 0);
-  EXPECT_LT(policy.gain()->noise, 0.03);
+  EXPECT_GT(policy.gain()->interval.low, 0) << "statistically significant";
+  EXPECT_TRUE(policy.gain()->interval.contains(0.1));
 
   Policy alone;
   for (int i = 0; i < 10; ++i) alone.observe({90e3, 100, 300e3, 300e3, 0, 0});
@@ -339,7 +340,7 @@ TEST(Policy, OfEquallyFastOnesTakesTheOneThatMovesLeast) {
 }
 
 TEST(Policy, NoticesAChangeAndADriftButNotNoise) {
-  const std::array<double, Policy::kArms> ns = {1e6, 1.1e6, 1.1e6, 1.1e6};
+  const std::array<double, Policy::kCandidates> ns = {1e6, 1.1e6, 1.1e6, 1.1e6};
   Policy noisy;
   settle(noisy, ns);
   for (int i = 0; i < 500; ++i) ASSERT_FALSE(noisy.observe(seen(i % 9 == 0 ? 1.5e6 : 1e6 + 1e4 * (i % 3)))) << i;
@@ -367,7 +368,7 @@ TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
 }
 
 TEST(Policy, WhatWasChosenLastIsKeptWhileAllIsComparedAnew) {
-  std::array<double, Policy::kArms> ns = {1.5e6, 1.0e6, 1.2e6, 1.2e6};
+  std::array<double, Policy::kCandidates> ns = {1.5e6, 1.0e6, 1.2e6, 1.2e6};
   Policy policy;
   settle(policy, ns);
   ASSERT_EQ(policy.next(), Strategy::adaptive);
@@ -386,20 +387,20 @@ TEST(Policy, WhatWasChosenLastIsKeptWhileAllIsComparedAnew) {
 }
 
 TEST(Policy, StartsWithWhatAnEarlierRunHasFoundAndComparesIt) {
-  for (std::size_t known = 0; known < Policy::kArms; ++known) {
-    for (std::size_t best = 0; best < Policy::kArms; ++best) {
-      std::array<double, Policy::kArms> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
+  for (std::size_t known = 0; known < Policy::kCandidates; ++known) {
+    for (std::size_t best = 0; best < Policy::kCandidates; ++best) {
+      std::array<double, Policy::kCandidates> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
       ns[best] = 1.0e6;
-      Policy policy(Policy::arms[known]);
-      EXPECT_EQ(policy.next(), Policy::arms[known]);
+      Policy policy(Policy::candidates[known]);
+      EXPECT_EQ(policy.next(), Policy::candidates[known]);
       EXPECT_FALSE(policy.settled());
-      EXPECT_EQ(policy.best(), Policy::arms[known]) << "a run that is too short to compare must not lose it";
-      EXPECT_LE(settle(policy, ns), 16);
-      EXPECT_EQ(policy.next(), Policy::arms[best]) << "began with " << name_of(Policy::arms[known]);
+      EXPECT_EQ(policy.best(), Policy::candidates[known]) << "a run that is too short to compare must not lose it";
+      EXPECT_LE(settle(policy, ns), 100);
+      EXPECT_EQ(policy.next(), Policy::candidates[best]) << "began with " << name_of(Policy::candidates[known]);
       EXPECT_EQ(policy.best(), policy.next());
     }
   }
-  EXPECT_EQ(Policy(Strategy::hybrid).next(), Strategy::steal) << "no arm of it";
+  EXPECT_EQ(Policy(Strategy::hybrid).next(), Strategy::steal) << "no candidate";
   EXPECT_FALSE(Policy(Strategy::hybrid).best());
 }
 

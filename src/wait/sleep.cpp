@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "node/sleep.h"
+#include "wait/sleep.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -9,7 +9,9 @@
 
 #include <climits>
 
-namespace steelyard::node {
+#include "base/clock.h"
+
+namespace steelyard::wait {
 namespace {
 
 // A default timer slack of 50 us would more than double the steps that are slept here.
@@ -32,17 +34,18 @@ void sleep_for(std::int64_t ns) {
   nanosleep(&t, nullptr);
 }
 
-void wait_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns) {
+bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::int64_t ns, std::uint32_t set) {
   static_assert(sizeof(word) == sizeof(std::uint32_t) && std::atomic<std::uint32_t>::is_always_lock_free);
-  if (ns == kForever) {
-    syscall(SYS_futex, &word, FUTEX_WAIT, seen, nullptr, nullptr, 0);
-    return;
-  }
+  if (ns == kForever) return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, seen, nullptr, nullptr, set) == 0;
   sharpen_timer();
-  const timespec t = to_timespec(ns);
-  syscall(SYS_futex, &word, FUTEX_WAIT, seen, &t, nullptr, 0);
+  const timespec until = to_timespec(base::now_ns() + ns);  // with a set, the time limit is a time of this clock
+  return syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, seen, &until, nullptr, set) == 0;
 }
 
-void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+int wake(std::atomic<std::uint32_t>& word, int count, std::uint32_t set) {
+  return static_cast<int>(syscall(SYS_futex, &word, FUTEX_WAKE_BITSET, count, nullptr, nullptr, set));
+}
 
-}  // namespace steelyard::node
+void wake_all(std::atomic<std::uint32_t>& word) { wake(word, INT_MAX); }
+
+}  // namespace steelyard::wait

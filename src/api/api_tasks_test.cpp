@@ -122,7 +122,7 @@ class Tasks : public testing::TestWithParam<int> {
   Seen seen;
 };
 
-TEST_P(Tasks, EveryResultComesHomeOnceWhoeverOwnsTheTasks) {
+TEST_P(Tasks, EveryResultReturnsOnceFromAnyOwner) {
   for (const int owner : {0, ranks - 1, -1}) {
     seen = {};
     const bool mine = owner < 0 || owner == rank;
@@ -146,7 +146,7 @@ TEST_P(Tasks, StepsOfAnyKindFollowEachOther) {
   for (int step = 0; step < 30; ++step) {
     seen = {};
     const std::uint64_t count = static_cast<std::uint64_t>((rank * 13 + step * 7) % 40);
-    if ((rank + step) % 5 == 0) usleep(1000);  // somebody is late
+    if ((rank + step) % 5 == 0) usleep(1000);  // a rank is late
     for (std::uint64_t tag = 1; tag <= count; ++tag) spawn(tag, static_cast<std::size_t>(step) * 20);
     run();
     expect_each_once(count);
@@ -329,7 +329,7 @@ TEST(Pool, WhoLeavesEarlyIsNotWaitedFor) {
       EXPECT_NE(message().find("has freed the task pool"), std::string::npos) << message();
       EXPECT_EQ(steelyard_task_pool_run(pool, nullptr, nullptr), STEELYARD_ERROR_PEER);
     }
-    // Who has left out a run that others are in is told, too.
+    // A rank that has left out a run of the others gets the error, too.
     const bool left_out = ranks > 1 && rank == ranks - 1;
     EXPECT_EQ(steelyard_task_pool_free(pool), left_out ? STEELYARD_ERROR_INVALID_STATE : STEELYARD_SUCCESS)
         << message();
@@ -501,7 +501,7 @@ TEST(Pool, ARunDoesNotWaitForHelpersWhoDoNotCome) {
   options.threads = 3;
   steelyard_task_pool_t* pool = nullptr;
   ASSERT_EQ(steelyard_task_pool_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS) << message();
-  // By how many threads there are, helpers who come before the run, in it, or when it is over.
+  // By number of threads: helpers that come before the run, in it, or when it is over.
   for (int step = 0; step < 40; ++step) {
     for (int i = 0; i < (step % 3) * 20; ++i)
       EXPECT_EQ(steelyard_task_pool_spawn(pool, 3, 1, nullptr, 0), STEELYARD_SUCCESS);

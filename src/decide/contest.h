@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <vector>
+
+#include "decide/estimate.h"
+#include "decide/settings.h"
+
+namespace steelyard::decide {
+
+/// Finds the fastest of some candidates for work that is executed again and again. Candidate 0 is the program's own
+/// behaviour.
+///
+/// 1. Survey: each candidate is executed once, after one execution that only warms caches. The fastest leads, or the
+///    program's own behaviour if the fastest gains no more than the exploration budget over it.
+/// 2. Trials: a rival is executed between executions of the leader, and its log duration is compared with the mean of
+///    those before and after it, so slow changes of the machine cancel. The first execution after each change of
+///    candidate meets other caches and does not count. A rival takes the lead if the confidence interval of the ratio
+///    lies on its side; it leaves if the interval shows that it can gain no more than the exploration budget
+///    (successive elimination, Even-Dar et al. 2006). The error is shared among the rivals.
+/// 3. Budget: what trials cost beyond the leader's time stays below the exploration budget plus a loan of kLoan
+///    executions of the leader; the survey comes on top. A rival whose next trial would cost more than is left waits
+///    until the budget has grown.
+/// 4. Watch: a change of the leader's duration, by a cumulative sum of residuals (CUSUM, Page 1954), reopens the
+///    contest. If that gains nothing, the pause before the next reopening doubles.
+///
+/// The same durations give the same choices in every process. Not thread-safe.
+class Contest {
+ public:
+  /// Executions of the leader. Without it a contest of tens of executions could not try anything: one per cent of them
+  /// is less than one execution.
+  static constexpr double kLoan = 10;
+
+  /// @param candidates at least 1
+  /// @param first begins, e.g. the leader of an earlier run
+  explicit Contest(int candidates, Settings settings = {}, int first = 0);
+
+  /// Begins anew with other candidates. The budget that was spent and the pause of the watch stay.
+  void restart(int candidates, int first);
+
+  /// The candidate of the next execution.
+  int next() const { return current_; }
+  /// The best candidate so far.
+  int leader() const { return leader_; }
+  /// True if the next execution is not a trial and no rival is left that could be tried within the budget.
+  bool settled() const { return step_ == Step::lead && rival() < 0; }
+  /// @param duration of the execution of next(), > 0, in any unit that is the same for all executions
+  /// @return true if the leader's duration has changed and the contest was reopened
+  bool measured(double duration);
+
+  /// Executions of a candidate that count: neither in the survey nor the first after a change.
+  int executions(int candidate) const { return at(candidate).executions; }
+  /// Typical duration: the geometric mean, disturbed executions clipped. 0 without an execution.
+  double typical(int candidate) const;
+  /// What the leader gains over a candidate: a fraction of the candidate's duration, with its interval. Infinite bounds
+  /// where the two were not compared often enough.
+  struct Gain {
+    double value = 0;
+    Interval interval;
+  };
+  Gain gain_over(int candidate) const;
+  int candidates() const { return static_cast<int>(candidates_.size()); }
+
+ private:
+  enum class Step : unsigned char { warm_up, survey, lead, trial, back };
+  struct Candidate {
+    bool eliminated = false;
+    int executions = 0;
+    double guess = 0;                ///< log duration over the leader's: the last that is known
+    Estimate duration = Estimate();  ///< log
+    Estimate ratio = Estimate();     ///< log duration over the leader's, paired
+    Interval last;                   ///< of the ratio, when it was eliminated
+  };
+  const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
+  Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }
+
+  void count(int candidate, double log_duration);
+  void survey(double log_duration);
+  void lead(int candidate);
+  int rival() const;
+  void begin_trial(int rival);
+  void end_trial(double after);
+  void promote(int rival);
+  bool watch(double log_duration);
+  void reopen();
+  double each_confidence() const;
+
+  Settings settings_;
+  std::vector<Candidate> candidates_;
+  int current_ = 0, leader_ = 0, challenger_ = -1;
+  Step step_ = Step::lead;
+  bool cold_ = false;            ///< the next execution is the first after a change
+  double total_ = 0, lost_ = 0;  ///< durations: of all executions, and in trials beyond the leader's
+  double before_ = 0;            ///< log: the leader's last execution that counts
+  double trial_ = 0;             ///< log: the rival's since
+  double trial_time_ = 0;        ///< of all executions of this trial
+  // The watch.
+  Estimate reference_;  ///< log duration of the leader since it leads or was last reopened
+  double slower_ = 0, faster_ = 0;
+  long since_ = 0;        ///< executions since the contest was last opened
+  long pause_;            ///< executions before it may be opened again
+  bool gained_ = false;   ///< the lead has changed since the contest was last opened
+  bool changed_ = false;  ///< the leader's duration has changed, perhaps during a pause
+};
+
+}  // namespace steelyard::decide
