@@ -17,7 +17,7 @@ struct PlayedNode {
     const std::size_t bytes = (Boards::footprint(processes) + page - 1) / page * page;
     size = bytes + Boards::spare();
     memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (!room) munmap(static_cast<char*>(memory) + bytes, size - bytes);
+    if (!room) mprotect(static_cast<char*>(memory) + bytes, size - bytes, PROT_NONE);
     for (int p = 0; p < processes; ++p) {
       segments.push_back(node::Segment::over(memory, bytes));
       boards.push_back(std::make_unique<Boards>(*segments.back(), processes, p));
