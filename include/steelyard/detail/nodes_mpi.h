@@ -21,17 +21,16 @@ struct steelyard_mpi_nodes {
  * Collective over `all`. */
 static inline struct steelyard_mpi_nodes steelyard_mpi_find_nodes(MPI_Comm all, int ranks_per_node) {
   struct steelyard_mpi_nodes found;
-  MPI_Comm leaders;
+  MPI_Comm whole, leaders;
   int rank, place[2] = {0, 1};
   STEELYARD_MPI_FUNCTION(Comm_rank)(all, &rank);
-  STEELYARD_MPI_FUNCTION(Comm_split_type)(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &found.here);
+  STEELYARD_MPI_FUNCTION(Comm_split_type)(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &whole);
+  STEELYARD_MPI_FUNCTION(Comm_rank)(whole, &found.node_rank);
+  /* Always, as it is collective: the ranks may have been given different numbers, which is found out later. */
+  STEELYARD_MPI_FUNCTION(Comm_split)
+  (whole, ranks_per_node > 0 ? found.node_rank / ranks_per_node : 0, rank, &found.here);
+  STEELYARD_MPI_FUNCTION(Comm_free)(&whole);
   STEELYARD_MPI_FUNCTION(Comm_rank)(found.here, &found.node_rank);
-  if (ranks_per_node > 0) {
-    MPI_Comm whole = found.here;
-    STEELYARD_MPI_FUNCTION(Comm_split)(whole, found.node_rank / ranks_per_node, rank, &found.here);
-    STEELYARD_MPI_FUNCTION(Comm_free)(&whole);
-    STEELYARD_MPI_FUNCTION(Comm_rank)(found.here, &found.node_rank);
-  }
   STEELYARD_MPI_FUNCTION(Comm_size)(found.here, &found.node_size);
   STEELYARD_MPI_FUNCTION(Comm_split)(all, found.node_rank == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
   if (leaders != MPI_COMM_NULL) {
