@@ -23,7 +23,7 @@ struct BackOff {
   std::int64_t yield = 0;     ///< length of the second stage
   std::int64_t shortest = 0;  ///< of the sleeps: the first one
   std::int64_t longest = 0;   ///< of the sleeps: the bound of each, and so of the delay if a wake-up is lost
-  /// A sleep takes 1/part of the time waited so far, within these bounds. So an event that wakes nobody is noticed late
+  /// A sleep takes 1/part of the time waited so far, within these bounds. So an event without a wake-up is noticed late
   /// by at most this part of the wait.
   std::int64_t part = 1;
 
