@@ -65,10 +65,10 @@ class Contest {
   struct Candidate {
     bool eliminated = false;
     int executions = 0;
-    double guess = 0;                ///< log duration over the leader's: the last that is known
-    Estimate duration = Estimate();  ///< log
-    Estimate ratio = Estimate();     ///< log duration over the leader's, paired
-    Interval last;                   ///< of the ratio, when it was eliminated
+    double guess = 0;   ///< log duration over the leader's: the last that is known
+    Estimate duration;  ///< log
+    Estimate ratio;     ///< log duration over the leader's, paired
+    Interval last;      ///< of the ratio, when it was eliminated
   };
   const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
   Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }

@@ -34,7 +34,8 @@ class Estimate {
   /// Standard deviations: 0.3 % of the values of a normal stream are further away.
   static constexpr double kClip = 3;
 
-  explicit Estimate(double prior_deviation = kPriorDeviation, double prior_weight = kPriorWeight)
+  Estimate() : Estimate(kPriorDeviation, kPriorWeight) {}
+  Estimate(double prior_deviation, double prior_weight)
       : prior_(prior_weight * prior_deviation * prior_deviation), weight_(prior_weight) {}
   void add(double value);
   int count() const { return static_cast<int>(count_); }

@@ -22,7 +22,7 @@ class Layout {
   /// @return false if the MPI library refuses to pack the elements
   bool give(char* row, std::size_t from, std::size_t bytes) const {
     if (!contiguous_) return pack(row);
-    std::memcpy(row + from, at_ + from, bytes);
+    if (bytes > 0) std::memcpy(row + from, at_ + from, bytes);  // no elements may have no address
     return true;
   }
   /// Copies them back.
@@ -30,7 +30,7 @@ class Layout {
   /// @return false if the MPI library refuses to unpack the elements
   bool take(const char* row, std::size_t from, std::size_t bytes) const {
     if (!contiguous_) return unpack(row, bytes);
-    std::memcpy(at_ + from, row + from, bytes);
+    if (bytes > 0) std::memcpy(at_ + from, row + from, bytes);
     return true;
   }
 
