@@ -147,7 +147,8 @@ def test_options_in_the_text():
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint",
               "jobid", "overlap", "shm-size",
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
-              "only", "list", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input", "man", "help",
+              "only", "list", "bare", "rounds", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input",
+              "man", "help",
               "no-badge", "trace-children",
               # tests/fuzz and tests/conformance
               "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites",
