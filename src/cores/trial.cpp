@@ -56,7 +56,8 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   const double confidence = decide::Settings().confidence;
   Judgement judgement;
   judgement.gain = since.gain();
-  judgement.noise = since.gain() - since.interval(confidence).low;
+  // Unbounded after a single window before the move.
+  judgement.noise = std::min(1.0, since.gain() - since.interval(confidence).low);
   const decide::Forecast::Result result = since.result(confidence);
   const bool last = after.windows() >= kWindows;
   if (result == decide::Forecast::Result::confirmed) {

@@ -98,6 +98,13 @@ TEST(Trial, FailedWhereNothingCameOfIt) {
   EXPECT_EQ(trial(0.2, {1, 1}, {1.3, 1.3}).judge(true, 0.05).ruling, Trial::Ruling::failed);
 }
 
+TEST(Trial, ASingleWindowBeforeTheMoveLeavesAFiniteUncertainty) {
+  const std::vector<double> after(8, 1);
+  const Trial::Judgement judgement = trial(0.2, {1}, after).judge(true, 0.01);
+  EXPECT_EQ(judgement.ruling, Trial::Ruling::failed);
+  EXPECT_LE(judgement.noise, 1);
+}
+
 TEST(Trial, StaysOpenInNoiseButNotForEver) {
   std::vector<double> after(2, 1);
   EXPECT_EQ(trial(0.05, {1, 1}, after).judge(true, 0.2).ruling, Trial::Ruling::open);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace steelyard::decide {
@@ -53,7 +52,8 @@ Contest::Gain Contest::gain_over(int candidate) const {
 }
 
 bool Contest::measured(double duration) {
-  const double log_duration = std::log(std::max(duration, std::numeric_limits<double>::min()));
+  if (!(duration > 0) || !std::isfinite(duration)) return false;
+  const double log_duration = std::log(duration);
   total_ += duration;
   trial_time_ += duration;
   ++since_;

@@ -43,7 +43,8 @@ class Contest {
   int leader() const { return leader_; }
   /// True if the next execution is not a trial and no rival is left that could be tried within the budget.
   bool settled() const { return step_ == Step::lead && rival() < 0; }
-  /// @param duration of the execution of next(), > 0, in any unit that is the same for all executions
+  /// @param duration of the execution of next(), in any unit that is the same for all executions. One that is not
+  ///   positive and finite is ignored.
   /// @return true if the leader's duration has changed and the contest was reopened
   bool measured(double duration);
 

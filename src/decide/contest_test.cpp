@@ -131,6 +131,19 @@ TEST_P(OfNoise, FindsAChange) {
 INSTANTIATE_TEST_SUITE_P(Streams, OfNoise, testing::ValuesIn(kNoises),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
+TEST(Contest, IgnoresWhatIsNoDuration) {
+  Contest contest(2), undisturbed(2);
+  Stream stream(Noise::steady, 7);
+  for (int i = 0; i < 200; ++i) {
+    for (const double none : {0.0, -1.0, std::nan(""), HUGE_VAL}) EXPECT_FALSE(contest.measured(none));
+    const double duration = stream.next() * (contest.next() == 1 ? 0.9 : 1);
+    contest.measured(duration);
+    undisturbed.measured(duration);
+    ASSERT_EQ(contest.next(), undisturbed.next());
+  }
+  EXPECT_EQ(contest.leader(), 1);
+}
+
 TEST(Contest, IsTheSameEverywhere) {
   Stream stream(Noise::heavy_tailed, 5);
   Contest a(5), b(5);
