@@ -317,6 +317,29 @@ TEST(Graded, AllProcessesFindTheSameBest) {
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
 
+TEST(Graded, DataAreScatteredByTheProcessesThatGatheredThem) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(4, [](Transport& transport) {
+    std::shared_ptr<Context> outer;
+    const auto context = create_bound(transport, outer);
+    Phase phase(context, configurations_between(*context, {}));
+    for (int round = 0; round < 30; ++round) {
+      const int mine = 100 * round + context->me();
+      View all, back;
+      if (!phase.gather(&mine, sizeof mine, all)) return false;
+      bool chosen = false;
+      if (!phase.enter(chosen) || !phase.leave()) return false;
+      const std::size_t members = phase.distribution().members(context->me()).size();
+      const std::vector<std::size_t> bytes(members, sizeof mine);
+      std::vector<int> data;
+      for (std::size_t i = 0; i < members; ++i) data.push_back(round);
+      if (!phase.scatter(data.data(), bytes, back)) return false;
+    }
+    return true;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
 TEST(Graded, BoundsAreKept) {
   const Emulated machine("package:2 core:4 pu:1");
   const auto statuses = in_processes(1, [](Transport& transport) {
