@@ -255,8 +255,8 @@ TEST(Arrivals, AllGetTheSameAnswerAtEachBarrier) {
       for (int round = 0; round < rounds; ++round) {
         for (unsigned others = same() % 3; others > 0; --others) arrivals.arrive(*groups[p], 1);
         const bool may_end = dice() % 32 != 0;
+        ++reached[round];  // before others can see this arrival
         arrivals.arrive(*groups[p], 1, may_end);
-        ++reached[round];
         for (unsigned looks = dice() % 64; looks > 0 && arrivals.missing(*groups[p]) >= 0; --looks) {
           std::this_thread::yield();
         }
