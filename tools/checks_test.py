@@ -97,8 +97,8 @@ class Checks(unittest.TestCase):
         self.expect("check-environment.sh", "src/cores/a.cpp:1:")
 
     def test_layers(self):
-        rows = ((0, "base", "status"), (1, "node", "topology"), (2, "cores", "capability: cores"),
-                (2, "loops", "capability: loops"), (4, "api", "calls"))  # fmt: skip
+        rows = ((0, "base", "status"), (1, "node", "topology"), (1, "wait", "back-off"),
+                (2, "cores", "capability: cores"), (2, "loops", "capability: loops"), (4, "api", "calls"))  # fmt: skip
         table = "".join(f"| {layer} | `src/{folder}` | {content} |\n" for layer, folder, content in rows)
         self.write("docs/architecture.md", "| layer | folder | content |\n|---|---|---|\n" + table)
         for _, folder, _ in rows:
