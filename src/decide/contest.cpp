@@ -30,7 +30,8 @@ double alarm(double confidence) {
 
 }  // namespace
 
-Contest::Contest(int candidates, Settings settings, int first) : settings_(settings), pause_(kPause) {
+Contest::Contest(int candidates, Settings settings, int first)
+    : settings_(settings), alarm_(alarm(settings.confidence)), pause_(kPause) {
   restart(candidates, first);
 }
 
@@ -88,7 +89,7 @@ bool Contest::measured(double duration) {
 // A duration of the survey was the first after a change: it counts until there is another.
 void Contest::count(int candidate, double log_duration) {
   Candidate& it = at(candidate);
-  if (it.executions++ == 0) it.duration = Estimate();
+  if (std::exchange(it.surveyed, false)) it.duration = Estimate();
   it.duration.add(log_duration);
 }
 
@@ -174,15 +175,16 @@ void Contest::promote(int rival) {
 
 bool Contest::watch(double log_duration) {
   if (reference_.count() >= kReference) {
-    const double distance = (log_duration - reference_.mean()) / reference_.deviation();
+    const double deviation = reference_.deviation();
+    const double distance = (log_duration - reference_.mean()) / deviation;
     const double residual = std::clamp(distance, -Estimate::kClip, Estimate::kClip);
     // A change below the exploration budget is not searched for.
-    const double drift = std::max(kDrift, settings_.exploration / reference_.deviation());
+    const double drift = std::max(kDrift, settings_.exploration / deviation);
     slower_ = std::max(0.0, slower_ + residual - drift);
     faster_ = std::max(0.0, faster_ - residual - drift);
   }
   reference_.add(log_duration);
-  if (std::max(slower_, faster_) > alarm(settings_.confidence)) {
+  if (std::max(slower_, faster_) > alarm_) {
     changed_ = true;
     reference_ = Estimate();
     slower_ = faster_ = 0;

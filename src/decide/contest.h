@@ -48,8 +48,6 @@ class Contest {
   /// @return true if the leader's duration has changed and the contest was reopened
   bool measured(double duration);
 
-  /// Executions of a candidate that count: neither in the survey nor the first after a change.
-  int executions(int candidate) const { return at(candidate).executions; }
   /// Typical duration: the geometric mean, disturbed executions clipped. 0 without an execution.
   double typical(int candidate) const;
   /// What the leader gains over a candidate: a fraction of the candidate's duration, with its interval. Infinite bounds
@@ -59,17 +57,16 @@ class Contest {
     Interval interval;
   };
   Gain gain_over(int candidate) const;
-  int candidates() const { return static_cast<int>(candidates_.size()); }
 
  private:
   enum class Step : unsigned char { warm_up, survey, lead, trial, back };
   struct Candidate {
     bool eliminated = false;
-    int executions = 0;
-    double guess = 0;   ///< log duration over the leader's: the last that is known
-    Estimate duration;  ///< log
-    Estimate ratio;     ///< log duration over the leader's, paired
-    Interval last;      ///< of the ratio, when it was eliminated
+    bool surveyed = true;  ///< no execution but that of the survey is known
+    double guess = 0;      ///< log duration over the leader's: the last that is known
+    Estimate duration;     ///< log
+    Estimate ratio;        ///< log duration over the leader's, paired
+    Interval last;         ///< of the ratio, when it was eliminated
   };
   const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
   Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }
@@ -95,12 +92,13 @@ class Contest {
   double trial_ = 0;             ///< log: the rival's since
   double trial_time_ = 0;        ///< of all executions of this trial
   // The watch.
-  Estimate reference_;  ///< log duration of the leader since it leads or was last reopened
-  double slower_ = 0, faster_ = 0;
-  long since_ = 0;        ///< executions since the contest was last opened
-  long pause_;            ///< executions before it may be opened again
-  bool gained_ = false;   ///< the lead has changed since the contest was last opened
-  bool changed_ = false;  ///< the leader's duration has changed, perhaps during a pause
+  Estimate reference_;              ///< log duration of the leader since it leads or was last reopened
+  double slower_ = 0, faster_ = 0;  ///< the cumulative sums, in standard deviations
+  double alarm_;                    ///< the sum at which the duration has changed
+  long since_ = 0;                  ///< executions since the contest was last opened
+  long pause_;                      ///< executions before it may be opened again
+  bool gained_ = false;             ///< the lead has changed since the contest was last opened
+  bool changed_ = false;            ///< the leader's duration has changed, perhaps during a pause
 };
 
 }  // namespace steelyard::decide

@@ -69,18 +69,22 @@ TEST_P(OfNoise, FewWrongLeadersAmongEqualOnes) {
   EXPECT_LE(changed, kRuns * 0.05);
 }
 
+/// After which of so many executions the second of two candidates leads, and stays so.
+int executions_until_the_second_leads(Contest& contest, Stream& stream, double first, double second, int executions) {
+  int last = 0;
+  for (int i = 1; i <= executions; ++i) {
+    contest.measured(stream.next() * (contest.next() == 0 ? first : second));
+    if (contest.leader() == 0) last = i;
+  }
+  return last;
+}
+
 TEST_P(OfNoise, FindsTenPerCent) {
   std::vector<int> delays;
   for (int run = 0; run < 1000; ++run) {
     Stream stream(GetParam(), run);
     Contest contest(2);
-    int last = 0;
-    for (int i = 1; i <= 400; ++i) {
-      const int candidate = contest.next();
-      contest.measured(stream.next() * (candidate == 1 ? 0.9 : 1));
-      if (contest.leader() == 0) last = i;
-    }
-    delays.push_back(last);
+    delays.push_back(executions_until_the_second_leads(contest, stream, 1, 0.9, 400));
   }
   std::ranges::sort(delays);
   std::printf("  the better leads after %d executions (median), %d (95 %%)\n", delays[500], delays[950]);
@@ -115,13 +119,7 @@ TEST_P(OfNoise, FindsAChange) {
     Stream stream(GetParam(), run);
     Contest contest(2);
     execute(contest, stream, {1, 1.2}, 300);
-    int last = 0;
-    for (int i = 1; i <= 4000; ++i) {
-      const int candidate = contest.next();
-      contest.measured(stream.next() * (candidate == 0 ? 1.3 : 1.1));
-      if (contest.leader() == 0) last = i;
-    }
-    delays.push_back(last);
+    delays.push_back(executions_until_the_second_leads(contest, stream, 1.3, 1.1, 4000));
   }
   std::ranges::sort(delays);
   std::printf("  found after %d executions (median), %d (90 %%)\n", delays[100], delays[180]);
