@@ -74,9 +74,9 @@ void Policy::look(const Observation& observation) {
 void Policy::begin_contest(const Observation& observation) {
   const double even = least_.even_ns;
   const bool rough = observation.ns < kShort;
-  const bool promising[kCandidates] = {
-      rough || even == 0 || even<kClose * least_.ns, least_.stolen> kMoved || even > (1 + 2 * kMoved) * least_.level_ns,
-      true, least_.idle > kIdle};
+  const bool even_is_close = rough || even == 0 || kClose * least_.ns > even;
+  const bool many_move = least_.stolen > kMoved || even > (1 + 2 * kMoved) * least_.level_ns;
+  const bool promising[kCandidates] = {even_is_close, many_move, true, least_.idle > kIdle};
   in_contest_.clear();
   int first = 0;
   for (std::size_t i = 0; i < kCandidates; ++i) {
@@ -121,8 +121,7 @@ bool Policy::has_grown(const Observation& observation) {
 
 std::string_view Policy::reason() const {
   if (step_ == Step::is_short) return "too short for anything to pay";
-  if (step_ == Step::contest) return in_contest_.size() == 1 ? "nothing else comes near" : "fastest of those tried";
-  return known_ ? "best before, until it is compared" : "ranges and stealing, until there is something to compare";
+  return in_contest_.size() == 1 ? "nothing else comes near" : "fastest of those tried";
 }
 
 std::optional<Policy::Gain> Policy::gain() const {

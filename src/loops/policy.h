@@ -50,7 +50,7 @@ class Policy {
   std::optional<Strategy> best() const { return known_; }
   /// The best strategy of an earlier run, if it comes too late to start with.
   void remember(Strategy known) { known_ = known; }
-  /// Why next() is what it is, for the record.
+  /// Why next() is what it is, once settled(): for the record.
   std::string_view reason() const;
   int resets() const { return resets_; }
   /// What the trials have measured of the choice, beside even parts, or else beside ranges and stealing.

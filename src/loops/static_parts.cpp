@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "loops/policy.h"
 #include "loops/profile.h"
 
 namespace steelyard::loops {
@@ -69,7 +70,7 @@ void StaticParts::look() {
   const double slowest = median(slowest_), total = profile.total();
   const double dearest = *std::ranges::max_element(profile.cost);
   const double saved = (dearest - total / static_cast<double>(profile.cost.size())) / slowest;
-  if (slowest <= kShort || saved <= decide::Settings().exploration) return;
+  if (slowest <= Policy::kShort || saved <= decide::Settings().exploration) return;
   take(equal_parts(profile, static_cast<int>(profile.cost.size())));
   forecast_.emplace(saved, before);
 }

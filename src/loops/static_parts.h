@@ -28,9 +28,8 @@ class StaticParts {
   double gain() const { return even() ? 0 : 1 - left_; }
 
  private:
-  static constexpr int kLook = 8;  ///< executions that are looked at together, and of a trial the most: 2 * kLook
-  static constexpr double kShort = 20'000;  ///< ns: as Policy::kShort
-  static constexpr int kFirstRest = 8;      ///< looks after new parts that were not faster; doubled each time
+  static constexpr int kLook = 8;       ///< executions that are looked at together, and of a trial the most: 2 * kLook
+  static constexpr int kFirstRest = 8;  ///< looks after new parts that were not faster; doubled each time
 
   void judge();
   void look();
