@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plain static loops, again and again, whose cost grows with the iteration. OpenMP promises that loops of one region
  * with as many iterations give each thread the same ones: the second loop of each pair, after `nowait`, counts on it.
- * Prints "all once". */
+ * Prints "all once". Usage: static_loops [REPEATS] */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST 3000
@@ -47,8 +48,9 @@ static void check(const char* what, long count) {
     check(#T " from " #from " by " #step, count);                                                        \
   }
 
-int main(void) {
-  for (int repeat = 0; repeat < 60; ++repeat) {
+int main(int argc, char** argv) {
+  const int repeats = argc > 1 ? atoi(argv[1]) : 60;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
     PAIR(int, 0, i < 2000, 1, i, 2000)
     PAIR(int, 1000, i > 0, -1, 1000 - i, 1000)
     PAIR(int, INT_MIN, i < INT_MIN + 900, 3, (long)(((wide)i - INT_MIN) / 3), 300)
