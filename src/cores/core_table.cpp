@@ -7,16 +7,15 @@ using node::Segment;
 
 std::size_t CoreTable::footprint(int cores, int processes) {
   return Segment::footprint<Header>(1) + Segment::footprint<Core>(cores) +
-         2 * Segment::footprint<std::atomic<std::int32_t>>(processes) +
-         Segment::footprint<std::atomic<std::int64_t>>(processes);
+         2 * Segment::footprint<Atomic<std::int32_t>>(processes) + Segment::footprint<Atomic<std::int64_t>>(processes);
 }
 
 CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
-    : header_(segment.carve<Header>(1)),
-      core_(segment.carve<Core>(cores)),
-      asked_(segment.carve<std::atomic<std::int32_t>>(processes)),
-      waits_for_(segment.carve<std::atomic<std::int32_t>>(processes)),
-      waits_until_(segment.carve<std::atomic<std::int64_t>>(processes)),
+    : header_(shared<Header>(segment, 1)),
+      core_(shared<Core>(segment, cores)),
+      asked_(shared<Atomic<std::int32_t>>(segment, processes)),
+      waits_for_(shared<Atomic<std::int32_t>>(segment, processes)),
+      waits_until_(shared<Atomic<std::int64_t>>(segment, processes)),
       cores_(cores),
       processes_(processes),
       me_(me) {}

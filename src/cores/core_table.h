@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "cores/atomic.h"
 #include "node/segment.h"
 
 namespace steelyard::cores {
@@ -21,15 +21,27 @@ struct Terms {
   std::int64_t until = 0;       ///< ns: and only from those who wait until then, or for the borrower itself
 };
 
-/// Whose core is whose, in the node's shared memory. Every core has a home (the process that the plan gave it to) and a
-/// user (the process that runs on it now). Ownership passes by compare-and-swap, so that no two processes ever count on
-/// the same core, without a lock and without waiting for anybody: a core changes hands when its user has let go of it.
+/// The owner and the user of each core, in the node's shared memory. The owner is the process that the plan gave the
+/// core to; the user is the process that runs on it now. Each change is one compare-and-swap: there is no lock, and no
+/// process waits for another.
 ///
-///            take_home               lend             borrow, hand_to
-///   free  ------------->  home uses  ----->  lent  ------------------>  a guest uses
-///    ^                        |  ^            | ^                            |
-///    |  give up (plan)        |  '------------' '----------------------------'
-///    '------------------------'    take_home        give back (region end, after the home has asked)
+///           take_home               lend             borrow, hand_to
+///   free  ------------->  owner's  ----->  lent  ------------------>  borrower's
+///    ^                      |  ^            | ^                            |
+///    |  give_up (plan)      |  '------------' '----------------------------'
+///    '----------------------'    take_home      lend, give_up (region end, after the owner has asked)
+///
+/// Invariants, which core_table_test.cpp asserts in all interleavings of small programs:
+///   1. A core has at most one user. It gets another one only after its user has ended its use, by lend(), give_up() or
+///      hand_to().
+///   2. A core that was given up is not borrowed: only its owner takes it, or its former owner.
+///   3. A core that its owner has asked for in vain (take_home() returned false) and that another process still uses is
+///      marked as wanted, until the owner has it. Its user gives it up at the end of its use, instead of lending it.
+///   4. While no operation is under way, lent_idle() is the number of cores that are lent.
+///   5. No operation waits for another process, and each core can be taken by its owner once all others have ended
+///      their use.
+/// Not an invariant: the user at the time of take_home() is asked to return the core (asked_back()). If the core passes
+/// to the next borrower in that moment, that borrower is not asked, and keeps the core to the end of its use.
 class CoreTable {
  public:
   static std::size_t footprint(int cores, int processes);
@@ -97,21 +109,21 @@ class CoreTable {
   static constexpr std::int32_t kFree = -1;
   static constexpr std::int32_t kLent = -2;
   struct Header {
-    std::atomic<std::uint32_t> generation;
-    std::atomic<std::int32_t> lent_idle;
+    Atomic<std::uint32_t> generation;
+    Atomic<std::int32_t> lent_idle;
   };
   struct Core {
-    std::atomic<std::int32_t> home;
-    std::atomic<std::int32_t> user;  // process, kFree or kLent
-    std::atomic<std::int32_t> wanted;
-    std::atomic<std::int64_t> lent_since;  // ns
+    Atomic<std::int32_t> home;
+    Atomic<std::int32_t> user;  // process, kFree or kLent
+    Atomic<std::int32_t> wanted;
+    Atomic<std::int64_t> lent_since;  // ns
   };
 
   Header* header_;
   Core* core_;
-  std::atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
-  std::atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
-  std::atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
+  Atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
+  Atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
+  Atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
   int cores_;
   int processes_;
   int me_;
