@@ -30,29 +30,35 @@ double alarm(double confidence) {
 
 }  // namespace
 
-Contest::Contest(int candidates, Settings settings, int first)
+template <class Candidates>
+BasicContest<Candidates>::BasicContest(int candidates, Settings settings, int first)
     : settings_(settings), alarm_(alarm(settings.confidence)), pause_(kPause) {
   restart(candidates, first);
 }
 
-void Contest::restart(int candidates, int first) {
-  candidates_.assign(static_cast<std::size_t>(candidates), Candidate{});
+template <class Candidates>
+void BasicContest<Candidates>::restart(int candidates, int first) {
+  if constexpr (requires { candidates_.resize(1); }) candidates_.resize(static_cast<std::size_t>(candidates));
+  std::ranges::fill(candidates_, Candidate{});
   lead(first);
   if (candidates > 1) step_ = Step::warm_up;
 }
 
-double Contest::typical(int candidate) const {
+template <class Candidates>
+double BasicContest<Candidates>::typical(int candidate) const {
   return at(candidate).duration.count() > 0 ? std::exp(at(candidate).duration.mean()) : 0;
 }
 
-Contest::Gain Contest::gain_over(int candidate) const {
+template <class Candidates>
+typename BasicContest<Candidates>::Gain BasicContest<Candidates>::gain_over(int candidate) const {
   if (candidate == leader_) return {0, {0, 0}};
   const Candidate& it = at(candidate);
   const Interval ratio = it.eliminated ? it.last : it.ratio.interval(settings_.confidence);
   return {1 - std::exp(-it.guess), {1 - std::exp(-ratio.low), 1 - std::exp(-ratio.high)}};
 }
 
-bool Contest::measured(double duration) {
+template <class Candidates>
+bool BasicContest<Candidates>::measured(double duration) {
   if (!(duration > 0) || !std::isfinite(duration)) return false;
   const double log_duration = std::log(duration);
   total_ += duration;
@@ -87,13 +93,15 @@ bool Contest::measured(double duration) {
 }
 
 // A duration of the survey was the first after a change: it counts until there is another.
-void Contest::count(int candidate, double log_duration) {
+template <class Candidates>
+void BasicContest<Candidates>::count(int candidate, double log_duration) {
   Candidate& it = at(candidate);
   if (std::exchange(it.surveyed, false)) it.duration = Estimate();
   it.duration.add(log_duration);
 }
 
-void Contest::survey(double log_duration) {
+template <class Candidates>
+void BasicContest<Candidates>::survey(double log_duration) {
   at(current_).duration.add(log_duration);
   const auto unseen = std::ranges::find_if(candidates_, [](const Candidate& it) { return it.duration.count() == 0; });
   if (unseen != candidates_.end()) {
@@ -107,7 +115,8 @@ void Contest::survey(double log_duration) {
   lead(static_cast<int>(fastest - candidates_.begin()));
 }
 
-void Contest::lead(int candidate) {
+template <class Candidates>
+void BasicContest<Candidates>::lead(int candidate) {
   leader_ = current_ = candidate;
   at(leader_).guess = 0;
   step_ = Step::lead;
@@ -117,7 +126,8 @@ void Contest::lead(int candidate) {
 }
 
 // Of the rivals that can be afforded, the one that is likely to be fastest. A trial executes it twice.
-int Contest::rival() const {
+template <class Candidates>
+int BasicContest<Candidates>::rival() const {
   const double leading = typical(leader_);
   const double left = settings_.exploration * total_ + kLoan * leading - lost_;
   int best = -1;
@@ -129,14 +139,16 @@ int Contest::rival() const {
   return best;
 }
 
-void Contest::begin_trial(int rival) {
+template <class Candidates>
+void BasicContest<Candidates>::begin_trial(int rival) {
   challenger_ = current_ = rival;
   step_ = Step::trial;
   cold_ = true;
   trial_time_ = 0;
 }
 
-void Contest::end_trial(double after) {
+template <class Candidates>
+void BasicContest<Candidates>::end_trial(double after) {
   Candidate& it = at(challenger_);
   const double leading = (before_ + after) / 2;
   it.ratio.add(trial_ - leading);
@@ -154,12 +166,14 @@ void Contest::end_trial(double after) {
 }
 
 // All intervals hold together at the level of the settings.
-double Contest::each_confidence() const {
+template <class Candidates>
+double BasicContest<Candidates>::each_confidence() const {
   return 1 - (1 - settings_.confidence) / static_cast<double>(candidates_.size() - 1);
 }
 
 // The others' ratios were to the leader until now.
-void Contest::promote(int rival) {
+template <class Candidates>
+void BasicContest<Candidates>::promote(int rival) {
   const Interval won = at(rival).ratio.interval(each_confidence());
   const double guess = at(rival).guess;
   at(leader_).eliminated = true;
@@ -173,7 +187,8 @@ void Contest::promote(int rival) {
   lead(rival);
 }
 
-bool Contest::watch(double log_duration) {
+template <class Candidates>
+bool BasicContest<Candidates>::watch(double log_duration) {
   if (reference_.count() >= kReference) {
     const double deviation = reference_.deviation();
     const double distance = (log_duration - reference_.mean()) / deviation;
@@ -194,7 +209,8 @@ bool Contest::watch(double log_duration) {
   return true;
 }
 
-void Contest::reopen() {
+template <class Candidates>
+void BasicContest<Candidates>::reopen() {
   pause_ = gained_ ? kPause : std::min(2 * pause_, kLongestPause);
   gained_ = changed_ = false;
   since_ = 0;
@@ -202,8 +218,15 @@ void Contest::reopen() {
     it.eliminated = false;
     it.ratio = Estimate();
   }
+  const double leading = typical(leader_);
   at(leader_).duration = Estimate();
   at(leader_).duration.add(before_);
+  // The loan is so many executions of the leader. If these are shorter now, the part that was spent is, too.
+  const double spent = lost_ - settings_.exploration * total_;
+  if (spent > 0) lost_ -= spent * std::max(0.0, 1 - typical(leader_) / leading);
 }
+
+template class BasicContest<std::vector<Candidate>>;
+template class BasicContest<std::array<Candidate, 2>>;
 
 }  // namespace steelyard::decide

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <array>
 #include <vector>
 
 #include "decide/estimate.h"
@@ -24,7 +25,18 @@ namespace steelyard::decide {
 ///    contest. If that gains nothing, the pause before the next reopening doubles.
 ///
 /// The same durations give the same choices in every process. Not thread-safe.
-class Contest {
+///
+/// Contest has any number of candidates. Duel has two, and no memory of its own, so it may lie in shared memory.
+struct Candidate {
+  bool eliminated = false;
+  bool surveyed = true;  ///< no execution but that of the survey is known
+  double guess = 0;      ///< log duration over the leader's: the last that is known
+  Estimate duration;     ///< log
+  Estimate ratio;        ///< log duration over the leader's, paired
+  Interval last;         ///< of the ratio, when it was eliminated
+};
+template <class Candidates>
+class BasicContest {
  public:
   /// Executions of the leader. Without it a contest of tens of executions could not try anything: one per cent of them
   /// is less than one execution.
@@ -32,7 +44,7 @@ class Contest {
 
   /// @param candidates at least 1
   /// @param first begins, e.g. the leader of an earlier run
-  explicit Contest(int candidates, Settings settings = {}, int first = 0);
+  explicit BasicContest(int candidates, Settings settings = {}, int first = 0);
 
   /// Begins anew with other candidates. The budget that was spent and the pause of the watch stay.
   void restart(int candidates, int first);
@@ -47,6 +59,9 @@ class Contest {
   ///   positive and finite is ignored.
   /// @return true if the leader's duration has changed and the contest was reopened
   bool measured(double duration);
+  /// Executions of the leader that were not measured: the budget grows with them.
+  /// @param duration of all of them, in the same unit
+  void unmeasured(double duration) { total_ += duration; }
 
   /// Typical duration: the geometric mean, disturbed executions clipped. 0 without an execution.
   double typical(int candidate) const;
@@ -60,14 +75,6 @@ class Contest {
 
  private:
   enum class Step : unsigned char { warm_up, survey, lead, trial, back };
-  struct Candidate {
-    bool eliminated = false;
-    bool surveyed = true;  ///< no execution but that of the survey is known
-    double guess = 0;      ///< log duration over the leader's: the last that is known
-    Estimate duration;     ///< log
-    Estimate ratio;        ///< log duration over the leader's, paired
-    Interval last;         ///< of the ratio, when it was eliminated
-  };
   const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
   Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }
 
@@ -83,7 +90,7 @@ class Contest {
   double each_confidence() const;
 
   Settings settings_;
-  std::vector<Candidate> candidates_;
+  Candidates candidates_;
   int current_ = 0, leader_ = 0, challenger_ = -1;
   Step step_ = Step::lead;
   bool cold_ = false;            ///< the next execution is the first after a change
@@ -100,5 +107,10 @@ class Contest {
   bool gained_ = false;             ///< the lead has changed since the contest was last opened
   bool changed_ = false;            ///< the leader's duration has changed, perhaps during a pause
 };
+
+using Contest = BasicContest<std::vector<Candidate>>;
+using Duel = BasicContest<std::array<Candidate, 2>>;
+extern template class BasicContest<std::vector<Candidate>>;
+extern template class BasicContest<std::array<Candidate, 2>>;
 
 }  // namespace steelyard::decide
