@@ -8,31 +8,32 @@
 namespace steelyard::session {
 
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
-  const Session* state = g_session;
-  if (state == nullptr || state->boards == nullptr || !communicator->sure) return nullptr;
-  return state->boards->open(communicator->slot, communicator->member_of_rank);
+  const Session* session = g_session;
+  if (session == nullptr || session->boards == nullptr || !communicator->sure) return nullptr;
+  return session->boards->open(communicator->slot, communicator->member_of_rank);
 }
 
 int local_members(const int* members, int count) {
-  const Session* state = g_session;
-  if (state == nullptr) return 1;
+  const Session* session = g_session;
+  if (session == nullptr) return 1;
   int found = 0;
-  for (int p = 0; p < state->count; ++p) {
-    found += static_cast<int>(std::count(members, members + count, state->processes[p].world_rank));
+  for (int p = 0; p < session->count; ++p) {
+    found += static_cast<int>(std::count(members, members + count, session->processes[p].world_rank));
   }
   return found;
 }
 
 collectives::Broadcasting broadcasting() {
   using base::CollectivesTree;
-  const Session* state = g_session;
+  const Session* session = g_session;
   const base::Options& options = base::options();
   collectives::Broadcasting chosen;
-  chosen.compares = state != nullptr && state->compares_broadcasts;
-  if (state == nullptr || state->boards == nullptr || !state->plants_trees || state->bootstrap->node_count() < 2)
+  chosen.compares = session != nullptr && session->compares_broadcasts;
+  if (session == nullptr || session->boards == nullptr || !session->plants_trees ||
+      session->bootstrap->node_count() < 2)
     return chosen;
   chosen.on = true;
-  chosen.node = state->bootstrap->node_index();
+  chosen.node = session->bootstrap->node_index();
   chosen.settings.policy = options.collectives_tree == CollectivesTree::swap       ? collectives::Policy::swap
                            : options.collectives_tree == CollectivesTree::binomial ? collectives::Policy::binomial
                                                                                    : collectives::Policy::sort;

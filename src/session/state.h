@@ -99,7 +99,7 @@ bool in_region();
 ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
-std::vector<observe::KeptRegion> kept_regions(const Session& state);
+std::vector<observe::KeptRegion> kept_regions(const Session& session);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
