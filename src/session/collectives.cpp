@@ -1,16 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What broadcasts need to know of the node and of the options.
 #include <algorithm>
 
+#include "session/capabilities.h"
 #include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {
 
+namespace {
+
+// Bits of the agreement.
+constexpr std::uint32_t kEvery = 2, kCompares = 4, kTrees = 8;
+
+collectives::Policy policy_of(base::CollectivesTree tree) {
+  switch (tree) {
+    case base::CollectivesTree::swap: return collectives::Policy::swap;
+    case base::CollectivesTree::binomial: return collectives::Policy::binomial;
+    default: return collectives::Policy::sort;
+  }
+}
+
+}  // namespace
+
+std::uint32_t CollectivesCapability::wanted(const Session& session) const {
+  using base::Collectives;
+  const base::Options& options = base::options();
+  if (options.observe || options.collectives == Collectives::off || session.bootstrap->size() == 1) return 0;
+  return kOn | (options.collectives != Collectives::called ? kEvery : 0) |
+         (options.collectives == Collectives::automatic ? kCompares : 0) |
+         (options.collectives_tree != base::CollectivesTree::library ? kTrees : 0);
+}
+
+void CollectivesCapability::agreed(std::uint32_t bits, const Session& session) {
+  const base::Options& options = base::options();
+  account_.open(true);
+  chosen_.every = (bits & kEvery) != 0;
+  chosen_.compares = (bits & kCompares) != 0;
+  chosen_.on = (bits & kTrees) != 0 && session.bootstrap->node_count() > 1;
+  chosen_.node = session.bootstrap->node_index();
+  chosen_.settings.policy = policy_of(options.collectives_tree);
+  chosen_.settings.every = static_cast<int>(options.collectives_tree_every);
+  chosen_.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
+  chosen_.may_leave_to_library = options.collectives_tree == base::CollectivesTree::automatic;
+}
+
+node::Footprint CollectivesCapability::footprint(Session& session) {
+  node::Footprint part = node::footprint_of(boards_, session.count, session.me);
+  part.spare = collectives::Boards::spare();
+  return part;
+}
+
+std::string CollectivesCapability::header(const Session&) const {
+  return "collectives " + text_of_option("collectives");
+}
+
+void CollectivesCapability::contribute(const Session&, observe::Contribution& part) const {
+  part.rank.broadcasts = account_.of(collectives::Operation::broadcast);
+  part.rank.scatters = account_.of(collectives::Operation::scatter);
+  part.trees = account_.trees();
+  if (base::options().collectives == base::Collectives::called && !account_.any_called()) {
+    part.remarks.emplace_back(
+        "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
+  }
+}
+
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
-  const Session* session = g_session;
-  if (session == nullptr || session->boards == nullptr || !communicator->sure) return nullptr;
-  return session->boards->open(communicator->slot, communicator->member_of_rank);
+  if (g_session == nullptr || g_session->collectives == nullptr || !communicator->sure) return nullptr;
+  return g_session->collectives->boards().open(communicator->slot, communicator->member_of_rank);
 }
 
 int local_members(const int* members, int count) {
@@ -24,34 +80,14 @@ int local_members(const int* members, int count) {
 }
 
 collectives::Broadcasting broadcasting() {
-  using base::CollectivesTree;
-  const Session* session = g_session;
-  const base::Options& options = base::options();
-  collectives::Broadcasting chosen;
-  chosen.compares = session != nullptr && session->compares_broadcasts;
-  if (session == nullptr || session->boards == nullptr || !session->plants_trees ||
-      session->bootstrap->node_count() < 2)
-    return chosen;
-  chosen.on = true;
-  chosen.node = session->bootstrap->node_index();
-  chosen.settings.policy = options.collectives_tree == CollectivesTree::swap       ? collectives::Policy::swap
-                           : options.collectives_tree == CollectivesTree::binomial ? collectives::Policy::binomial
-                                                                                   : collectives::Policy::sort;
-  chosen.settings.every = static_cast<int>(options.collectives_tree_every);
-  chosen.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
-  chosen.may_leave_to_library = options.collectives_tree == CollectivesTree::automatic;
-  return chosen;
-}
-
-bool takes_every_broadcast() { return g_session != nullptr && g_session->takes_every_broadcast; }
-
-void broadcast_called() {
-  if (g_session != nullptr) g_session->called_broadcasts = true;
+  const bool on = g_session != nullptr && g_session->collectives != nullptr;
+  return on ? g_session->collectives->chosen() : collectives::Broadcasting();
 }
 
 collectives::Account& collectives_account() {
   static collectives::Account of_nothing;
-  return g_session != nullptr ? g_session->collectives : of_nothing;
+  const bool on = g_session != nullptr && g_session->collectives != nullptr;
+  return on ? g_session->collectives->account() : of_nothing;
 }
 
 }  // namespace steelyard::session

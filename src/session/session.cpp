@@ -19,14 +19,12 @@
 #include "base/log.h"
 #include "base/whole_file.h"
 #include "loops/places.h"
-#include "loops/setup.h"
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/summary.h"
+#include "session/capabilities.h"
 #include "session/openmp.h"
 #include "session/state.h"
-#include "session/static_loops.h"
-#include "session/worksharing.h"
 
 namespace steelyard::session {
 
@@ -36,15 +34,6 @@ constinit thread_local bool t_primary = false;
 namespace {
 
 using base::now_ns;
-
-node::Level level_of(base::CoresDomain domain) {
-  switch (domain) {
-    case base::CoresDomain::node: return node::Level::node;
-    case base::CoresDomain::numa: return node::Level::numa;
-    case base::CoresDomain::l3: return node::Level::l3;
-    default: return node::Level::package;  // as the paper
-  }
-}
 
 std::string host_name() {
   char name[256] = {};
@@ -61,45 +50,50 @@ CpuUse cpu_use() {
   return {seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_nivcsw};
 }
 
-// One segment for everything that the processes of a node share.
-base::Status share_memory(Session& session) {
+// One exchange for all that the ranks have to agree on: bits of the node, and those of each capability.
+base::Status agree(Session& session) {
+  constexpr std::uint32_t kSameCores = 1, kRoom = 2;
   const int pus = static_cast<int>(session.topology.pus.size());
-  // The leader's sizes rule: where the processes see different ones, none goes on.
-  int sizes[2] = {session.count, pus};
-  session.bootstrap->broadcast_in_node(sizes, sizeof(sizes));
-  const base::Collectives asked = base::options().observe ? base::Collectives::off : base::options().collectives;
-  const bool broadcasts =
-      session.bootstrap->all_agree(asked != base::Collectives::off && session.bootstrap->size() > 1);
-  const bool compares = asked == base::Collectives::automatic;
-  session.takes_every_broadcast = session.bootstrap->all_agree(compares || asked == base::Collectives::on);
-  session.compares_broadcasts = session.bootstrap->all_agree(compares);
-  session.plants_trees =
-      session.bootstrap->all_agree(base::options().collectives_tree != base::CollectivesTree::library);
-  const bool moves = base::options().cores && !base::options().observe;
-  session.moves_cores = session.bootstrap->all_agree(moves);
-  const std::size_t bytes = observe::LiveBoard::footprint(session.count) +
-                            node::Segment::footprint<node::Process>(session.count) +
-                            node::Arrivals::footprint(session.count) + observe::TickBoard::footprint(session.count) +
-                            (session.moves_cores ? cores::Cores::footprint(sizes[1], session.count) : 0) +
-                            (broadcasts ? collectives::Boards::footprint(session.count) : 0);
-  const std::size_t spare = broadcasts ? collectives::Boards::spare() : 0;
-  if (base::Status status = node::Segment::create(*session.bootstrap, bytes, spare, session.segment); !status)
-    return status;
-  // The order of the first two is known to `steelyard top`.
-  session.progress.live = std::make_unique<observe::LiveBoard>(*session.segment, session.count, session.me);
-  session.processes = session.segment->carve<node::Process>(session.count);
-  session.arrivals = std::make_unique<node::Arrivals>(*session.segment, session.count, session.me);
-  session.steps.ticks = std::make_unique<observe::TickBoard>(*session.segment, session.count, session.me);
-  if (broadcasts) session.boards = std::make_unique<collectives::Boards>(*session.segment, session.count, session.me);
-  session.collectives.open(broadcasts);
+  int leaders = pus;
+  session.bootstrap->broadcast_in_node(&leaders, sizeof(leaders));
   node::SharedCpuSet mask;
   const base::Status room = mask.assign(node::mask_at_start());
-  if (!session.bootstrap->all_agree(sizes[1] == pus && room)) {
-    if (!session.bootstrap->all_agree(static_cast<bool>(room)))
-      return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
+  std::uint32_t mine = (leaders == pus ? kSameCores : 0) | (room ? kRoom : 0);
+  unsigned shift = 0;
+  for (const auto& capability : session.capabilities)
+    mine |= capability->wanted(session) << (shift += Capability::kBits);
+  const std::uint32_t common = session.bootstrap->common_bits(mine);
+  if ((common & kRoom) == 0)
+    return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
+  if ((common & kSameCores) == 0)
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
+  std::vector<std::unique_ptr<Capability>> on;
+  std::uint32_t bits = common;
+  for (auto& capability : session.capabilities) {
+    bits >>= Capability::kBits;
+    if ((bits & Capability::kOn) == 0) continue;
+    capability->agreed(bits, session);
+    on.push_back(std::move(capability));
   }
+  session.capabilities = std::move(on);
   return {};
+}
+
+// One segment for everything that the processes of a node share.
+base::Status share_memory(Session& session) {
+  if (base::Status status = agree(session); !status) return status;
+  const auto count = static_cast<std::size_t>(session.count);
+  // The order of the first two is known to `steelyard top`.
+  std::vector<node::Footprint> parts = {
+      node::footprint_of(session.progress.live, session.count, session.me),
+      {.bytes = node::Segment::footprint<node::Process>(count),
+       .attach = [&](node::Segment& segment) { session.processes = segment.carve<node::Process>(count); }},
+      node::footprint_of(session.arrivals, session.count, session.me),
+      node::footprint_of(session.steps.ticks, session.count, session.me)};
+  for (const auto& capability : session.capabilities) {
+    if (node::Footprint part = capability->footprint(session); part.attach) parts.push_back(std::move(part));
+  }
+  return node::Segment::create(*session.bootstrap, parts, session.segment);
 }
 
 void introduce(Session& session) {
@@ -114,23 +108,18 @@ void introduce(Session& session) {
 }
 
 // Without shared memory a process knows of no other.
-void weigh_alone(Session& session) {
-  session.boards.reset();
-  session.collectives.open(false);
-  session.takes_every_broadcast = session.compares_broadcasts = false;
-  session.arrivals.reset();
-  session.steps.ticks.reset();
-  session.progress.live.reset();
-  session.segment.reset();
-  session.processes = &session.alone;
+void stand_alone(Session& session) {
+  std::erase_if(session.capabilities,
+                [&](const auto& capability) { return capability->footprint(session).attach != nullptr; });
+  session.collectives = nullptr;
   session.me = 0;
   session.count = 1;
   session.node_cores = std::max(1, node::mask_at_start().count());
   introduce(session);
 }
 
-void create_cores(Session& session) {
-  const base::Options& options = base::options();
+// Which core is whose at the start. Collective over the node.
+void settle_cores(Session& session) {
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < session.count; ++p) {
     const node::Process& process = session.processes[p];
@@ -138,80 +127,56 @@ void create_cores(Session& session) {
   }
   cores::Homes homes = cores::share_out(session.topology, arrivals);
   session.node_cores = homes.cores;
-  cores::Options chosen;
-  chosen.lend = options.lending && options.wait == base::Wait::sleep;
-  chosen.level = level_of(options.cores_domain);
-  chosen.policy.every = static_cast<int>(options.balance_every);
-  chosen.policy.at = static_cast<int>(options.balance_at);
-  if (!session.moves_cores) return;
-  session.cores = std::make_unique<cores::Cores>(*session.segment, session.processes, session.count, session.me,
-                                                 session.topology, std::move(homes), chosen);
-  if (session.leader) session.cores->settle_homes();
+  if (session.cores == nullptr) return;
+  session.cores->settle_homes(std::move(homes), session.leader);
   session.bootstrap->barrier_in_node();
   session.cores->begin();
   session.lends = session.cores->lends();
 }
 
-std::string nothing_moves(const Session& session) {
-  if (session.cores != nullptr) return session.cores->problem();
-  return base::options().observe ? "only observing (--observe)"
-         : session.start.language == "none"
-             ? "the program uses no MPI, so there is no other rank to exchange cores with"
-             : "switched off (--cores=off)";
-}
-
 // For `steelyard top`.
-void open_live_board(Session& session) {
+void show_process(Session& session) {
   observe::LiveProcess& self = session.progress.live->mine();
   self.rank.store(session.bootstrap->rank());
   self.pid.store(getpid());
   self.threads.store(session.processes[session.me].threads_at_start);
   self.cores.store(session.cores != nullptr ? session.cores->owned() : limits().program);
-  session.bootstrap->barrier_in_node();
-  if (!session.leader) return;
+}
+
+// After all processes of the node have shown themselves.
+void show_job(Session& session) {
   observe::LiveJob::Facts job = {};
   job.node = session.bootstrap->node_index();
   job.nodes = session.bootstrap->node_count();
   job.ranks = session.bootstrap->size();
   job.cores = session.node_cores;
-  job.start = now_ns();
+  job.start = session.start.time;
   observe::copy_text(job.version, STEELYARD_VERSION);
   observe::copy_text(job.host, host_name());
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
-  observe::copy_text(job.nothing_moves, nothing_moves(session));
+  observe::copy_text(job.nothing_moves, why_no_core_moves(session));
   session.progress.live->open(job);
 }
 
-/// Why lending is off where nobody has asked for that.
-std::string no_lending(const Session& session) {
-  const base::Options& options = base::options();
-  if (!options.lending) return "";
-  if (options.wait != base::Wait::sleep) return " (--wait=poll)";
-  if (!session.segment_problem.empty()) return " (no shared memory)";
-  if (session.count == 1) return " (one rank on the node)";
-  return fmt::format(" ({})", session.cores->problem());
-}
-
-void print_banner(const Session& session) {
+void print_header(const Session& session) {
   const base::Options& options = base::options();
   const int nodes = session.bootstrap->node_count();
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
-  const std::string cores = options.observe        ? "only observing"
-                            : !session.moves_cores ? "cores and lending off"
-                            : session.lends        ? "cores on, lending on"
-                                                   : "cores on, lending off" + no_lending(session);
-  const auto told = [&](const char* option) { return base::text_of(options, *base::find_option(option)); };
-  std::string more = takes_loops() ? ", loops " + told("loops") : "";
-  if (options.loops_rebalance_static) more += ", static loops rebalanced";
-  const char* const whose = takes_loops() ? "" : " (only loops that call steelyard)";
-  if (!options.loops_learn.empty()) more += ", learns in " + options.loops_learn + whose;
-  if (!options.loops_replay.empty()) more += ", replays " + options.loops_replay + whose;
-  if (session.boards != nullptr) more += ", collectives " + told("collectives");
-  base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}{}", STEELYARD_VERSION,
+  std::vector<std::string> words;
+  if (options.observe) {
+    words.emplace_back("only observing");
+  } else if (session.cores == nullptr) {
+    const bool no_memory = options.cores && !session.segment_problem.empty();
+    words.emplace_back(no_memory ? "cores and lending off (no shared memory)" : "cores and lending off");
+  }
+  for (const auto& capability : session.capabilities) {
+    if (std::string more = capability->header(session); !more.empty()) words.push_back(std::move(more));
+  }
+  base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
                           session.bootstrap->library(), openmp_version().empty() ? "no OpenMP" : openmp_version(),
                           nodes, nodes == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", limits().program,
                           limits().program == 1 ? "" : "s", session.topology.summary,
-                          session.topology.emulated ? " (emulated)" : "", cores, more));
+                          session.topology.emulated ? " (emulated)" : "", fmt::join(words, ", ")));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
@@ -254,43 +219,27 @@ std::vector<std::string> seen_at_work(const Session& session) {
   return seen;
 }
 
-std::vector<std::string> remarks(const Session& session, bool tells_regions) {
+std::vector<std::string> remarks(const Session& session) {
   std::vector<std::string> list;
-  const ThreadLimits& limit = limits();
   if (session.sleeps && windows_seen()) {
     list.emplace_back(
         "the program uses one-sided communication: while one of its MPI windows exists, waiting ranks poll and lend no "
         "cores");
   }
   if (!session.segment_problem.empty()) list.push_back(session.segment_problem);
-  if (base::options().loops_rebalance_static && !static_loops_seen()) {
-    list.emplace_back(
-        "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP "
-        "runtime, and "
-        "regions that query thread IDs keep their division");
-  }
-  if (base::options().virtual_threads > 1 && !base::options().observe &&
-      session.activity.totals().virtual_regions == 0) {
-    list.emplace_back(
-        "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait "
-        "for each "
-        "other, and regions that run at least twice");
-  }
-  if (session.cores != nullptr && session.cores->paused_borrowing()) {
-    list.emplace_back(
-        "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed parallel "
-        "regions; request exclusive nodes");
-  }
-  if (std::string left_out = loops::left_out_of_replay(); !left_out.empty()) list.push_back(std::move(left_out));
-  if (base::options().collectives == base::Collectives::called && !base::options().observe &&
-      !session.called_broadcasts) {
-    list.emplace_back(
-        "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
-  }
-  // Regions that query thread IDs are told of by merge(), for all ranks at once.
-  if (session.cores != nullptr && !limit.fixed_reason().empty() && !tells_regions)
-    list.push_back(limit.fixed_reason() + ": its thread count was not changed");
   return list;
+}
+
+observe::NodeRecord node_record(const Session& session) {
+  observe::NodeRecord node;
+  node.index = session.bootstrap->node_index();
+  node.host = host_name();
+  node.ranks = session.bootstrap->node_size();
+  node.topology = session.topology.summary;
+  node.emulated = session.topology.emulated;
+  node.cores = session.node_cores;
+  if (session.cores == nullptr) node.nothing_moved = why_no_core_moves(session);
+  return node;
 }
 
 observe::Contribution contribution(Session& session, std::int64_t now) {
@@ -310,29 +259,10 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.cpu = cpu.seconds - session.start.cpu.seconds;
   rank.preempted = cpu.preempted - session.start.cpu.preempted;
   rank.timeline = observe::pack(session.progress.timeline->samples());
-  part.loops = loop_records();
-  rank.broadcasts = session.collectives.of(collectives::Operation::broadcast);
-  rank.scatters = session.collectives.of(collectives::Operation::scatter);
   part.intercepted = seen_at_work(session);
-  part.kept_regions = kept_regions(session);
-  part.remarks = remarks(session, !part.kept_regions.empty());
-  part.tasks = session.tasks;
-  part.trees = session.collectives.trees();
-  for (observe::TasksRecord& tasks : part.tasks) tasks.rank = rank.rank;
-  if (!session.leader) return part;
-  observe::NodeRecord node;
-  node.index = rank.node;
-  node.host = host_name();
-  node.ranks = session.bootstrap->node_size();
-  node.topology = session.topology.summary;
-  node.emulated = session.topology.emulated;
-  node.cores = session.node_cores;
-  if (session.cores != nullptr) {
-    session.cores->report(node, part.decisions);
-  } else {
-    node.nothing_moved = !session.segment_problem.empty() ? session.segment_problem : nothing_moves(session);
-  }
-  part.node.push_back(std::move(node));
+  part.remarks = remarks(session);
+  if (session.leader) part.node.push_back(node_record(session));
+  for (const auto& capability : session.capabilities) capability->contribute(session, part);
   return part;
 }
 
@@ -376,6 +306,8 @@ void conclude(Session& session, std::vector<std::string> gathered) {
 
 }  // namespace
 
+std::string text_of_option(std::string_view name) { return base::text_of(base::options(), *base::find_option(name)); }
+
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   auto session = std::make_unique<Session>();
   session->bootstrap = std::move(bootstrap);
@@ -390,26 +322,30 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   session->topology = node::discover();
   loops::know_machine(session->topology);
   session->progress.timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
+  session->add<CoresCapability>();
+  session->add<LoopsCapability>();
+  session->collectives = &session->add<CollectivesCapability>();
   if (base::Status status = share_memory(*session); status) {
     introduce(*session);
     session->bootstrap->barrier_in_node();
-    create_cores(*session);
-    open_live_board(*session);
+    settle_cores(*session);
+    show_process(*session);
     // The ranks of an emulated node share their cores with those of the others.
     const bool shared = session->count > 1 || options.ranks_per_node > 0;
     session->sleeps = options.wait == base::Wait::sleep && !options.observe && shared;
   } else {
     session->segment_problem = status.sentence();
     if (session->bootstrap->rank() == 0) base::warn(session->segment_problem);
-    weigh_alone(*session);
+    stand_alone(*session);
   }
   t_primary = true;
-  if (session->bootstrap->rank() == 0) print_banner(*session);
+  if (session->bootstrap->rank() == 0) print_header(*session);
   watch_for_termination();
   pthread_atfork(nullptr, nullptr, in_child);
   session->bootstrap->barrier_in_node();
   session->start.cpu = cpu_use();
   session->start.time = now_ns();
+  if (session->leader && session->segment != nullptr) show_job(*session);
   session->activity.start(session->start.time, session->cores != nullptr ? session->cores->owned() : limits().program);
   session->processes[session->me].in_mpi.store(0);
   g_session = session.release();
@@ -435,12 +371,6 @@ void finish() {
 void aborting(int code) {
   if (g_session == nullptr || g_aborting.exchange(true)) return;
   base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));
-}
-
-void tasks_ended(const observe::TasksRecord& pool) {
-  if (g_session == nullptr) return;
-  if (g_session->tasks.empty()) g_session->tasks.emplace_back();
-  g_session->tasks.front() += pool;
 }
 
 std::string inactive_reason() {

@@ -106,10 +106,6 @@ int local_members(const int* members, int count);
 collectives::Broadcasting broadcasting();
 /// What became of them. Valid until finish().
 collectives::Account& collectives_account();
-/// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
-bool takes_every_broadcast();
-/// A broadcast is called by Steelyard's name.
-void broadcast_called();
 
 /// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
 /// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/options.h"
-#include "collectives/account.h"
-#include "collectives/board.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
@@ -16,6 +16,7 @@
 #include "node/segment.h"
 #include "observe/activity.h"
 #include "observe/record.h"
+#include "session/capability.h"
 #include "session/openmp.h"
 #include "session/regions.h"
 #include "session/steps.h"
@@ -51,6 +52,9 @@ struct Start {
   CpuUse cpu;             ///< until then
 };
 
+class CollectivesCapability;
+class TasksCapability;
+
 struct Session {
   // The node.
   std::unique_ptr<node::Bootstrap> bootstrap;
@@ -66,17 +70,17 @@ struct Session {
   int node_cores = 1;  // in the masks of its processes
 
   // The capabilities.
-  bool moves_cores = false;                     // agreed by all ranks, as all of a node must attach the same
-  std::unique_ptr<cores::Cores> cores;          // null where no core moves
-  bool lends = false;                           // waits leave the core and cores are lent
-  bool sleeps = false;                          // waits leave the core
-  std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
-  bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;         // with the MPI library's own
-  bool plants_trees = false;                // for broadcasts between nodes
-  bool called_broadcasts = false;           // some by Steelyard's name
-  collectives::Account collectives;         // what became of broadcasts and scatters
-  std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
+  std::vector<std::unique_ptr<Capability>> capabilities;  ///< those that are on
+  template <class Kind>
+  Kind& add() {
+    return static_cast<Kind&>(*capabilities.emplace_back(std::make_unique<Kind>()));
+  }
+  // Of those, what regions, waits and calls ask for; null if it is off.
+  cores::Cores* cores = nullptr;
+  CollectivesCapability* collectives = nullptr;
+  TasksCapability* tasks = nullptr;
+  bool lends = false;   // waits leave the core and cores are lent
+  bool sleeps = false;  // waits leave the core
 
   // What is observed.
   Start start;
@@ -97,6 +101,8 @@ std::int64_t event_ns();
 bool in_region();
 
 ThreadLimits& limits();
+/// The value of an option as the user writes it.
+std::string text_of_option(std::string_view name);
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);

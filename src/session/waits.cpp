@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "session/capabilities.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "session/worksharing.h"
@@ -184,7 +185,7 @@ void detach_communicator(CommunicatorOnNode* communicator) {
   Session* session = g_session;
   if (session == nullptr) return;
   session->arrivals->forget(communicator, [&](int slot) {
-    if (session->boards != nullptr) session->boards->clear(slot);
+    if (session->collectives != nullptr) session->collectives->boards().clear(slot);
   });
 }
 

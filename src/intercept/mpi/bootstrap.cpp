@@ -110,12 +110,11 @@ std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   return all;
 }
 
-bool MpiBootstrap::all_agree(bool mine) {
-  int all = mine ? 1 : 0;
+std::uint32_t MpiBootstrap::common_bits(std::uint32_t mine) {
   MPI_Request request;
-  PMPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, world_, &request);
+  PMPI_Iallreduce(MPI_IN_PLACE, &mine, 1, MPI_UINT32_T, MPI_BAND, world_, &request);
   complete(request);
-  return all != 0;
+  return mine;
 }
 
 // Both libraries advance everything that is under way when they look for a message.

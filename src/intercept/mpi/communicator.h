@@ -21,6 +21,9 @@ void forget_communicators();
 /// True between the two.
 bool remembering();
 
+/// True if each MPI_Bcast and MPI_Scatter is to be delivered by Steelyard, not only calls of steelyard_bcast().
+bool takes_every_broadcast();
+
 /// From the thread that called MPI_Init. nullptr for inter-communicators and MPI_COMM_NULL.
 Communicator* remembered(MPI_Comm communicator);
 

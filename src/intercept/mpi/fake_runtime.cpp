@@ -124,8 +124,6 @@ collectives::Account& collectives_account() {
   static collectives::Account account;
   return account;
 }
-bool takes_every_broadcast() { return false; }
-void broadcast_called() {}
 
 bool arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
