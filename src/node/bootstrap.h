@@ -30,8 +30,7 @@ class Bootstrap {
   virtual std::uint32_t common_bits(std::uint32_t mine) = 0;
   /// Collective over the world: true if `mine` is true on all ranks.
   bool all_agree(bool mine) { return common_bits(mine ? 1 : 0) != 0; }
-  /// Lets the MPI library advance what is under way, while this process sleeps on something else. Cheap, any number of
-  /// times.
+  /// Lets the MPI library advance its messages while this process sleeps elsewhere. Cheap, any number of times.
   virtual void progress() = 0;
 };
 

@@ -102,8 +102,8 @@ base::Status Segment::create(Bootstrap& bootstrap, const std::vector<Footprint>&
   bootstrap.barrier_in_node();
   if (leader && memory != nullptr) shm_unlink(invitation.name);
   // One process that could not attach makes all step aside: half a node cannot be balanced.
-  const bool everybody = bootstrap.all_agree(memory != nullptr);
-  if (!everybody) {
+  const bool all_have_it = bootstrap.all_agree(memory != nullptr);
+  if (!all_have_it) {
     if (memory != nullptr) munmap(memory, bytes + spare);
     if (file >= 0) close(file);
     std::string cause = failure.call != nullptr ? explained(failure, bytes, bytes + spare) : "";

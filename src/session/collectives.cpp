@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include "session/capabilities.h"
+#include "session/capability.h"
 #include "session/session.h"
 #include "session/state.h"
 
@@ -20,53 +20,62 @@ collectives::Policy policy_of(base::CollectivesTree tree) {
   }
 }
 
+/// Broadcasts and scatters are delivered by Steelyard.
+class Collectives final : public Capability {
+ public:
+  std::uint32_t wanted(const Session& session) const override {
+    using base::Collectives;
+    const base::Options& options = base::options();
+    if (options.observe || options.collectives == Collectives::off || session.bootstrap->size() == 1) return 0;
+    return kOn | (options.collectives != Collectives::called ? kEvery : 0) |
+           (options.collectives == Collectives::automatic ? kCompares : 0) |
+           (options.collectives_tree != base::CollectivesTree::library ? kTrees : 0);
+  }
+
+  void agreed(std::uint32_t bits, Session& session) override {
+    const base::Options& options = base::options();
+    session.collectives = &delivery_;
+    collectives::Broadcasting& chosen = delivery_.chosen;
+    delivery_.account.open(true);
+    chosen.every = (bits & kEvery) != 0;
+    chosen.compares = (bits & kCompares) != 0;
+    chosen.on = (bits & kTrees) != 0 && session.bootstrap->node_count() > 1;
+    chosen.node = session.bootstrap->node_index();
+    chosen.settings.policy = policy_of(options.collectives_tree);
+    chosen.settings.every = static_cast<int>(options.collectives_tree_every);
+    chosen.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
+    chosen.may_leave_to_library = options.collectives_tree == base::CollectivesTree::automatic;
+  }
+
+  node::Footprint footprint(Session& session) override {
+    node::Footprint part = node::footprint_of(delivery_.boards, session.count, session.me);
+    part.spare = collectives::Boards::spare();
+    return part;
+  }
+
+  std::string header(const Session&) const override { return "collectives " + text_of_option("collectives"); }
+
+  void contribute(const Session&, observe::Contribution& part) const override {
+    part.rank.broadcasts = delivery_.account.of(collectives::Operation::broadcast);
+    part.rank.scatters = delivery_.account.of(collectives::Operation::scatter);
+    part.trees = delivery_.account.trees();
+    if (base::options().collectives == base::Collectives::called && !delivery_.account.any_called()) {
+      part.remarks.emplace_back(
+          "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
+    }
+  }
+
+ private:
+  Delivery delivery_;
+};
+
 }  // namespace
 
-std::uint32_t CollectivesCapability::wanted(const Session& session) const {
-  using base::Collectives;
-  const base::Options& options = base::options();
-  if (options.observe || options.collectives == Collectives::off || session.bootstrap->size() == 1) return 0;
-  return kOn | (options.collectives != Collectives::called ? kEvery : 0) |
-         (options.collectives == Collectives::automatic ? kCompares : 0) |
-         (options.collectives_tree != base::CollectivesTree::library ? kTrees : 0);
-}
-
-void CollectivesCapability::agreed(std::uint32_t bits, const Session& session) {
-  const base::Options& options = base::options();
-  account_.open(true);
-  chosen_.every = (bits & kEvery) != 0;
-  chosen_.compares = (bits & kCompares) != 0;
-  chosen_.on = (bits & kTrees) != 0 && session.bootstrap->node_count() > 1;
-  chosen_.node = session.bootstrap->node_index();
-  chosen_.settings.policy = policy_of(options.collectives_tree);
-  chosen_.settings.every = static_cast<int>(options.collectives_tree_every);
-  chosen_.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
-  chosen_.may_leave_to_library = options.collectives_tree == base::CollectivesTree::automatic;
-}
-
-node::Footprint CollectivesCapability::footprint(Session& session) {
-  node::Footprint part = node::footprint_of(boards_, session.count, session.me);
-  part.spare = collectives::Boards::spare();
-  return part;
-}
-
-std::string CollectivesCapability::header(const Session&) const {
-  return "collectives " + text_of_option("collectives");
-}
-
-void CollectivesCapability::contribute(const Session&, observe::Contribution& part) const {
-  part.rank.broadcasts = account_.of(collectives::Operation::broadcast);
-  part.rank.scatters = account_.of(collectives::Operation::scatter);
-  part.trees = account_.trees();
-  if (base::options().collectives == base::Collectives::called && !account_.any_called()) {
-    part.remarks.emplace_back(
-        "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
-  }
-}
+std::unique_ptr<Capability> make_collectives() { return std::make_unique<Collectives>(); }
 
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
   if (g_session == nullptr || g_session->collectives == nullptr || !communicator->sure) return nullptr;
-  return g_session->collectives->boards().open(communicator->slot, communicator->member_of_rank);
+  return g_session->collectives->boards->open(communicator->slot, communicator->member_of_rank);
 }
 
 int local_members(const int* members, int count) {
@@ -81,13 +90,13 @@ int local_members(const int* members, int count) {
 
 collectives::Broadcasting broadcasting() {
   const bool on = g_session != nullptr && g_session->collectives != nullptr;
-  return on ? g_session->collectives->chosen() : collectives::Broadcasting();
+  return on ? g_session->collectives->chosen : collectives::Broadcasting();
 }
 
 collectives::Account& collectives_account() {
   static collectives::Account of_nothing;
   const bool on = g_session != nullptr && g_session->collectives != nullptr;
-  return on ? g_session->collectives->account() : of_nothing;
+  return on ? g_session->collectives->account : of_nothing;
 }
 
 }  // namespace steelyard::session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include "session/capabilities.h"
+#include "session/capability.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -27,43 +27,51 @@ cores::Options chosen_options() {
   return chosen;
 }
 
+/// Cores move and are lent.
+class Cores final : public Capability {
+ public:
+  std::uint32_t wanted(const Session&) const override {
+    return base::options().cores && !base::options().observe ? kOn : 0;
+  }
+
+  node::Footprint footprint(Session& session) override {
+    return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
+            .attach = [this, &session](node::Segment& segment) {
+              cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
+                                                      session.topology, chosen_options());
+              session.cores = cores_.get();
+            }};
+  }
+
+  std::string header(const Session& session) const override {
+    if (session.lends) return "cores on, lending on";
+    const base::Options& options = base::options();
+    const std::string why = !options.lending                    ? ""
+                            : options.wait != base::Wait::sleep ? " (--wait=poll)"
+                                                                : fmt::format(" ({})", cores_->problem());
+    return "cores on, lending off" + why;
+  }
+
+  void contribute(const Session& session, observe::Contribution& part) const override {
+    if (session.leader) cores_->report(part.node.front(), part.decisions);
+    part.kept_regions = kept_regions(session);
+    if (cores_->paused_borrowing()) {
+      part.remarks.emplace_back(
+          "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
+          "parallel regions; request exclusive nodes");
+    }
+    // For regions that query thread IDs, merge() adds one remark for all ranks.
+    if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
+      part.remarks.push_back(fixed + ": its thread count was not changed");
+  }
+
+ private:
+  std::unique_ptr<cores::Cores> cores_;
+};
+
 }  // namespace
 
-std::uint32_t CoresCapability::wanted(const Session&) const {
-  return base::options().cores && !base::options().observe ? kOn : 0;
-}
-
-node::Footprint CoresCapability::footprint(Session& session) {
-  return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
-          .attach = [this, &session](node::Segment& segment) {
-            cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
-                                                    session.topology, chosen_options());
-            session.cores = cores_.get();
-          }};
-}
-
-std::string CoresCapability::header(const Session& session) const {
-  if (session.lends) return "cores on, lending on";
-  const base::Options& options = base::options();
-  const std::string why = !options.lending                    ? ""
-                          : options.wait != base::Wait::sleep ? " (--wait=poll)"
-                          : session.count == 1                ? " (one rank on the node)"
-                                                              : fmt::format(" ({})", cores_->problem());
-  return "cores on, lending off" + why;
-}
-
-void CoresCapability::contribute(const Session& session, observe::Contribution& part) const {
-  if (session.leader) cores_->report(part.node.front(), part.decisions);
-  part.kept_regions = kept_regions(session);
-  if (cores_->paused_borrowing()) {
-    part.remarks.emplace_back(
-        "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed parallel "
-        "regions; request exclusive nodes");
-  }
-  // For regions that query thread IDs, merge() adds one remark for all ranks.
-  if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
-    part.remarks.push_back(fixed + ": its thread count was not changed");
-}
+std::unique_ptr<Capability> make_cores() { return std::make_unique<Cores>(); }
 
 std::string why_no_core_moves(const Session& session) {
   if (!session.segment_problem.empty()) return session.segment_problem;

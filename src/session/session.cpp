@@ -22,7 +22,7 @@
 #include "node/binding.h"
 #include "observe/record.h"
 #include "observe/summary.h"
-#include "session/capabilities.h"
+#include "session/capability.h"
 #include "session/openmp.h"
 #include "session/state.h"
 
@@ -266,7 +266,7 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   return part;
 }
 
-// The path, for the verdict to name; "" where there is no record.
+// The path, for the summary to name; empty if there is no record.
 std::string write_record(const observe::RunRecord& record, const std::string& path) {
   if (path.empty()) return {};
   const int error = base::write_whole_file(path, observe::to_json(record));
@@ -322,9 +322,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   session->topology = node::discover();
   loops::know_machine(session->topology);
   session->progress.timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
-  session->add<CoresCapability>();
-  session->add<LoopsCapability>();
-  session->collectives = &session->add<CollectivesCapability>();
+  for (const auto make : {make_cores, make_loops, make_collectives}) session->capabilities.push_back(make());
   if (base::Status status = share_memory(*session); status) {
     introduce(*session);
     session->bootstrap->barrier_in_node();
@@ -362,12 +360,11 @@ void finish() {
   if (session->cores != nullptr) session->cores->lend(now, {.until = INT64_MAX});
   std::vector<std::string> gathered = session->bootstrap->gather(observe::pack(contribution(*session, now)));
   if (session->bootstrap->rank() == 0) conclude(*session, std::move(gathered));
-  // Threads of the program may still be inside of an event that looks at the session: it is left to the end of the
-  // process.
+  // Threads of the program may still read the session in an event: it stays until the process ends.
   session->bootstrap.reset();
 }
 
-// From any thread: the primary may be in the midst of a call, so the session stays.
+// From any thread: the primary thread may be inside a call, so the session stays.
 void aborting(int code) {
   if (g_session == nullptr || g_aborting.exchange(true)) return;
   base::warn(fmt::format("the program calls MPI_Abort({}): no run record is written", code));

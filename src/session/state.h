@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/options.h"
+#include "collectives/account.h"
+#include "collectives/board.h"
+#include "collectives/broadcasting.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
@@ -52,13 +54,17 @@ struct Start {
   CpuUse cpu;             ///< until then
 };
 
-class CollectivesCapability;
-class TasksCapability;
+/// Broadcasts and scatters that Steelyard delivers.
+struct Delivery {
+  std::unique_ptr<collectives::Boards> boards;
+  collectives::Account account;
+  collectives::Broadcasting chosen;
+};
 
 struct Session {
   // The node.
   std::unique_ptr<node::Bootstrap> bootstrap;
-  std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process is weighed alone
+  std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process stands alone
   std::string segment_problem;             // why
   node::Process alone = {};                // this process's entry where there is no segment
   node::Process* processes = &alone;       // by node rank
@@ -67,18 +73,14 @@ struct Session {
   bool leader = false;  // plans for the node and speaks for it
   std::unique_ptr<node::Arrivals> arrivals;
   node::Topology topology;
-  int node_cores = 1;  // in the masks of its processes
+  int node_cores = 1;  // in the affinity masks of its processes
 
   // The capabilities.
-  std::vector<std::unique_ptr<Capability>> capabilities;  ///< those that are on
-  template <class Kind>
-  Kind& add() {
-    return static_cast<Kind&>(*capabilities.emplace_back(std::make_unique<Kind>()));
-  }
-  // Of those, what regions, waits and calls ask for; null if it is off.
+  std::vector<std::unique_ptr<Capability>> capabilities;  // those that are on
+  // Of those, what regions, waits and calls use; null if it is off.
   cores::Cores* cores = nullptr;
-  CollectivesCapability* collectives = nullptr;
-  TasksCapability* tasks = nullptr;
+  Delivery* collectives = nullptr;
+  observe::TasksRecord* tasks = nullptr;
   bool lends = false;   // waits leave the core and cores are lent
   bool sleeps = false;  // waits leave the core
 
@@ -97,12 +99,10 @@ extern Session* g_session;
 extern constinit thread_local bool t_primary;
 /// now_ns() for events of the calling thread that come often: by the processor's counter where that is cheaper.
 std::int64_t event_ns();
-/// True inside of this thread's part of a weighed region.
+/// True inside of this thread's part of a measured region.
 bool in_region();
 
 ThreadLimits& limits();
-/// The value of an option as the user writes it.
-std::string text_of_option(std::string_view name);
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);

@@ -9,11 +9,15 @@
 namespace steelyard::session {
 namespace {
 
+// ns: bounds what it costs the leader to read the ticks of all processes.
 constexpr std::int64_t kConsiderEvery = 1'000'000;
+// ns: bounds what samples cost. A full timeline merges neighbours.
 constexpr std::int64_t kSampleEvery = 2'000'000;
-// Collectives mark phases unless they are so rare that a changed load would go unseen for long.
+// Two intervals between ticks are the fewest that can be compared.
 constexpr std::int64_t kFewestTicks = 3;
+// ns: regions mark the steps of a program that has not called kFewestTicks collectives by then.
 constexpr std::int64_t kPatience = 200'000'000;
+// ns: `steelyard top` is read by people.
 constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
 // The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs

@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "session/capabilities.h"
 #include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {
+namespace {
 
-void TasksCapability::contribute(const Session&, observe::Contribution& part) const {
-  part.tasks.push_back(freed);
-  part.tasks.back().rank = part.rank.rank;
-}
+/// Task pools that the program has freed. It is on from the first of them.
+class Tasks final : public Capability {
+ public:
+  explicit Tasks(Session& session) { session.tasks = &freed_; }
+  void contribute(const Session&, observe::Contribution& part) const override {
+    part.tasks.push_back(freed_);
+    part.tasks.back().rank = part.rank.rank;
+  }
+
+ private:
+  observe::TasksRecord freed_;  // the sum of all
+};
+
+}  // namespace
 
 void tasks_ended(const observe::TasksRecord& pool) {
-  if (g_session == nullptr) return;
-  if (g_session->tasks == nullptr) g_session->tasks = &g_session->add<TasksCapability>();
-  g_session->tasks->freed += pool;
+  Session* session = g_session;
+  if (session == nullptr) return;
+  if (session->tasks == nullptr) session->capabilities.push_back(std::make_unique<Tasks>(*session));
+  *session->tasks += pool;
 }
 
 }  // namespace steelyard::session

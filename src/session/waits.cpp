@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking MPI calls: weighed, and made to leave the core to those who compute.
+// Blocking MPI calls: they are measured, and leave the core to ranks that compute.
 #include <algorithm>
 #include <atomic>
 #include <span>
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "session/capabilities.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "session/worksharing.h"
@@ -18,13 +17,15 @@ using base::now_ns;
 
 namespace {
 
-// Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
+// Shorter waits are in the MPI library. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25 us).
 constexpr float kShortWait = 40e3F;
-// Who was the last is not looked up for a shorter one: it waited for the library more than for anybody.
+// The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a cache miss
+// for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
-// How long to go on sleeping when nobody of this node computes any more.
-constexpr std::int64_t kNobodyComputes = 200'000;
-// A longer wait goes on in the MPI library: should arrivals ever be miscounted, no program hangs for it.
+// How long to go on sleeping if no other process of this node computes. ns: some wake-ups of 25 us, so that
+// processes that were just woken have begun to compute.
+constexpr std::int64_t kNoneComputes = 200'000;
+// A longer wait goes on in the MPI library. ns: a bound, so that no program hangs should arrivals ever be miscounted.
 constexpr std::int64_t kLongestSleep = 10'000'000'000;
 
 std::atomic<int> g_windows{0};  // those of the program that are alive
@@ -32,7 +33,7 @@ std::atomic<bool> g_windows_seen{false};
 
 bool may_sleep(const Session& session) { return session.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
 
-bool anybody_computes(const Session& session) {
+bool others_compute(const Session& session) {
   for (int p = 0; p < session.count; ++p) {
     if (p == session.me) continue;
     const node::Process& process = session.processes[p];
@@ -44,7 +45,7 @@ bool anybody_computes(const Session& session) {
 
 }  // namespace
 
-bool weighs_this_call() { return g_session != nullptr && t_primary && !in_region(); }
+bool measures_this_call() { return g_session != nullptr && t_primary && !in_region(); }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
   Session& session = *g_session;
@@ -65,7 +66,7 @@ BlockingCall::~BlockingCall() {
   if (asleep_) come_back();
   if (unsure_ && session.arrivals->missing(*group_) >= 0) group_->trusted = false;
   const std::int64_t now = ended();
-  if (now - begin_ > kWorthNaming) name_who_was_waited_for();
+  if (now - begin_ > kWorthNaming) name_critical_rank();
   session.activity.leave_mpi(now);
   session.processes[session.me].in_mpi.store(0, std::memory_order_relaxed);
   session.waits.last_end = now;
@@ -73,8 +74,8 @@ BlockingCall::~BlockingCall() {
   history_->add(now - begin_);
   if (waited_for_ >= 0) session.waits.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(session, now);
-  // Who came last had no time to spare, however long the call itself took.
-  if (step_mark_ || everybody_) waited_in_collective(came_last_ ? 0 : now - begin_);
+  // The rank that came last had no slack, however long its call took.
+  if (step_mark_ || needs_all_) waited_in_collective(came_last_ ? 0 : now - begin_);
   if (step_mark_) consider_plans(session, now);
 }
 
@@ -83,10 +84,10 @@ std::int64_t BlockingCall::ended() {
   return end_;
 }
 
-// Known even where the MPI library did the waiting.
-void BlockingCall::name_who_was_waited_for() {
+// Known even if the wait was in the MPI library.
+void BlockingCall::name_critical_rank() {
   const Session& session = *g_session;
-  if (everybody_) {
+  if (needs_all_) {
     const int last = session.arrivals->last(*group_);
     came_last_ = last == session.me;
     if (last >= 0) waited_for_ = came_last_ ? -1 : session.processes[last].world_rank;
@@ -107,17 +108,17 @@ void BlockingCall::is_step_mark() {
 // Node rank of the process without which this call does not go on.
 int BlockingCall::source() const {
   if (feeder_ >= 0) return feeder_;
-  if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
+  if (needs_all_ || waited_for_ < 0) return cores::Wait::kUnknown;
   const Session& session = *g_session;
   int process = 0;
   while (process < session.count && session.processes[process].world_rank != waited_for_) ++process;
   return process < session.count ? process : cores::Wait::kUnknown;
 }
 
-// Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes
-// as long again as it has taken.
+// No member continues until all have arrived, and a rank that computes has not. Other waits end as they usually do, or
+// take as long again as they have taken.
 std::int64_t BlockingCall::expected_end(std::int64_t now) const {
-  const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_session->count;
+  const bool for_all = needs_all_ && static_cast<int>(group_->members.size()) == g_session->count;
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
@@ -185,7 +186,7 @@ void detach_communicator(CommunicatorOnNode* communicator) {
   Session* session = g_session;
   if (session == nullptr) return;
   session->arrivals->forget(communicator, [&](int slot) {
-    if (session->collectives != nullptr) session->collectives->boards().clear(slot);
+    if (session->collectives != nullptr) session->collectives->boards->clear(slot);
   });
 }
 
@@ -214,17 +215,17 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   node::Arrivals& arrivals = *session.arrivals;
   const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
   call.group_ = &group;
-  call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
+  call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
   // Where waits are short, the library's own polling is as good, and the others' cache lines stay with them.
-  const bool waits = !call.short_ && group.trusted && (call.everybody_ || call.feeder_ >= 0);
+  const bool waits = !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
   // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
   // slices.
   const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
   const bool watched = session.lends && arrivals.watched(group);
-  const bool is_last = (watched || (waits && call.everybody_)) && arrivals.missing(group) < 0;
-  const bool feeds_all = session.lends && dependence == Dependence::nobody && source == session.me;
+  const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
+  const bool feeds_all = session.lends && dependence == Dependence::none && source == session.me;
   if ((watched && is_last) || feeds_all) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
@@ -239,10 +240,10 @@ void BlockingCall::await_arrivals() {
   Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
-    if (everybody_) return session.arrivals->missing(group);
+    if (needs_all_) return session.arrivals->missing(group);
     return session.arrivals->here(group, feeder_) ? -1 : feeder_;
   };
-  std::int64_t nobody_since = 0;
+  std::int64_t idle_since = 0;
   for (int late = missing(); late >= 0; late = missing()) {
     waited_for_ = session.processes[late].world_rank;
     const std::int64_t now = now_ns();
@@ -251,13 +252,13 @@ void BlockingCall::await_arrivals() {
       wait::relax();
       continue;
     }
-    // With nobody left to compute there is nobody to leave the core to, and the library may have to advance messages
-    // that the missing ones wait for.
-    if (anybody_computes(session)) {
-      nobody_since = 0;
-    } else if (nobody_since == 0) {
-      nobody_since = now;
-    } else if (now - nobody_since > kNobodyComputes) {
+    // If no other rank computes, none needs this core, and the library may have to advance messages for which the
+    // missing ranks wait.
+    if (others_compute(session)) {
+      idle_since = 0;
+    } else if (idle_since == 0) {
+      idle_since = now;
+    } else if (now - idle_since > kNoneComputes) {
       return;
     }
     stay_asleep(now);

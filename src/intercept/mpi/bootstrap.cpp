@@ -14,11 +14,10 @@ namespace steelyard::intercept {
 
 namespace {
 
-constexpr int kGather = 1;  // tags
-constexpr int kNever = 2;
+constexpr int kGather = 1, kNever = 2;  // tags
 
-// A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for
-// a whole time slice: at start and end that would be seconds.
+// A blocking call may poll, and with more ranks than cores each poll takes the core from the critical rank for a
+// whole time slice: at start and end that would be seconds.
 void complete(MPI_Request request) {
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }

@@ -38,7 +38,7 @@ void note_left(MPI_Comm handle, const Communicator* communicator);
 /// -1 where it has none.
 int world_rank(MPI_Comm communicator, int rank);
 
-/// Notes that this process is at its next collective on a followed communicator, which is not weighed: the others must
+/// Notes that this process is at its next collective on a followed communicator, which is not measured: the others must
 /// not wait for it.
 void announce(const Communicator& communicator);
 
