@@ -7,8 +7,8 @@
 
 namespace steelyard::session {
 
-/// What the threads of a region agree upon for each of its loops. The answer of the thread that comes first to a loop is
-/// that of all: a thread with another answer would divide the loop in another way than its team. No thread waits.
+/// What the threads of a region agree upon for each of its loops. The answer of the thread that comes first to a loop
+/// is that of all: a thread with another answer would divide the loop in another way than its team. No thread waits.
 class Agreement {
  public:
   /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.

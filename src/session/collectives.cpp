@@ -61,7 +61,8 @@ class Collectives final : public Capability {
     part.trees = delivery_.account.trees();
     if (base::options().collectives == base::Collectives::called && !delivery_.account.any_called()) {
       part.remarks.emplace_back(
-          "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its broadcasts");
+          "--collectives=called, but the program never called steelyard_bcast(): the MPI library handled its "
+          "broadcasts");
     }
   }
 

@@ -29,8 +29,8 @@ class Loops final : public Capability {
     part.loops = loop_records();
     if (options.loops_rebalance_static && !static_loops_seen()) {
       part.remarks.emplace_back(
-          "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP runtime, "
-          "and regions that query thread IDs keep their division");
+          "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP "
+          "runtime, and regions that query thread IDs keep their division");
     }
     if (options.virtual_threads > 1 && !options.observe && session.activity.totals().virtual_regions == 0) {
       part.remarks.emplace_back(

@@ -30,9 +30,9 @@ void aborting(int code);
 /// outside of parallel regions, between start() and finish(). If false, the caller goes straight to the MPI library.
 bool measures_this_call();
 
-/// The members that must have arrived before a collective can complete at this rank, by MPI's own definition of the data
-/// flow. Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's
-/// algorithm, and with it the bits of every reduction, as they are.
+/// The members that must have arrived before a collective can complete at this rank, by MPI's own definition of the
+/// data flow. Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the
+/// library's algorithm, and with it the bits of every reduction, as they are.
 enum class Dependence {
   all,      ///< allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
   barrier,  ///< all, and no data are exchanged

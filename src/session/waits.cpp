@@ -17,10 +17,11 @@ using base::now_ns;
 
 namespace {
 
-// Shorter waits are in the MPI library. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25 us).
+// Shorter waits are in the MPI library. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25
+// us).
 constexpr float kShortWait = 40e3F;
-// The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a cache miss
-// for each member.
+// The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
+// cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
 // How long to go on sleeping if no other process of this node computes. ns: some wake-ups of 25 us, so that
 // processes that were just woken have begun to compute.

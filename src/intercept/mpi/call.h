@@ -6,7 +6,8 @@
 
 #include "session/session.h"
 
-// What all wrappers share. Each is transparent: where the runtime does not measure the call, it is the MPI library's own.
+// What all wrappers share. Each is transparent: where the runtime does not measure the call, it is the MPI library's
+// own.
 #define STEELYARD_EXPORT __attribute__((visibility("default")))
 /// The place in the program that called the wrapper in which this stands.
 #define STEELYARD_SITE ::steelyard::intercept::site(__builtin_return_address(0))

@@ -6,7 +6,8 @@
 #include "session/session.h"
 
 // The ranks on which a collective's result at this rank depends, by MPI's definition of the data flow and by nothing
-// more: a program may rely on a broadcast's root not waiting. Zero elements depend on no rank. Each function returns a flow: asked with the communicator, it answers with the dependence there.
+// more: a program may rely on a broadcast's root not waiting. Zero elements depend on no rank. Each function returns a
+// flow: asked with the communicator, it answers with the dependence there.
 namespace steelyard::intercept {
 
 struct Flow {

@@ -4,8 +4,8 @@
 
 #include "intercept/mpi/call.h"
 
-// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`.
-// If such a binding calls the C wrapper, the call is measured there, and only its place in the program is noted here. If
+// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`. If
+// such a binding calls the C wrapper, the call is measured there, and only its place in the program is noted here. If
 // it goes round the C wrapper, it is measured here:
 //
 //                                     mpi_x_           mpi_x_f08_
@@ -53,8 +53,8 @@ inline void set_error(MPI_Fint* ierror, int error) {
 }  // namespace steelyard::intercept
 
 // STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is measured by a template
-// measure_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data
-// buffer. NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
+// measure_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a
+// data buffer. NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define STEELYARD_UNWRAP(...) __VA_ARGS__
 #define STEELYARD_FORTRAN_MEASURED(name, binding, parameters, arguments)                        \
   extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                             \
