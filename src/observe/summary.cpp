@@ -385,7 +385,7 @@ struct Gain {
   double noise;
 };
 
-/// From the phases before the first move and after the last one.
+/// From the iteration times before the first move and after the last one.
 std::vector<Gain> gains_of(const std::vector<Moves>& all) {
   std::vector<Gain> gains;
   for (const Moves& moves : all) {
