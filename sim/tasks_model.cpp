@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "progress.h"
-#include "tasks/overlay.h"
 #include "tasks/plan.h"
+#include "tasks/policies/policies.h"
 #include "tasks/routes.h"
 
 namespace {
@@ -29,8 +29,8 @@ using steelyard::tasks::hash;
 using steelyard::tasks::kFirstPatience;
 using steelyard::tasks::kGroup;
 using steelyard::tasks::next_patience;
-using steelyard::tasks::Overlay;
 using steelyard::tasks::Places;
+using steelyard::tasks::policy_named;
 using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
 
@@ -98,10 +98,11 @@ class Model {
         policy_(policy),
         node_(policy == Policy::small_world ? setting.node : 1),
         routes_(Places(static_cast<int>(setting.processes), static_cast<int>(node_), {}),
-                Overlay((setting.processes + node_ - 1) / node_, 0,
-                        policy == Policy::random   ? Overlay::Shape::complete
-                        : policy == Policy::master ? Overlay::Shape::star
-                                                   : Overlay::Shape::small_world)),
+                policy_named(policy == Policy::random   ? "random"
+                             : policy == Policy::master ? "master"
+                                                        : "small-world",
+                             0)
+                    ->overlay((setting.processes + node_ - 1) / node_, 0)),
         all_(setting.processes),
         idle_(setting.processes / node_ + 1) {
     deal();

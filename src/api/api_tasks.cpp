@@ -103,20 +103,12 @@ void forget(const steelyard_task_pool* pool) {
 }
 
 Status to_settings(const steelyard_task_pool_options_t& options, Settings& settings) {
-  const std::string_view policy = options.policy == nullptr ? "small-world" : options.policy;
-  if (policy == "random") {
-    settings.shape = Overlay::Shape::complete;
-  } else if (policy == "master") {
-    settings.shape = Overlay::Shape::star;
-  } else if (policy == "groups") {
-    settings.shape = Overlay::Shape::complete;
-    settings.group = options.degree > 0 ? options.degree : kGroup;
-  } else if (policy == "none") {
-    settings.stealing = false;
-  } else if (policy != "small-world") {
+  if (options.policy != nullptr) settings.policy = options.policy;
+  if (policy_named(settings.policy, 0) == nullptr) {
     return Status::failure(
         Code::invalid_argument,
-        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none", policy));
+        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none",
+                    settings.policy));
   }
   settings.threads = options.threads;
   settings.fraction = options.steal_fraction;

@@ -131,19 +131,7 @@ void Pool::read(int from, std::vector<char> message) {
       break;
     }
     case Kind::acknowledge: router_.acknowledged(from, header.further); break;
-    case Kind::load: {
-      double load = 0;
-      std::memcpy(&load, bytes, sizeof(load));
-      load_told(from, header.number, load);
-      break;
-    }
-    case Kind::groups:
-      if (header.number == run_) {  // that run may have been over before
-        std::vector<std::uint32_t> nodes(header.bytes / sizeof(std::uint32_t));
-        std::memcpy(nodes.data(), bytes, header.bytes);
-        join_group(nodes);
-      }
-      break;
+    case Kind::policy: policy_->received(*this, from, header.number, bytes, header.bytes); break;
     case Kind::report: {
       TerminationRounds::Counts counts;
       std::memcpy(&counts, bytes, sizeof(counts));
@@ -165,46 +153,22 @@ void Pool::read(int from, std::vector<char> message) {
   }
 }
 
-void Pool::tell_load() {
-  ask_of({});
-  // What others have taken of it in the meantime is a part of it.
-  const auto load = static_cast<double>(spawned_here() - told_);
-  if (rank() == 0) return load_told(0, run_, load);
-  send_message(0, Kind::load, run_, bytes_of(&load, sizeof(load)));
-}
-
-// Some are a run ahead of others; and a run may be over before the last load of it has come.
-void Pool::load_told(int from, std::uint64_t run, double load) {
-  const Places& places = routes_.places();
-  Loads& loads = loads_[run];
-  loads.by_node.resize(static_cast<std::size_t>(places.nodes()));
-  loads.by_node[static_cast<std::size_t>(places.node(from))] += load;
-  if (++loads.told < transport_->size()) return;
-  const std::vector<std::uint32_t> group_of =
-      deal_into_groups(loads.by_node, static_cast<std::size_t>(settings_.group));
-  loads_.erase(run);
-  if (run != run_) return;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
-  for (std::uint32_t node = 0; node < group_of.size(); ++node) groups[group_of[node]].push_back(node);
-  join_group(groups[group_of[static_cast<std::size_t>(places.node(0))]]);
-  for (int to = 1; to < transport_->size(); ++to) {
-    const std::vector<std::uint32_t>& nodes = groups[group_of[static_cast<std::size_t>(places.node(to))]];
-    send_message(to, Kind::groups, run, bytes_of(nodes.data(), nodes.size() * sizeof(nodes[0])));
-  }
-}
-
-void Pool::join_group(const std::vector<std::uint32_t>& nodes) {
+void Pool::ask_only(const std::vector<std::uint32_t>& nodes) {
   std::vector<std::size_t> members;
   for (std::size_t peer = 0; peer < duties_.peers.size(); ++peer) {
     const auto node = static_cast<std::uint32_t>(routes_.places().node(duties_.peers[peer]));
     if (std::ranges::binary_search(nodes, node)) members.push_back(peer);
   }
-  ask_of(std::move(members));
+  set_askable(std::move(members));
 }
 
-void Pool::ask_of(std::vector<std::size_t> peers) {
+void Pool::set_askable(std::vector<std::size_t> peers) {
   askable_ = std::move(peers);
   victims_.emplace(askable_.size(), static_cast<std::uint64_t>(rank()));
+}
+
+void Pool::send(int to, std::uint64_t run, const std::vector<char>& bytes) {
+  send_message(to, Kind::policy, run, bytes);
 }
 
 void Pool::send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
@@ -298,7 +262,7 @@ void Pool::ask_ahead() {
 }
 
 void Pool::request(Asked how) {
-  if (!settings_.stealing || leaving_) return;
+  if (leaving_) return;
   for (std::size_t tries = 0; tries < askable_.size(); ++tries) {
     const std::size_t peer = askable_[victims_->next()];
     if (asked_[peer] >= how) continue;
@@ -326,7 +290,6 @@ void Pool::withdraw() {
 }
 
 void Pool::serve() {
-  if (!settings_.stealing) return;
   std::size_t askers = held_.size();
   std::erase_if(held_, [this, &askers](const Request& request) {
     return request.run < run_ || (request.run == run_ && give_to(request, askers--));  // a thief may be a run ahead
@@ -349,7 +312,7 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
     here = std::max(here, amount_ahead(me.ns_per_task()) * static_cast<std::size_t>(arena_->workers()));
   const std::size_t available = me.in_reach();
   if (available <= here) return false;
-  std::size_t amount = settings_.group > 0 ? 1 : amount_to_give(available - here, askers, settings_.fraction);
+  std::size_t amount = policy_->amount(available - here, askers, settings_.fraction);
   std::vector<Deque::Entry> given;
   std::vector<char> bytes;
   std::size_t sent = 0;

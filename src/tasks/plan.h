@@ -41,11 +41,6 @@ class Victims {
   std::size_t asked_ = 0, place_ = 0;
 };
 
-/// Hierarchical sharing: the groups that share. Dealt by load, there and back, into groups of at most `size`, so that
-/// all have about as much to do. By member, its group.
-std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
-inline constexpr int kGroup = 28;  // members, if nothing else is asked for
-
 /// Detects the end of a run by the four-counter method (Mattern 1987): if the tasks finished by the end of one round
 /// equal the tasks spawned as counted in the whole of the next round, no task was left between the two. The counts
 /// never shrink.

@@ -20,13 +20,14 @@ constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace
 
-Worker::Worker(Pool& pool, const Arena& arena, int index, bool primary)
+Worker::Worker(Pool& pool, const Arena& arena, int index, bool primary, bool steals)
     : pool_(pool),
       arena_(arena),
       block_(arena.worker(index)),
       deque_(block_.window),
       heap_(arena.heap(index)),
-      victims_(static_cast<std::size_t>(arena.workers() - 1), static_cast<std::uint64_t>(pool.rank()) * 1009 + index),
+      victims_(steals ? static_cast<std::size_t>(arena.workers() - 1) : 0,
+               static_cast<std::uint64_t>(pool.rank()) * 1009 + index),
       index_(index),
       primary_(primary) {}
 
