@@ -155,7 +155,7 @@ void Worker::release_input(const Deque::Entry& entry) {
   if (&owner == &block_) {
     heap_.give(entry.task.block);
   } else {
-    Heap::give_back(arena_.base(), owner.returned, entry.task.block);
+    Heap::push(arena_.base(), owner.returned, entry.task.block);
   }
 }
 
