@@ -286,8 +286,7 @@ steelyard_status_t steelyard_task_pool_spawn(steelyard_task_pool_t* pool, int ty
     if (pool->pool->in_task()) {
       return Status::failure(Code::invalid_state,
                              "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, "
-                             "whose result goes to the "
-                             "owner of this one");
+                             "whose result goes to the owner of this one");
     }
     if (Status there = known(*pool->pool, type); !there) return there;
     if (Status there = check_data("data of a task are", data, size); !there) return there;

@@ -9,14 +9,6 @@ int Overlay::hops(std::int64_t from, std::int64_t to) const {
   return count;
 }
 
-std::vector<std::int64_t> Overlay::children(std::int64_t vertex) const {
-  std::vector<std::int64_t> found;
-  for (const std::int64_t other : neighbours(vertex)) {
-    if (other != 0 && parent(other) == vertex) found.push_back(other);
-  }
-  return found;
-}
-
 std::int64_t Overlay::distance(std::int64_t from, std::int64_t to) const {
   const std::int64_t ahead = (to - from + size_) % size_;
   return ahead <= size_ / 2 ? ahead : ahead - size_;

@@ -15,7 +15,6 @@ class Overlay {
 
   std::int64_t size() const { return size_; }
   virtual std::vector<std::int64_t> neighbours(std::int64_t vertex) const = 0;
-  virtual bool linked(std::int64_t one, std::int64_t other) const = 0;
   /// The neighbour of `from` from which the fewest hops are left to `to`; `to` itself if `from` is `to`.
   virtual std::int64_t next(std::int64_t from, std::int64_t to) const = 0;
   /// A number for the link of `from` to its neighbour `to`, from 0, by which the processes of a node divide its links.
@@ -24,7 +23,6 @@ class Overlay {
   int hops(std::int64_t from, std::int64_t to) const;
   /// The tree of all routes to vertex 0: as deep as routes are long, and made of links.
   std::int64_t parent(std::int64_t vertex) const { return next(vertex, 0); }
-  std::vector<std::int64_t> children(std::int64_t vertex) const;
 
  protected:
   /// The distance on the ring of all vertices, the shorter way round; negative if that way is backwards.

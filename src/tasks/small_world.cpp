@@ -7,8 +7,6 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr int kMostDegree = 128;
-
 /// How far digits of up to m[i] reach: the number whose digits are all at their largest.
 std::int64_t reach_of(const std::vector<std::int64_t>& m) {
   std::int64_t scale = 1, reach = 0;
@@ -67,7 +65,7 @@ std::vector<std::int64_t> steps_for(std::int64_t vertices, std::int64_t links) {
 
 int SmallWorld::default_degree(std::int64_t vertices) {
   const double links = 4 * std::log2(static_cast<double>(std::max<std::int64_t>(vertices, 2)));
-  return std::min(kMostDegree, 2 * static_cast<int>(std::ceil(links / 2)));
+  return 2 * static_cast<int>(std::ceil(links / 2));
 }
 
 SmallWorld::SmallWorld(std::int64_t vertices, int degree)
@@ -80,10 +78,6 @@ std::size_t SmallWorld::nearest_step(std::int64_t distance) const {
   if (index == 0) return 0;
   if (index == steps_.size()) return index - 1;
   return *above - distance < distance - steps_[index - 1] ? index : index - 1;
-}
-
-bool SmallWorld::linked(std::int64_t one, std::int64_t other) const {
-  return one != other && std::binary_search(steps_.begin(), steps_.end(), std::abs(distance(one, other)));
 }
 
 std::vector<std::int64_t> SmallWorld::neighbours(std::int64_t vertex) const {

@@ -11,11 +11,10 @@ class SmallWorld final : public Overlay {
  public:
   /// @param degree links of a vertex, at most; 0 for default_degree()
   explicit SmallWorld(std::int64_t vertices, int degree = 0);
-  /// 4 log2(n), as in the paper on TITUS_DLB, bounded.
+  /// 4 log2(n), as in the paper on TITUS_DLB.
   static int default_degree(std::int64_t vertices);
 
   std::vector<std::int64_t> neighbours(std::int64_t vertex) const override;
-  bool linked(std::int64_t one, std::int64_t other) const override;
   std::int64_t next(std::int64_t from, std::int64_t to) const override;
   std::int64_t slot(std::int64_t from, std::int64_t to) const override;
 

@@ -16,7 +16,6 @@ class Star final : public Overlay {
     std::iota(others.begin(), others.end(), 1);
     return others;
   }
-  bool linked(std::int64_t one, std::int64_t other) const override { return one != other && (one == 0 || other == 0); }
   std::int64_t next(std::int64_t from, std::int64_t to) const override { return from == 0 || from == to ? to : 0; }
   std::int64_t slot(std::int64_t from, std::int64_t to) const override { return from == 0 ? to - 1 : 0; }
 };

@@ -25,7 +25,6 @@ class CompleteGraph final : public Overlay {
  public:
   using Overlay::Overlay;
   std::vector<std::int64_t> neighbours(std::int64_t vertex) const override;
-  bool linked(std::int64_t one, std::int64_t other) const override { return one != other; }
   std::int64_t next(std::int64_t, std::int64_t to) const override { return to; }
   std::int64_t slot(std::int64_t from, std::int64_t to) const override;
 };
