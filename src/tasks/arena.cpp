@@ -15,7 +15,7 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = 4096;  // Size: a page of memory.
 
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 

@@ -5,18 +5,14 @@
 #include <utility>
 
 #include "tasks/pool.h"
+#include "wait/back_off.h"
 
 namespace steelyard::tasks {
 namespace {
 
-constexpr int kMostAtOnce = 256;
-constexpr std::int64_t kReceiveEvery = 50'000;
-constexpr std::int64_t kRarely =
-    1'000'000;  // on a single node, where only what shared memory cannot hold is sent as a message
-constexpr std::int64_t kDrain = 1'000'000, kStep = 10'000;
-constexpr std::size_t kMessageBytes =
-    1 << 20;  // bytes of tasks in one message, more or less: the first can be begun with early
-constexpr std::size_t kGift = 8 << 20;  // of all that one request brings
+/// Between looks for messages while tasks are executed, in ns: a thief then gets its answer before it asks one more
+/// victim. On a single node, where only what shared memory cannot hold is sent as a message, rarely.
+constexpr std::int64_t kReceiveEvery = kFirstPatience, kReceiveRarely = kLastPatience;
 
 std::vector<char> bytes_of(const void* data, std::size_t size) {
   const char* const first = static_cast<const char*>(data);
@@ -37,7 +33,7 @@ void Pool::poll(std::int64_t time, bool idle) {
   const bool alone = routes_.places().nodes() == 1;
   if (time >= next_receive_ || (idle && !alone)) {
     receive_messages();
-    next_receive_ = time + (alone ? kRarely : kReceiveEvery);
+    next_receive_ = time + (alone ? kReceiveRarely : kReceiveEvery);
   }
   router_.pump(idle);
   if (!held_.empty()) serve();
@@ -84,7 +80,7 @@ void Pool::collect_blocks() {
 void Pool::receive_messages() {
   int from = 0;
   std::size_t bytes = 0;
-  for (int i = 0; i < kMostAtOnce && transport_->arrived(from, bytes); ++i) {
+  while (transport_->arrived(from, bytes)) {  // each sender has few messages under way
     std::vector<char>& message = arriving_[from];
     const std::size_t before = message.size();
     message.resize(before + bytes);
@@ -299,8 +295,8 @@ void Pool::serve() {
 // MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so
 // that it costs less to stay until it has than to leave it waiting for the length of a task.
 void Pool::drain_sends() {
-  for (const std::int64_t end = now() + kDrain; !send_queue_.empty() && now() < end; send_queue_.step())
-    transport_->pause(kStep);
+  for (const std::int64_t end = now() + kLastPatience; !send_queue_.empty() && now() < end; send_queue_.step())
+    transport_->pause(wait::kTask.shortest);
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
@@ -318,7 +314,7 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
   std::size_t sent = 0;
   int messages = 0;
   // Few at first: only what they have in them tells how many make a message.
-  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kGift; part *= 2) {
+  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kMostGiven; part *= 2) {
     given.clear();
     me.give(std::min(amount, part), given);
     if (given.empty()) break;

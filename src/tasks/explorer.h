@@ -12,20 +12,20 @@
 #include <utility>
 #include <vector>
 
-// For tests: runs a few threads of the real code in all orders of their accesses to shared memory. Threads are fibers of
-// one system thread; each access to an Atomic or a Shared is a step, before which the explorer decides which fiber goes
-// on. Orders that differ only in independent steps (other addresses, or two reads) end alike; sleep sets (Godefroid
-// 1996) leave all but one of them out. Memory order is not modelled: each step is sequentially consistent.
+// For tests: runs a few threads of the real code in all orders of their accesses to shared memory. Threads are fibers
+// of one system thread; each access to an Atomic or a Shared is a step, before which the explorer decides which fiber
+// goes on. Orders that differ only in independent steps (other addresses, or two reads) end alike; sleep sets
+// (Godefroid 1996) leave all but one of them out. Memory order is not modelled: each step is sequentially consistent.
 namespace steelyard::tasks::explorer {
 
 /// One run: made anew for each order, with everything that its threads share.
 struct Scenario {
   std::vector<std::function<void()>> threads;
-  std::function<std::string()> verdict;  ///< after all threads have ended: what is wrong, or nothing
+  std::function<std::string()> wrong_after;  ///< after all threads have ended: what is wrong, or nothing
 };
 
 struct Outcome {
-  std::string wrong;        ///< the verdict of the first order that has one
+  std::string wrong;        ///< what is wrong in the first order in which something is
   std::uint64_t ended = 0;  ///< orders that were run to their end
   bool complete = false;    ///< no order was left out
 };
@@ -113,7 +113,7 @@ class Explorer {
     }
     if (covered) return;
     ++outcome.ended;
-    outcome.wrong = scenario.verdict();
+    outcome.wrong = scenario.wrong_after();
   }
 
   Set ready() const {
@@ -134,7 +134,8 @@ class Explorer {
     return true;
   }
 
-  /// Who sleeps after the last decision of the path: those who slept before, and whose next step is independent of it.
+  /// Finds the threads that sleep after the last decision of the path: threads that slept before, if their next step is
+  /// independent of it.
   void note_sleepers() {
     const Decision& last = path_.back();
     const Fiber& runs = fibers_[last.thread];

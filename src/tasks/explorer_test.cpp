@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The queue of a worker and the heap behind it, in all orders of the accesses of an owner and of its thieves. A thief of
-// another process makes the same accesses as one of this process.
+// The queue of a worker and the heap behind it, in all orders of the accesses of an owner and of its thieves. A thief
+// of another process makes the same accesses as one of this process.
 #include "tasks/explorer.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ struct Queue {
   void steal(std::size_t thief, std::size_t most) {
     window.steal([most](std::size_t available) { return std::min(available, most); }, stolen[thief]);
   }
-  std::string verdict() {
+  std::string wrong() {
     pop(kLong, 1000);
     for (const std::vector<Task>& tasks : stolen) {
       for (const Task& task : tasks) taken.push_back(task.tag);
@@ -68,7 +68,7 @@ void expect_each_task_once(const std::function<void(Queue&)>& owner, std::vector
   const Outcome outcome = Explorer().explore(
       [&] {
         const auto queue = std::make_shared<Queue>();
-        Scenario scenario{{[queue, &owner] { owner(*queue); }}, [queue] { return queue->verdict(); }};
+        Scenario scenario{{[queue, &owner] { owner(*queue); }}, [queue] { return queue->wrong(); }};
         for (std::size_t thief = 0; thief < steals.size(); ++thief) {
           scenario.threads.emplace_back([queue, thief, &steals] {
             for (const std::size_t most : steals[thief]) queue->steal(thief, most);
@@ -161,7 +161,7 @@ TEST(Heap, ABlockThatIsGivenBackIsTakenOnce) {
           }
         };
         scenario.threads.emplace_back([take] { take(3); });
-        scenario.verdict = [blocks, take] {
+        scenario.wrong_after = [blocks, take] {
           take(3);
           std::ranges::sort(blocks->held);
           const bool once = std::ranges::adjacent_find(blocks->held) == blocks->held.end();
@@ -175,8 +175,8 @@ TEST(Heap, ABlockThatIsGivenBackIsTakenOnce) {
   RecordProperty("orders", std::to_string(outcome.ended));
 }
 
-// The explorer itself: three threads with two steps each on one address have 6!/(2!)^3 orders; on addresses of their own
-// they have one.
+// The explorer itself: three threads with two steps each on one address have 6!/(2!)^3 orders; on addresses of their
+// own they have one.
 TEST(Explorer, RunsEachOrderOfDependentStepsOnce) {
   const auto orders = [](bool same) {
     return Explorer()

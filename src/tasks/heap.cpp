@@ -9,8 +9,8 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::uint64_t kSmallest = 64;
-constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;
+constexpr std::uint64_t kSmallest = 64;                       // Size: bytes of a line of the cache.
+constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;  // bytes: a call of the system for 64 pages
 
 }  // namespace
 

@@ -12,8 +12,8 @@ namespace steelyard::tasks {
 /// Grows as needed; a block is named by its offset in the shared memory, 0 being none.
 class Heap {
  public:
-  /// A stack of blocks in shared memory: the newest, of which each names the next. It is only emptied as a whole, by one
-  /// process, so that a block which is pushed again cannot be mistaken for its former self.
+  /// A stack of blocks in shared memory: the newest, of which each names the next. It is only emptied as a whole, by
+  /// one process, so that a block which is pushed again cannot be mistaken for its former self.
   using Stack = Atomic<std::uint64_t>;
   /// In front of the bytes of each block.
   struct Header {
@@ -21,8 +21,8 @@ class Heap {
     Shared<std::uint64_t> next;  ///< block of the stack on which this block lies
   };
 
-  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is there;
-  /// false where there is none.
+  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is
+  /// there; false where there is none.
   using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
   Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back);
 
@@ -38,7 +38,7 @@ class Heap {
   std::uint64_t backed() const { return backed_ - first_; }
 
  private:
-  static constexpr int kClasses = 4 * 32;
+  static constexpr int kClasses = 4 * 32;  ///< Encoding: four for each doubling of kSmallest, to 2^38 bytes.
   static std::uint64_t size_of(std::uint32_t size_class);
   static std::uint32_t class_for(std::uint64_t bytes);
 

@@ -15,14 +15,13 @@ std::size_t amount_to_give(std::size_t available, std::size_t askers, double fra
 }
 
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task) {
-  constexpr std::int64_t kWork = 20'000;
-  const auto enough = static_cast<std::size_t>(kWork / std::max<std::int64_t>(ns_per_task, 10));
+  const auto enough = static_cast<std::size_t>(kPollEvery / std::max<std::int64_t>(ns_per_task, 10));
   return std::min(enough, available / 2);
 }
 
 std::size_t amount_ahead(std::int64_t ns_per_task) {
-  constexpr std::int64_t kTasks = 8, kTime = 1'000'000;
-  return static_cast<std::size_t>(std::max(kTasks, kTime / std::max<std::int64_t>(ns_per_task, 10)));
+  constexpr std::int64_t kTasks = 8;  // an answer may wait for a task of the victim and be shared by other workers
+  return static_cast<std::size_t>(std::max(kTasks, kLastPatience / std::max<std::int64_t>(ns_per_task, 10)));
 }
 
 Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {

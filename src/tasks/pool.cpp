@@ -16,9 +16,6 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::size_t kBacklog = 64;         // parcels of helpers
-
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = text.size();
   for (const char c : text) value = hash(value ^ static_cast<unsigned char>(c));
@@ -78,8 +75,7 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
     if (!same_options) {
       return base::Status::failure(base::Code::mismatch,
                                    fmt::format("rank {} makes the task pool with degree {}, steal_fraction {} and "
-                                               "ranks_per_node {}, rank 0 with {}, {} and "
-                                               "{}: they must be the same",
+                                               "ranks_per_node {}, rank 0 with {}, {} and {}: they must be the same",
                                                transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node,
                                                common.degree, common.fraction, common.ranks_per_node));
     }
@@ -282,7 +278,7 @@ base::Status Pool::help() {
   std::int64_t time = now();
   std::int64_t idle_since = 0;
   while (!team_.over(seat.run)) {
-    const bool backlog = handed_count_.load(std::memory_order_relaxed) >= static_cast<int>(kBacklog);
+    const bool backlog = handed_count_.load(std::memory_order_relaxed) >= settings_.outstanding;
     const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
     if (!backlog && (me.pop(entry) || me.steal(entry, askers, settings_.fraction))) {
       if (idle_since != 0) {

@@ -30,7 +30,7 @@ struct Settings {
   double fraction = 0;                 ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
   std::size_t parcel = 3072;
-  int outstanding = 64;  ///< parcels that may be under way in one step
+  int outstanding = 64;  ///< parcels that may be under way in one step, or wait for the primary thread
 };
 
 struct Result {

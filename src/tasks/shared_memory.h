@@ -10,7 +10,7 @@
 namespace steelyard::tasks {
 using explorer::Atomic;
 using explorer::Shared;
-inline constexpr std::uint32_t kWindowTasks = 4;
+inline constexpr std::uint32_t kWindowTasks = 4;  // Size: of the test
 }  // namespace steelyard::tasks
 #else
 namespace steelyard::tasks {
@@ -18,6 +18,6 @@ template <class T>
 using Atomic = std::atomic<T>;
 template <class T>
 using Shared = T;
-inline constexpr std::uint32_t kWindowTasks = 2048;
+inline constexpr std::uint32_t kWindowTasks = 2048;  // for each worker; 128 KiB
 }  // namespace steelyard::tasks
 #endif
