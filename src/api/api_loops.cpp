@@ -81,19 +81,17 @@ Status settings_of(const steelyard_loop_options_t* options, Settings& settings) 
 std::uint64_t mark(const steelyard_iterations_t* mine, std::uint64_t state) {
   return reinterpret_cast<std::uint64_t>(mine) ^ state;
 }
+// Encoding: states of a place, "steelyar" and "loops!?".
 constexpr std::uint64_t kBegun = 0x73746565'6c796172, kFailed = 0x6c6f6f70'73213f00;
 
 constexpr char outside[] =
-    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, with "
-    "the "
-    "same steelyard_iterations_t, and steelyard_loop_end() once";
+    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, "
+    "with the same steelyard_iterations_t, and steelyard_loop_end() once";
 
 constexpr char hidden[] =
-    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, which "
-    "does not "
-    "tell which threads are in a team. Only the first thread of the process gets iterations, all of them. Link the "
-    "runtime "
-    "as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
+    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, "
+    "which does not tell which threads are in a team. Only the first thread of the process gets iterations, all of "
+    "them. Link the runtime as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
 
 /// Loops with as many iterations may still be different ones.
 std::uint64_t bounds_of(const Space& space) { return steelyard::base::spread(space.first) ^ space.stride; }

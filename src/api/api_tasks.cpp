@@ -103,20 +103,12 @@ void forget(const steelyard_task_pool* pool) {
 }
 
 Status to_settings(const steelyard_task_pool_options_t& options, Settings& settings) {
-  const std::string_view policy = options.policy == nullptr ? "small-world" : options.policy;
-  if (policy == "random") {
-    settings.shape = Overlay::Shape::complete;
-  } else if (policy == "master") {
-    settings.shape = Overlay::Shape::star;
-  } else if (policy == "groups") {
-    settings.shape = Overlay::Shape::complete;
-    settings.group = options.degree > 0 ? options.degree : kGroup;
-  } else if (policy == "none") {
-    settings.stealing = false;
-  } else if (policy != "small-world") {
+  if (options.policy != nullptr) settings.policy = options.policy;
+  if (policy_named(settings.policy, 0) == nullptr) {
     return Status::failure(
         Code::invalid_argument,
-        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none", policy));
+        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none",
+                    settings.policy));
   }
   settings.threads = options.threads;
   settings.fraction = options.steal_fraction;
@@ -294,8 +286,7 @@ steelyard_status_t steelyard_task_pool_spawn(steelyard_task_pool_t* pool, int ty
     if (pool->pool->in_task()) {
       return Status::failure(Code::invalid_state,
                              "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, "
-                             "whose result goes to the "
-                             "owner of this one");
+                             "whose result goes to the owner of this one");
     }
     if (Status there = known(*pool->pool, type); !there) return there;
     if (Status there = check_data("data of a task are", data, size); !there) return there;

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <array>
 #include <vector>
 
 #include "decide/estimate.h"
 #include "decide/settings.h"
 
 namespace steelyard::decide {
+
+/// What a contest knows of a candidate.
+struct Candidate {
+  bool eliminated = false;
+  bool omitted = false;   ///< by the survey
+  bool outdated = false;  ///< the leader's duration has changed since `guess` was measured
+  bool surveyed = true;   ///< no execution but that of the survey is known
+  double guess = 0;       ///< log duration over the leader's: the last that is known
+  Estimate duration;      ///< log
+  Estimate ratio;         ///< log duration over the leader's, paired
+  Interval last;          ///< of the ratio, when it was eliminated
+};
 
 /// Finds the fastest of some candidates for work that is executed again and again. Candidate 0 is the program's own
 /// behaviour.
@@ -30,7 +43,10 @@ namespace steelyard::decide {
 ///    as that is within the budget. If the reopening gains nothing, the pause before the next one doubles.
 ///
 /// The same durations give the same choices in every process. Not thread-safe.
-class Contest {
+///
+/// Contest has any number of candidates. Duel has two, and no memory of its own, so it may lie in shared memory.
+template <class Candidates>
+class BasicContest {
  public:
   /// Executions of the leader. Without it a contest of tens of executions could not try anything: one per cent of them
   /// is less than one execution.
@@ -38,7 +54,7 @@ class Contest {
 
   /// @param candidates at least 1
   /// @param first begins, e.g. the leader of an earlier run
-  explicit Contest(int candidates, Settings settings = {}, int first = 0);
+  explicit BasicContest(int candidates, Settings settings = {}, int first = 0);
 
   /// Opens the contest with other candidates. The budget that was spent and the pause of the watch stay.
   void restart(int candidates, int first);
@@ -56,6 +72,9 @@ class Contest {
   /// The execution of next() cannot take place now. Ends its trial; the leader is next. The survey omits it. It can be
   /// tried again later.
   void abandon();
+  /// Executions of the leader that were not measured: the budget grows with them.
+  /// @param duration of all of them, in the same unit
+  void unmeasured(double duration) { total_ += duration; }
 
   /// Typical duration: the geometric mean, disturbed executions clipped. 0 without an execution.
   double typical(int candidate) const;
@@ -69,16 +88,6 @@ class Contest {
 
  private:
   enum class Step : unsigned char { warm_up, survey, lead, trial, back, probe };
-  struct Candidate {
-    bool eliminated = false;
-    bool omitted = false;   ///< by the survey
-    bool outdated = false;  ///< the leader's duration has changed since `guess` was measured
-    bool surveyed = true;   ///< no execution but that of the survey is known
-    double guess = 0;       ///< log duration over the leader's: the last that is known
-    Estimate duration;      ///< log
-    Estimate ratio;         ///< log duration over the leader's, paired
-    Interval last;          ///< of the ratio, when it was eliminated
-  };
   const Candidate& at(int candidate) const { return candidates_[static_cast<std::size_t>(candidate)]; }
   Candidate& at(int candidate) { return candidates_[static_cast<std::size_t>(candidate)]; }
 
@@ -100,7 +109,7 @@ class Contest {
   double each_confidence() const;
 
   Settings settings_;
-  std::vector<Candidate> candidates_;
+  Candidates candidates_;
   int current_ = 0, leader_ = 0, challenger_ = -1;
   Step step_ = Step::lead;
   bool cold_ = false;                        ///< the next execution is the first after a change
@@ -119,5 +128,10 @@ class Contest {
   bool gained_ = false;             ///< another leader has proved to be faster since it was last opened
   bool changed_ = false;            ///< the leader's duration has changed, perhaps during a pause
 };
+
+using Contest = BasicContest<std::vector<Candidate>>;
+using Duel = BasicContest<std::array<Candidate, 2>>;
+extern template class BasicContest<std::vector<Candidate>>;
+extern template class BasicContest<std::array<Candidate, 2>>;
 
 }  // namespace steelyard::decide

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostInstructions = 10'000;
 constexpr std::size_t kMostVisits = 40'000;
 constexpr std::size_t kWordsOfAVisit = 16;  // joining as many words takes about as long as an instruction
-constexpr std::uint64_t kExit = 0;          // of a function; no instruction has this address
+constexpr std::uint64_t kExit = 0;          // Encoding: of a function; no instruction has this address
 
 /// The instructions that can be reached from a function's entry, and where ways meet.
 class Course {
