@@ -7,9 +7,9 @@
 
 namespace steelyard::phases {
 
-/// What this process is bound to, as a stack: one for the whole process, since that is what a binding belongs to,
-/// however many contexts there are. Whoever pushes pops, in the opposite order. To be used by one thread at a time, the
-/// one whose regions follow: it and the OpenMP workers that it has are bound.
+/// The bindings of this process, as a stack: one for the whole process, since that is what a binding belongs to, however
+/// many contexts there are. Each context pops its own pushes, in the opposite order. Not thread-safe: called by the
+/// thread whose regions follow. It and its OpenMP workers are bound.
 class BindingStack {
  public:
   static BindingStack& of_this_process();
@@ -18,7 +18,7 @@ class BindingStack {
   static constexpr int kSameThreads = -1;
 
   /// Gives this thread and its workers `set`. `threads`: of the next regions, from now until the pop. On an emulated
-  /// node this is noted and not done. `owner` is who may pop.
+  /// node this is noted and not done. Only `owner` may pop.
   base::Status push(const void* owner, const CpuSet& set, int threads, bool emulated);
   /// Everything as before the owner's last push.
   base::Status pop(const void* owner);

@@ -19,7 +19,8 @@ const node::Topology& topology_of_this_machine() {
   return topology;
 }
 
-/// The leader's view is everybody's: on an emulated node as on a real one, all count the same things in the same order.
+/// All processes take the leader's view, so all count the same resources in the same order, on an emulated node as on a
+/// real one.
 void publish(const node::Topology& topology, Shared& shared, node::Pu* pus) {
   shared.outline = {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
   std::copy(topology.pus.begin(), topology.pus.end(), pus);
@@ -60,7 +61,7 @@ base::Status Context::create(Transport& transport, Rendezvous::Lost lost, std::s
     const bool emulated = shared.outline.emulated;
     const BindingStack& stack = BindingStack::of_this_process();
     const CpuSet mask = stack.now(emulated) & machine->all();
-    // The mask of the real machine may have nothing to do with the emulated one.
+    // The affinity mask on the real machine may have nothing to do with the emulated one.
     const CpuSet& home = emulated && stack.empty() ? machine->all() : mask;
     (void)mine.home.assign(home);
     publish(mine, home);

@@ -16,7 +16,7 @@
 
 namespace steelyard::phases {
 
-/// What everybody may know of a process of the node.
+/// What all processes may know of a process of the node.
 struct ProcessInfo {
   int rank = 0;  ///< in the communicator that the context was made from
   int pid = 0;
@@ -48,7 +48,7 @@ class Context : public std::enable_shared_from_this<Context> {
   /// The resource, or the closest above that this machine has, which is said once.
   Resource settle(Resource resource) const;
 
-  /// From the homes: pushes do not change who is chosen, so it needs no message.
+  /// From the homes: pushes do not change the choice, so it needs no message.
   Distribution distribute(Resource resource, int max_processes) const;
   base::Status push(const CpuSet& set, int threads);
   base::Status push(Resource resource, int index, int threads);

@@ -23,7 +23,7 @@ struct Distribution {
 /// bound within one resource are chosen first for it; processes that are not bound within one fill the remaining places
 /// evenly. The chosen processes are evenly spaced in the order of their CPUs, so that each works for its neighbours;
 /// the sizes of groups differ by at most one.
-/// Pure and deterministic: all processes compute the same from the same masks, without a message (Gutierrez et al.,
+/// Pure and deterministic: all processes compute the same from the same bindings, without a message (Gutierrez et al.,
 /// IPDPS 2017, section III.C).
 Distribution distribute(const Machine& machine, const std::vector<CpuSet>& masks, Resource resource, int max_processes);
 

@@ -31,7 +31,7 @@ class Machine {
   const CpuSet& all() const { return cpus(Resource::machine, 0); }
   /// The lowest index whose CPUs hold all of `set`; -1 where `set` spans several or is empty.
   int holder(Resource resource, const CpuSet& set) const;
-  /// The one that holds most of `set`, the lowest of those; where `set` is within one, that one.
+  /// The resource that holds most CPUs of `set`; of equal ones, the lowest.
   int closest(Resource resource, const CpuSet& set) const;
   /// Cores of which at least one CPU is in `set`.
   int cores(const CpuSet& set) const;

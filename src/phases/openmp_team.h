@@ -11,7 +11,8 @@ namespace steelyard::phases::openmp {
 int max_threads();
 void set_threads(int count);
 bool in_parallel();
-/// True where threads that are created later get places of the runtime's own choice, not the mask of their creator.
+/// True if threads that are created later get places of the runtime's own choice, not the affinity mask of their
+/// creator.
 bool binds_threads();
 
 /// Runs `body(thread)` in a team of max_threads(). False where no runtime is loaded: nothing was run.

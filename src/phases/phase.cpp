@@ -140,7 +140,7 @@ base::Status Phase::leave() {
   entered_ = context_->in_phase = false;
   std::erase(entered_phases, this);
   if (!left) return left;
-  // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
+  // The same two times everywhere: no process comes to either gate again before all have gone through this one.
   if (contest_) {
     contest_->measured(1e-9 * static_cast<double>(rendezvous.opened_at(end) - rendezvous.opened_at(begin_)));
     const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];

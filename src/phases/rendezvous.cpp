@@ -219,7 +219,7 @@ base::Status Rendezvous::arrive(Call call) {
 base::Status Rendezvous::meet(Call call, Wait wait) {
   if (base::Status all = someone_finalized(); !all) return all;
   const std::uint64_t turn = this->turn();
-  // All who wait for a phase to begin look around: those who have come before may have gone on.
+  // All processes that wait for a phase to begin look around: those that came before may have gone on.
   Arrival arrival = come(&call);
   if (arrival == Arrival::waits && call.kind == Call::Kind::enter) arrival = Arrival::watches;
   wait_in({turn, turn, call, wait == Wait::brief}, arrival, wait);
@@ -298,8 +298,8 @@ bool Rendezvous::complain(const Waiting& waiting, std::int64_t waited) {
   return true;
 }
 
-// Where all CPUs are busy (workers of the one that computed still spin), the system wakes us in front of him who has
-// opened, and what we do next may be to poll for him. Elsewhere we are in nobody's way but theirs.
+// If all CPUs are busy, since the opener's OpenMP workers still spin, the kernel may wake this process on the
+// opener's CPU, ahead of it, and its next call may poll for the opener. Otherwise it only delays spinning workers.
 void Rendezvous::leave_cpu(int cpu) {
   if (sched_getcpu() != cpu) return;
   const CpuSet mask = node::affinity_mask();
@@ -307,7 +307,7 @@ void Rendezvous::leave_cpu(int cpu) {
   if (!others.empty() && node::bind_this_thread(others)) node::bind_this_thread(mask);
 }
 
-// Only those who have not come so far keep us: who ended after that is not waited for.
+// The wait is only for processes that have not arrived, not for those that ended after their arrival.
 void Rendezvous::look_for_the_dead() const {
   const Member& mine = this->mine();
   const std::uint64_t here = turn();

@@ -14,7 +14,7 @@ namespace steelyard::phases {
 /// never in silence for one that does not come. The protocol stands at Gate in shared.h.
 class Rendezvous {
  public:
-  /// `lost` is called with a sentence if a process that is waited for has ended; it does not return.
+  /// `lost` is called with a sentence if a process that has not arrived has ended; it does not return.
   using Lost = std::function<void(const std::string&)>;
   /// `members` are those of the node, `me` this process among them.
   Rendezvous(Shared& shared, std::span<Member> members, int me, Lost lost);
@@ -71,7 +71,7 @@ class Rendezvous {
   Lost lost_;
 };
 
-/// Writes who this process is, so that others can see whether it lives.
+/// Writes the identity of this process, so that others can see whether it lives.
 void sign(Member& member);
 /// False where the process has ended. True where that cannot be told (another PID namespace).
 bool alive(const Member& member, std::uint64_t my_pid_namespace);

@@ -16,7 +16,7 @@ using testing_support::in_processes;
 
 constexpr Call kBarrier{Call::Kind::barrier, 0}, kScatter{Call::Kind::scatter, 0}, kEnter{Call::Kind::enter, 0};
 
-/// What one process sees: the shared head, and a rendezvous over it that ends the process with 42 when somebody is
+/// What one process sees: the shared head, and a rendezvous over it that ends the process with 42 when a process is
 /// lost.
 struct Seen {
   explicit Seen(Transport& transport) {

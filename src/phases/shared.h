@@ -48,7 +48,7 @@ struct alignas(64) Member {
   std::int32_t world;  ///< in MPI_COMM_WORLD, for messages
   std::uint64_t started;
   std::uint64_t pid_namespace;
-  node::SharedCpuSet home;                      ///< its mask when the context was made
+  node::SharedCpuSet home;                      ///< its affinity mask when the context was made
   alignas(64) std::atomic<std::uint64_t> turn;  ///< that it comes to next
   std::atomic<std::uint32_t> bindings;          ///< odd while `bound_to` is being written
   node::SharedCpuSet bound_to;
