@@ -406,7 +406,7 @@ steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void*
                                            steelyard_view_t* mine) {
   return guarded(__func__, phase, mine, [&] {
     // A leader that passes nothing scatters 0 bytes to each, so that no process waits for ever.
-    std::vector<std::size_t> parts(phase->phase.distribution().members(phase->phase.context().me()).size());
+    std::vector<std::size_t> parts(phase->phase.members_of_scatter());
     if (data != nullptr && sizes != nullptr) std::copy_n(sizes, parts.size(), parts.begin());
     Status done = phase->phase.scatter(data, parts, phase->scattered);
     show(phase->scattered, mine);

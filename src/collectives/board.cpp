@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kDeclined = 1, kCame = 2, kWaits = 3;
 constexpr std::size_t kLine = 32;
 static_assert(kWaits + std::size_t{4} * SizeClasses::kClasses <= kLine);
+// ns that ranks take longer in a broadcast whose waits are added, notice included.
+constexpr std::int64_t kMeasuring = 2'000;
 constexpr int kMemory = 4;  // a new arrival counts for one part in so many
 
 std::size_t wait_words(int which, bool by_board) {
@@ -169,10 +171,12 @@ Board::Arrivals Board::arrivals() const {
   return found;
 }
 
-Comparison::Next Board::compare(int which, std::int64_t now) {
+Comparison::Next Board::compare(int which, std::int64_t now, const decide::Settings& settings) {
   SizeClasses& classes = shared_->classes;
-  return classes.asks(which) ? classes.next(which, waits(which, false), waits(which, true), now)
-                             : classes.next(which, {}, {}, now);
+  Comparison::Seen seen;
+  if (classes.asks(which)) seen = {waits(which, false), waits(which, true)};
+  return classes.next(which, seen,
+                      {.now = now, .ranks = static_cast<int>(here_.size()), .cost = kMeasuring, .settings = settings});
 }
 
 Comparison::Next Board::compare_nothing() { return shared_->classes.pass(); }

@@ -81,7 +81,7 @@ class Board {
   // Where it is not sure that the board is better than the MPI library.
 
   /// The root, once it has claimed the broadcast: how one of this class is to go.
-  Comparison::Next compare(int which, std::int64_t now);
+  Comparison::Next compare(int which, std::int64_t now, const decide::Settings& settings);
   /// The same for one without data.
   Comparison::Next compare_nothing();
   /// Everybody: the time in a broadcast of this class since both this rank and the root had come.

@@ -61,7 +61,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
   for (int i = 0; i < 200; ++i) {
     for (const auto& board : boards) board->next();
     ASSERT_TRUE(boards[0]->vacant(0) && boards[0]->claim());
-    const Comparison::Next next = boards[0]->compare(0, i * 1'000'000);
+    const Comparison::Next next = boards[0]->compare(0, i * 10'000'000, {});
     boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, 0, next);
     ASSERT_NE(boards[1]->notice(), nullptr);
     EXPECT_EQ(boards[1]->notice()->left, next.left);
@@ -76,7 +76,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
   boards = node.open(3, {0, 1});
   for (const auto& board : boards) board->next();
   ASSERT_TRUE(boards[0]->claim());
-  EXPECT_FALSE(boards[0]->compare(0, 0).by_board);
+  EXPECT_FALSE(boards[0]->compare(0, 0, {}).by_board);
   EXPECT_EQ(boards[1]->notice(), nullptr);
 }
 

@@ -184,7 +184,7 @@ Outcome Delivery::lead() {
   tree.finish(call_);
   tree.learn(row + head.bytes, head.note);
   measured(std::max(came, root_came), head.counted, head.which, outcome);
-  if (head.counted) tree.tell_waits(root_, head.which, true);
+  if (head.counted) tree.tell_waits(root_, head.which);
   return outcome;
 }
 

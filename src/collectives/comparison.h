@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <algorithm>
 #include <cstdint>
+#include <optional>
+
+#include "decide/contest.h"
 
 namespace steelyard::collectives {
 
-/// What ranks have waited in broadcasts of one kind, summed up: it only grows.
+/// Waits of ranks in broadcasts of one kind, summed up. They only grow.
 struct Waits {
   std::int64_t ns = 0;
   std::int64_t count = 0;
@@ -16,74 +18,78 @@ struct Waits {
   }
 };
 
-/// Whether the broadcasts (or scatters) of one class on a communicator go over the board or are the MPI library's:
-/// whichever its ranks are seen to wait less in. The library has them, uncounted, until some in a row are looked at, of
-/// either kind: one at first, which tells what is far apart, and later a few, after as many that bring caches to the
-/// state in which they will be. Where the board has won, it has them all, but for some in a while that show what the
-/// library would make of it by now.
+/// Decides whether the broadcasts (or scatters) of one size class on a communicator are handled by the MPI library or
+/// delivered through shared memory (between nodes: along the tree). A contest of the two (decide/contest.h).
 ///
-/// Lies in shared memory, where zeros are its beginning. Roots ask it in turn, and tell the others what it has
-/// answered. No clock and no messages of its own.
+/// - An execution of the contest is a block of successive broadcasts. Its duration is the mean time from one broadcast
+///   to the next, plus the mean wait in it. The contest therefore compares what the program would take, and a wait that
+///   is less than the exploration budget of that time decides nothing. No wait is longer than the time between
+///   broadcasts of the rank that is waited for, so no trial costs more than a few executions of the leader.
+/// - Between blocks, the leader has so many broadcasts unmeasured that measuring stays within the exploration budget.
+///   If the library leads, no rank is told about these broadcasts.
+///
+/// Lies in shared memory, where zeros are its initial state. The roots of successive broadcasts call it in turn, and
+/// tell the other ranks the answers. Pure: no clock and no messages.
 class Comparison {
  public:
-  static constexpr std::uint32_t kLeast = 4;    ///< that are left to the library between two looks
-  static constexpr std::uint32_t kMost = 1000;  ///< so that they cost next to nothing, with a board that is no dearer
-  static constexpr std::uint32_t kRun = 4;      ///< that are looked at in a row, at most
-  static constexpr std::uint32_t kStay = 64;    ///< over the board for each look at a library that is no dearer
-  static constexpr std::uint32_t kLongest = 10'000;  ///< either way where what is looked at is dearer
+  /// The most broadcasts that one answer leaves to the library. A rank that has become late is noticed only afterwards.
+  static constexpr std::uint32_t kMost = 1000;
 
+  /// How a broadcast is delivered.
   struct Next {
-    bool by_board = true;    ///< this broadcast
-    bool counted = true;     ///< what is waited in it counts
-    std::uint32_t left = 0;  ///< so many after it are the library's, and not asked about
+    bool by_board = true;    ///< through shared memory or the tree
+    bool counted = true;     ///< the ranks add their waits in it
+    std::uint32_t left = 0;  ///< the library has so many broadcasts after it, without another question
   };
-  /// False where the next answer does not depend on what was waited.
-  bool asks() const { return step_ == Step::decide || (step_ == Step::stay && stayed_ >= stay_); }
-  /// ns that the board wins in each, where it has them; 0 where the library does.
-  std::int64_t won() const {
-    return step_ == Step::stay || step_ == Step::check ? std::max<std::int64_t>(-dearer_, 1) : 0;
-  }
-  /// `library` and `board`: by all ranks so far. `now` in ns. `number`: of this broadcast among all of the
-  /// communicator, of whatever kind and length: those are what the time from one to the next is of.
-  Next next(const Waits& library, const Waits& board, std::int64_t now, std::int64_t number);
-  /// Before the first: instead of the library, the board has them until it is seen to lose: in a few looks, or by far.
-  void begin_by_board() {
-    step_ = Step::stay;
-    stay_ = kStay / 4;
-    trusted_ = kTrusted;
-  }
-
- private:
-  static constexpr std::uint32_t kRemembered = 16;  // looks that count
-  static constexpr std::uint32_t kTrusted = 4;
-  enum class Step : std::uint32_t { begin, decide, by_library, by_board, stay, check };
-  struct Look {
+  /// Sums over all ranks so far.
+  struct Seen {
     Waits library, board;
   };
+  struct Circumstances {
+    std::int64_t now = 0;     ///< ns
+    std::int64_t number = 0;  ///< of this broadcast among all collectives of the communicator
+    int ranks = 1;            ///< that add a wait for each broadcast that is counted
+    std::int64_t cost = 0;    ///< ns, of measuring a broadcast
+    decide::Settings settings = {};
+  };
 
-  bool board_wins(const Look& seen);
-  std::int64_t each(std::int64_t now, std::int64_t number);
-  std::uint32_t gap(std::int64_t now, std::int64_t number);
-  std::uint32_t stay(std::uint32_t least, std::int64_t now, std::int64_t number);
-  std::uint32_t run() const;
-  std::uint32_t with_warm_ups() const { return run_ > 1 ? 2 * run_ : 1; }  // in a look
-  Next begin_library(Step step, bool after_board);
-  Next one_by_library();
-  Next look_at_board(std::int64_t now, std::int64_t number);
+  /// Instead of the library, shared memory or the tree has the first broadcasts. Before the first call of next().
+  void begin_by_board() { first_ = kBoard; }
+  /// False if the next answer does not depend on the waits; next() then needs no sums.
+  bool asks() const { return to_come_ == 0 && rest_ == 0; }
+  Next next(const Seen& seen, const Circumstances& at);
+  /// Shared memory is in the lead.
+  bool board_leads() const { return board_leads_; }
+  /// ns that each broadcast gains or, while the contest is open, could at most gain by it. 0 if the library has won.
+  std::int64_t stake() const { return stake_; }
 
-  Step step_ = Step::begin;
-  std::uint32_t looks_ = 0;
-  std::uint32_t trusted_ = 0;    // looks before which the board loses only by far
-  std::uint32_t run_ = 1;        // of either kind that count in a look
-  std::uint32_t to_come_ = 0;    // of the present step
-  bool far_apart_ = false;       // the library's wait more than twice as long as those over the board
-  std::uint32_t stay_ = 0;       // over the board, at a time
-  std::uint32_t stayed_ = 0;     // of them so far
-  std::int64_t looked_at_ = 0;   // ns
-  std::int64_t number_ = 0;      // of the broadcast at which that was
-  std::int64_t dearer_ = 0;      // the board than the library, ns a broadcast; negative where it wins
-  std::int64_t won_lately_ = 0;  // by the board in the last look, ns a broadcast
-  Look before_[kRemembered];
+ private:
+  enum : int { kLibrary, kBoard };
+  /// Broadcasts in a block. A contest takes rare long executions for disturbances, but waits for a rank that is late
+  /// now and then count: with blocks of 4, those for a rank that is late to 1 in 11 broadcasts do (comparison_test.cpp).
+  static constexpr std::int32_t kBlock = 4;
+  /// Broadcasts by which a block is extended at most until the ranks have added their waits.
+  static constexpr std::int32_t kExtended = 8;
+
+  void measure(const Seen& seen, const Circumstances& at);
+  void begin_block();
+  std::uint32_t rest(const Circumstances& at);
+
+  std::optional<decide::Duel> contest_;
+  int first_ = kLibrary;
+  int candidate_ = kLibrary;       ///< of the present block
+  int blocks_ = 0;                 ///< of the leader in a row
+  std::int32_t to_come_ = 0;       ///< broadcasts of the present block
+  std::int32_t measured_ = 0;      ///< broadcasts that were measured since the last rest
+  std::int32_t extended_ = 0;      ///< broadcasts by which the present block was extended
+  std::uint32_t rest_ = 0;         ///< unmeasured broadcasts through shared memory that are to come
+  std::uint32_t rests_ = 0;        ///< so far
+  std::int64_t apart_ = 0;         ///< ns from one collective to the next, smoothed
+  std::int64_t rested_at_ = 0;     ///< ns, of the last rest
+  std::int64_t rest_number_ = -1;  ///< number of the broadcast at the last rest
+  std::int64_t stake_ = 0;         ///< ns
+  bool board_leads_ = false;
+  Seen before_;  ///< when the last block was measured
 };
 
 }  // namespace steelyard::collectives

@@ -119,7 +119,7 @@ class Machine {
       Broadcasting chosen;
       chosen.on = machine.nodes_.size() > 1;
       chosen.node = machine.node_of(rank);
-      chosen.settings = {.policy = machine.cluster_.policy, .every = 3, .threshold = 20'000};
+      chosen.settings = {.policy = machine.cluster_.policy, .every = 3, .threshold = 20'000, .decision = {}};
       chosen.compares = machine.cluster_.compares;
       chosen.may_leave_to_library = machine.cluster_.may_leave;
       account.open(true);

@@ -68,7 +68,7 @@ std::optional<OverBoard::Begun> OverBoard::begin(std::size_t bytes, std::int64_t
   }
   Begun begun;
   begun.which = SizeClasses::of(operation_, bytes);
-  if (group_.compares) begun.next = board.compare(begun.which, came);
+  if (group_.compares) begun.next = board.compare(begun.which, came, group_.engine->chosen().settings.decision);
   group_.left = begun.next.left;
   while (!board.vacant(begun.next.by_board ? bytes : 0)) call_.turn();
   if (begun.next.by_board) begun.row = board.place(bytes);
@@ -146,7 +146,7 @@ void Looked::note() {
   group_.looked_at = 0;
   note_wait(group_, group_.looked_which, true, waited);
   if (group_.looked_root < 0) return;
-  group_.tree->tell_waits(group_.looked_root, group_.looked_which, false);
+  group_.tree->tell_waits(group_.looked_root, group_.looked_which);
   group_.looked_root = -1;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/virtual_ranks.h"
+#include "decide/settings.h"
 
 // From measured waits to a virtual rank table: pure functions, without clock, messages or environment.
 namespace steelyard::collectives {
@@ -14,6 +15,7 @@ struct Settings {
   Policy policy = Policy::sort;
   int every = 16;                   ///< N: broadcasts from one plan to the next, to begin with
   std::int64_t threshold = 50'000;  ///< ns: changes of a wait, and latenesses, below it are noise
+  decide::Settings decision;        ///< of the comparison with the MPI library
 };
 
 /// What a rank measures in a broadcast, in ns. Both are 0 at the root.

@@ -12,11 +12,11 @@ int SizeClasses::of(Operation operation, std::size_t bytes) {
 
 bool SizeClasses::asks(int which) const { return number_ >= until_[which] && comparisons_[which].asks(); }
 
-Comparison::Next SizeClasses::next(int which, const Waits& library, const Waits& board, std::int64_t now) {
-  seen_[which] = ++number_;
+Comparison::Next SizeClasses::next(int which, const Comparison::Seen& seen, Comparison::Circumstances at) {
+  at.number = seen_[which] = ++number_;
   Comparison::Next next{.by_board = false, .counted = false};
   if (number_ > until_[which]) {
-    next = comparisons_[which].next(library, board, now, number_);
+    next = comparisons_[which].next(seen, at);
     until_[which] = number_ + next.left;
   }
   next.left = leave();
@@ -30,11 +30,11 @@ Comparison::Next SizeClasses::pass() {
 
 // For one class, so many that follow may be the library's; none where it would be missed.
 std::int64_t SizeClasses::left_by(int which) const {
-  const std::int64_t absent = number_ - seen_[which], won = comparisons_[which].won();
-  if (absent > kInUse && won <= kNotice * absent) return Comparison::kMost;
-  if (won > 0) return 0;
-  // A look at it goes on when it comes again, a little later.
-  return std::max<std::int64_t>(until_[which] - number_, absent > kAbsent ? Comparison::kLeast : 0);
+  const std::int64_t absent = number_ - seen_[which];
+  if (absent > kInUse && comparisons_[which].stake() <= kNotice * absent) return Comparison::kMost;
+  if (comparisons_[which].board_leads()) return 0;
+  // A trial of it goes on when it comes again, a little later.
+  return std::max<std::int64_t>(until_[which] - number_, absent > kAbsent ? kAbsentLeft : 0);
 }
 
 // As many as each class allows that has come so far.

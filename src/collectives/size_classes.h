@@ -35,8 +35,9 @@ class SizeClasses {
 
   /// False where the next answer does not depend on what was waited.
   bool asks(int which) const;
-  /// How this collective goes, and how many after it are the library's, of whatever class. As Comparison::next().
-  Comparison::Next next(int which, const Waits& library, const Waits& board, std::int64_t now);
+  /// How this collective is delivered, and how many after it are the library's, of any class. As Comparison::next().
+  /// @param at its number is set here
+  Comparison::Next next(int which, const Comparison::Seen& seen, Comparison::Circumstances at);
   /// Before the first: see Comparison.
   void begin_by_board() {
     for (Comparison& comparison : comparisons_) comparison.begin_by_board();
@@ -47,6 +48,7 @@ class SizeClasses {
  private:
   static constexpr std::int64_t kAbsent =
       8;  // collectives: a class that has not come since then need not be waited for
+  static constexpr std::int64_t kAbsentLeft = 4;
   std::uint32_t leave();
   std::int64_t left_by(int which) const;
 

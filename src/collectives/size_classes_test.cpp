@@ -35,8 +35,9 @@ struct Program {
     }
     ++asked;
     const bool asks = classes.asks(which);
+    const Comparison::Seen seen{library[which], board[which]};
     const Comparison::Next next =
-        classes.next(which, asks ? library[which] : Waits(), asks ? board[which] : Waits(), now);
+        classes.next(which, asks ? seen : Comparison::Seen(), {.now = now, .ranks = 3, .cost = 2000});
     left = next.left;
     over_board[which] += next.by_board ? 1 : 0;
     count_loss(which, next.by_board);
@@ -142,7 +143,8 @@ TEST(SizeClasses, AnswersWithinBoundsWhateverItIsTold) {
   std::int64_t now = 0;
   for (int i = 0; i < 100'000; ++i) {
     const int which = static_cast<int>(random() % SizeClasses::kClasses);
-    const Comparison::Next next = random() % 9 ? classes.next(which, waits[0], waits[1], now) : classes.pass();
+    const Comparison::Next next =
+        random() % 9 ? classes.next(which, {waits[0], waits[1]}, {.now = now, .cost = 2000}) : classes.pass();
     ASSERT_LE(next.left, Comparison::kMost);
     now += static_cast<std::int64_t>(random() % 10'000'000);
     waits[random() % 2].count += static_cast<std::int64_t>(random() % 3);

@@ -124,7 +124,11 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
   } else if (compares_ && !head.by_library && anybody_late()) {
     const int which = SizeClasses::of(Operation::broadcast, bytes);
     const Compared seen = classes_.asks(which) ? waits_of_all(which) : Compared();
-    const Comparison::Next next = classes_.next(which, seen.library, seen.by_tree, now);
+    const Comparison::Next next = classes_.next(which, seen,
+                                                {.now = now,
+                                                 .ranks = static_cast<int>(node_of_.size()),
+                                                 .cost = kReporting * static_cast<std::int64_t>(leaders_.size()),
+                                                 .settings = settings_.decision});
     head.by_library = !next.by_board;
     head.counted = next.counted;
     head.which = static_cast<std::int8_t>(which);
@@ -267,7 +271,7 @@ void Tree::compare(const Board* board) {
 
 void Tree::waited(int which, bool by_tree, std::int64_t ns) {
   Compared& own = own_[static_cast<std::size_t>(which)];
-  Waits& waits = by_tree ? own.by_tree : own.library;
+  Waits& waits = by_tree ? own.board : own.library;
   waits += {.ns = std::max<std::int64_t>(0, ns), .count = 1};
 }
 
@@ -282,19 +286,17 @@ Tree::Compared Tree::waits_of_all(int which) const {
     if (static_cast<int>(node) == node_) continue;
     const Compared& known = known_[node][static_cast<std::size_t>(which)];
     all.library += known.library;
-    all.by_tree += known.by_tree;
+    all.board += known.board;
   }
   return all;
 }
 
-// Sums only grow, so that one that was not told is in the next. Of what goes over the tree, most count: not each is
-// told.
-void Tree::tell_waits(int root, int which, bool by_tree) {
+// Sums only grow, so a report that was not sent is part of the next.
+void Tree::tell_waits(int root, int which) {
   if (root == rank_ || !compares_) return;
-  if (by_tree && ++counted_[static_cast<std::size_t>(which)] % kTellEvery != 0) return;
   if (!messages_.is_done(waits_.request)) return;
   const Compared here = waits_here(which);
-  waits_.report = {.tree = tree_, .leader = rank_, .which = which, .library = here.library, .by_tree = here.by_tree};
+  waits_.report = {.tree = tree_, .leader = rank_, .which = which, .library = here.library, .by_tree = here.board};
   post_.send(waits_.report, to_post(root), waits_.request);
 }
 

@@ -82,7 +82,7 @@ class Tree {
   /// Without a board: in a broadcast that counts.
   void waited(int which, bool by_tree, std::int64_t ns);
   /// A leader, after a broadcast that counts.
-  void tell_waits(int root, int which, bool by_tree);
+  void tell_waits(int root, int which);
   /// At a root: what a leader has sent.
   void told(const Report& report);
   /// No broadcast is to come, here. What is still under way goes on: asks nothing of the MPI library.
@@ -95,8 +95,9 @@ class Tree {
   void be_handed(int leader, char* row, std::size_t bytes, Call& call);
 
  private:
+  // ns that a root and a leader take for the report of a leader's waits.
+  static constexpr std::int64_t kReporting = 1'000;
   // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
-  static constexpr int kTellEvery = 8;  // waits over the tree
   static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
   // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end
   // the sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends
@@ -113,9 +114,7 @@ class Tree {
     Report report;
     port::Request request;
   };
-  struct Compared {
-    Waits library, by_tree;
-  };
+  using Compared = Comparison::Seen;
   using AllCompared = std::array<Compared, SizeClasses::kClasses>;
   struct Outgoing {
     std::vector<char> packet;
@@ -166,10 +165,9 @@ class Tree {
 
   bool compares_ = false;
   const Board* board_ = nullptr;
-  SizeClasses classes_ = {};                             // at a root
-  std::vector<AllCompared> known_;                       // by node, as they have told
-  AllCompared own_ = {};                                 // where there is no board
-  std::array<int, SizeClasses::kClasses> counted_ = {};  // over the tree
+  SizeClasses classes_ = {};        // at a root
+  std::vector<AllCompared> known_;  // by node, as they have told
+  AllCompared own_ = {};            // where there is no board
 };
 
 }  // namespace steelyard::collectives

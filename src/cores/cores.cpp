@@ -18,23 +18,22 @@ std::size_t Cores::footprint(int cores, int processes) {
 }
 
 Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
-             Homes homes, Options options)
+             Options options)
     : processes_(processes),
       count_(count),
       me_(me),
       topology_(topology),
       domain_(node::domains(topology, options.level)),
-      homes_(std::move(homes)),
       options_(options),
-      problem_(homes_.problem),
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
-      early_(segment, count, me) {
-  if (count_ == 1) problem_ = "one rank on the node, no other rank to exchange cores with";
-}
+      early_(segment, count, me) {}
 
 Cores::~Cores() = default;
 
-void Cores::settle_homes() {
+void Cores::settle_homes(Homes homes, bool leader) {
+  homes_ = std::move(homes);
+  problem_ = count_ == 1 ? "one rank on the node, no other rank to exchange cores with" : homes_.problem;
+  if (!leader) return;
   table_.settle(homes_.home);
   planner_ = std::make_unique<Planner>(options_.policy, processes_, count_);
 }

@@ -42,12 +42,12 @@ struct RegionAhead {
 class Cores {
  public:
   static std::size_t footprint(int cores, int processes);
-  /// `processes` are the node's, `homes` the same everywhere.
+  /// `processes` are the node's.
   Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
-        Homes homes, Options options);
+        Options options);
   ~Cores();
-  /// At the leader, before anybody else uses the table.
-  void settle_homes();
+  /// `homes` are the same at all processes of the node. The leader settles them before another process uses the table.
+  void settle_homes(Homes homes, bool leader);
   /// After the leader has settled, everywhere.
   void begin();
 

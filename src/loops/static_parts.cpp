@@ -19,59 +19,63 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-StaticParts::StaticParts(int threads)
-    : even_(even_parts(threads)), now_(even_), best_(even_), ns_(static_cast<std::size_t>(threads)) {}
+StaticParts::StaticParts(int threads, decide::Settings settings)
+    : settings_(settings),
+      even_(even_parts(threads)),
+      now_(even_),
+      best_(even_),
+      ns_(static_cast<std::size_t>(threads)) {}
 
 void StaticParts::executed(std::span<const double> ns, double slowest_ns) {
-  if (std::exchange(cold_, false) || !(slowest_ns > 0)) return;  // page faults and other caches
+  if (std::exchange(cold_, false) || !(slowest_ns > 0)) return;  // page faults and cold caches
   if (forecast_) {
     forecast_->add(std::log(slowest_ns));
-    judge();
+    verify();
     return;
   }
   for (std::size_t t = 0; t < ns_.size(); ++t) ns_[t].push_back(ns[t]);
   slowest_.push_back(slowest_ns);
-  if (slowest_.size() < kLook) return;
-  if (rest_ == 0)
-    look();
+  if (slowest_.size() < kPlanned) return;
+  if (pause_ == 0)
+    plan();
   else
-    --rest_;
+    --pause_;
   for (std::vector<double>& thread : ns_) thread.clear();
   slowest_.clear();
 }
 
-void StaticParts::take(std::vector<double> parts) {
+void StaticParts::use(std::vector<double> parts) {
   now_ = std::move(parts);
   cold_ = true;
 }
 
-void StaticParts::judge() {
-  const decide::Forecast::Result result = forecast_->result(decide::Settings().confidence);
+void StaticParts::verify() {
+  const decide::Forecast::Result result = forecast_->result(settings_.confidence);
   if (result == decide::Forecast::Result::confirmed) {
     left_ *= 1 - forecast_->gain();
     best_ = now_;
-  } else if (result == decide::Forecast::Result::refuted || forecast_->count() >= 2 * kLook) {
-    take(best_);
-    rest_ = next_rest_;
-    next_rest_ = std::min(2 * next_rest_, 1024);
+  } else if (result == decide::Forecast::Result::refuted || forecast_->count() >= 2 * kPlanned) {
+    use(best_);
+    pause_ = next_pause_;
+    next_pause_ = std::min(2 * next_pause_, kLongestPause);
   } else {
     return;
   }
   forecast_.reset();
 }
 
-void StaticParts::look() {
+void StaticParts::plan() {
   Profile profile{now_, {}};
   for (std::vector<double>& thread : ns_) profile.cost.push_back(median(thread));
   decide::Estimate before;
   for (const double ns : slowest_) before.add(std::log(ns));
-  // Balanced, the slowest would need what is the mean now. Of loops that wait for nothing in between, the rest is not
-  // ours.
+  // In balanced loops, the slowest thread would need the present mean. If the slowest thread differs from loop to loop,
+  // that part of the time cannot be saved.
   const double slowest = median(slowest_), total = profile.total();
   const double dearest = *std::ranges::max_element(profile.cost);
   const double saved = (dearest - total / static_cast<double>(profile.cost.size())) / slowest;
-  if (slowest <= Policy::kShort || saved <= decide::Settings().exploration) return;
-  take(equal_parts(profile, static_cast<int>(profile.cost.size())));
+  if (slowest <= Policy::kShort || saved <= settings_.exploration) return;
+  use(equal_parts(profile, static_cast<int>(profile.cost.size())));
   forecast_.emplace(saved, before);
 }
 

@@ -10,7 +10,7 @@
 namespace steelyard::loops {
 namespace {
 
-/// Executes loops whose cost at each place is known, and says what the slowest thread took, in ns.
+/// Executes loops whose cost at each place is known, and returns the time of the slowest thread, in ns.
 class Loops {
  public:
   using Cost = std::function<double(double)>;
@@ -45,11 +45,11 @@ class Loops {
 double triangle(double place) { return 2 * place; }
 double even(double) { return 1; }
 
-TEST(StaticParts, BeginEvenAndStayEvenWhereTheLoadIs) {
+TEST(StaticParts, BeginEvenAndStayEvenIfTheLoadIsEven) {
   Loops loops(4, even, 0.005);
-  EXPECT_TRUE(loops.parts.even());
+  EXPECT_TRUE(loops.parts.decided_even());
   loops.execute(200);
-  EXPECT_TRUE(loops.parts.even());
+  EXPECT_TRUE(loops.parts.decided_even());
   EXPECT_EQ(loops.parts.gain(), 0);
 }
 
@@ -81,16 +81,25 @@ TEST(StaticParts, BoundariesAreAlwaysThoseOfALoop) {
   }
 }
 
-TEST(StaticParts, WhatIsNotFasterIsTakenBack) {
-  // The first thread is slow whatever it has: a core of its own is not its own.
+TEST(StaticParts, PartsThatAreNotFasterAreReverted) {
+  // The first thread is slow whatever its part: another process uses its core.
   StaticParts parts(2);
   int others = 0;
   for (int i = 0; i < 400; ++i) {
-    others += parts.even() ? 0 : 1;
+    others += parts.trying() ? 1 : 0;
     parts.executed(std::vector<double>{2e6, 1e6}, 2e6);
   }
-  EXPECT_GT(others, 0) << "it was tried";
-  EXPECT_LT(others, 60) << "and rarely again";
+  EXPECT_GT(others, 0) << "other parts were tried";
+  EXPECT_LT(others, 60) << "and rarely tried again";
+  EXPECT_TRUE(parts.decided_even());
+}
+
+TEST(StaticParts, PartsInATrialAreNotDecided) {
+  StaticParts parts(2);
+  while (!parts.trying()) parts.executed(std::vector<double>{2e6, 1e6}, 2e6);
+  EXPECT_NE(parts.boundaries(), parts.decided());
+  EXPECT_TRUE(parts.decided_even());
+  EXPECT_EQ(parts.gain(), 0);
 }
 
 TEST(StaticParts, FollowALoadThatMoves) {
@@ -104,13 +113,13 @@ TEST(StaticParts, FollowALoadThatMoves) {
 TEST(StaticParts, ShortLoopsAreLeftAlone) {
   StaticParts parts(2);
   for (int i = 0; i < 50; ++i) parts.executed(std::vector<double>{9'000, 3'000}, 9'000);
-  EXPECT_TRUE(parts.even());
+  EXPECT_TRUE(parts.decided_even() && !parts.trying());
 }
 
-TEST(StaticParts, ThreadsThatTakeNoTimeDoNoHarm) {
+TEST(StaticParts, ThreadsThatTakeNoTimeAreIgnored) {
   StaticParts parts(3);
   for (int i = 0; i < 50; ++i) parts.executed(std::vector<double>{0, 0, 0}, 0);
-  EXPECT_TRUE(parts.even());
+  EXPECT_TRUE(parts.decided_even() && !parts.trying());
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct DecisionRecord {
   std::string capability;    ///< "cores"
   std::string what;          ///< "threads 6,6,6,6 -> 9,5,5,5"
   std::string why;           ///< a sentence
-  double forecast_gain = 0;  ///< fraction of the phase time, 0.24 = 24 %
+  double forecast_gain = 0;  ///< fraction of the iteration time, 0.24 = 24 %
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
@@ -80,7 +80,7 @@ struct NodeRecord {
   std::string topology;               ///< "2 packages x 24 cores"
   bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
   std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;                    ///< phases seen
+  long phases = 0;                    ///< steps seen
   double phase_before = 0;            ///< s, mean iteration time before the first move
   double phase_before_noise = 0;
   double phase_after = 0;  ///< s, mean iteration time after the last move

@@ -90,8 +90,11 @@ void take_up(Equal& equal) {
 }
 
 std::string described(const loops::StaticParts& parts) {
-  if (parts.even()) return "even parts: others would not have been, or were not, faster";
-  const std::vector<double>& boundaries = parts.boundaries();
+  if (parts.decided_even()) {
+    return parts.trying() ? "even parts: the run ended before a trial of other parts was decided"
+                          : "even parts: no others were expected or measured to be faster";
+  }
+  const std::vector<double>& boundaries = parts.decided();
   double least = 1, most = 0;
   for (std::size_t i = 1; i < boundaries.size(); ++i) {
     least = std::min(least, boundaries[i] - boundaries[i - 1]);
@@ -99,7 +102,7 @@ std::string described(const loops::StaticParts& parts) {
   }
   const auto threads = static_cast<double>(boundaries.size() - 1);
   return fmt::format(
-      "static, with parts of {:.2f} to {:.2f} times the even one by what threads needed: {:.0f} % faster",
+      "static, with parts of {:.2f} to {:.2f} times the even part, by the times that threads needed: {:.0f} % faster",
       least * threads, most * threads, 100 * parts.gain());
 }
 
@@ -171,7 +174,7 @@ void add_static_loop_records(std::vector<observe::LoopRecord>& records) {
     if (loop.ns <= sum.longest) return;
     sum.longest = loop.ns;
     record.threads = equal.threads;
-    record.strategy = equal.parts.even() ? "static" : "reweighed";
+    record.strategy = equal.parts.decided_even() ? "static" : "reweighed";
     record.why = described(equal.parts);
     record.idle = loop.idle;
   };
