@@ -17,8 +17,8 @@ PYTHON := $(CURDIR)/.venv/bin/python
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
         build-wheel test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-waits conformance sanitize sanitize-address sanitize-thread format check \
-        check-format check-environment check-functions check-layers check-length check-prose check-spdx \
-        check-tests check-links tidy docs deb wheel abi install clean
+        check-constants check-format check-environment check-functions check-layers check-length check-prose \
+        check-spdx check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -103,11 +103,15 @@ sanitize-address sanitize-thread: sanitize-%: setup
 format:  ## Format the sources
 	@tools/sources.sh | xargs clang-format-19 -i
 
-CHECKS := check-format check-environment check-functions check-layers check-length check-prose check-spdx check-tests
-check: $(CHECKS)  ## Format, words, lengths, layers, licence lines, stray getenv: quick, needs no build
+CHECKS := check-constants check-format check-environment check-functions check-layers check-length check-prose \
+          check-spdx check-tests
+check: $(CHECKS)  ## Format, words, lengths, layers, constants, licence lines, stray getenv: quick, needs no build
 
 check-format:  ## Complain about files that `make format` would change
 	@tools/check-format.sh
+
+check-constants:
+	@tools/list-constants.py --check
 
 check-environment:
 	@tools/check-environment.sh

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "progress.h"
-#include "tasks/overlay.h"
 #include "tasks/plan.h"
+#include "tasks/policies/policies.h"
 #include "tasks/routes.h"
 
 namespace {
@@ -28,9 +28,11 @@ using steelyard::tasks::deal_into_groups;
 using steelyard::tasks::hash;
 using steelyard::tasks::kFirstPatience;
 using steelyard::tasks::kGroup;
+using steelyard::tasks::kMessageBytes;
+using steelyard::tasks::kMostGiven;
 using steelyard::tasks::next_patience;
-using steelyard::tasks::Overlay;
 using steelyard::tasks::Places;
+using steelyard::tasks::policy_named;
 using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
 
@@ -38,20 +40,20 @@ enum class Policy { small_world, random, master, groups, none };
 
 struct Setting {
   std::uint32_t processes = 3584;
-  std::uint32_t tasks = 100;     // a process, on average
-  double seconds = 1;            // of work a process
-  double bytes = 6e6;            // of inputs a process; results have a quarter of it
-  double spread = 0.2;           // task durations: uniform within 1 -+ this
-  double latency = 2e-6;         // of a message
-  double bandwidth = 4.5e8;      // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
-  double overhead = 1e-6;        // CPU time that a message costs its sender and its receiver
-  double connection = 1e-3;      // to talk to a process for the first time
-  double misjudged = 0.3;        // groups: by how much the load of a process is misjudged, at most
-  double letter = 1 << 20;       // bytes of tasks in one message
-  double gift = 8 << 20;         // bytes of tasks that one request brings, at most
-  double take = 1e-6;            // to take tasks from another process of the node
-  std::uint32_t node = 28;       // processes of a node
-  std::uint32_t group = kGroup;  // groups: processes that share
+  std::uint32_t tasks = 100;      // a process, on average
+  double seconds = 1;             // of work a process
+  double bytes = 6e6;             // of inputs a process; results have a quarter of it
+  double spread = 0.2;            // task durations: uniform within 1 -+ this
+  double latency = 2e-6;          // of a message
+  double bandwidth = 4.5e8;       // bytes/s of a process's share of its node's link: 12.5 GB/s for 28
+  double overhead = 1e-6;         // CPU time that a message costs its sender and its receiver
+  double connection = 1e-3;       // to talk to a process for the first time
+  double misjudged = 0.3;         // groups: by how much the load of a process is misjudged, at most
+  double letter = kMessageBytes;  // bytes of tasks in one message
+  double gift = kMostGiven;       // bytes of tasks that one request brings, at most
+  double take = 1e-6;             // to take tasks from another process of the node
+  std::uint32_t node = 28;        // processes of a node
+  std::uint32_t group = kGroup;   // groups: processes that share
   bool results = true;
 };
 
@@ -98,10 +100,11 @@ class Model {
         policy_(policy),
         node_(policy == Policy::small_world ? setting.node : 1),
         routes_(Places(static_cast<int>(setting.processes), static_cast<int>(node_), {}),
-                Overlay((setting.processes + node_ - 1) / node_, 0,
-                        policy == Policy::random   ? Overlay::Shape::complete
-                        : policy == Policy::master ? Overlay::Shape::star
-                                                   : Overlay::Shape::small_world)),
+                policy_named(policy == Policy::random   ? "random"
+                             : policy == Policy::master ? "master"
+                                                        : "small-world",
+                             0)
+                    ->overlay((setting.processes + node_ - 1) / node_, 0)),
         all_(setting.processes),
         idle_(setting.processes / node_ + 1) {
     deal();

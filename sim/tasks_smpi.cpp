@@ -159,14 +159,8 @@ std::uint64_t family(std::uint32_t spawns) { return spawns == 0 ? 1 : 1 + spawns
 
 std::unique_ptr<Pool> pool() {
   Settings settings;
-  const std::string policy = g_values.contains("policy") ? g_values["policy"] : "small-world";
-  if (policy == "random") settings.shape = Overlay::Shape::complete;
-  if (policy == "master") settings.shape = Overlay::Shape::star;
-  if (policy == "groups") {
-    settings.shape = Overlay::Shape::complete;
-    settings.group = static_cast<int>(number("group", kGroup));
-  }
-  settings.stealing = policy != "none";
+  if (g_values.contains("policy")) settings.policy = g_values["policy"];
+  settings.degree = static_cast<int>(number("group", 0));
   std::unique_ptr<Pool> made;
   auto transport = std::make_unique<SimulatedTransport>(static_cast<int>(number("node", 28)));
   check(Pool::create(std::move(transport), {{work, nullptr, true}}, "work", settings, made));

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -168,18 +169,33 @@ struct A {
   const int threads = count(3);
   int size = 4;
 };
+// Format: ELF.
+constexpr int kClass = 2;
+constexpr int kLine = 64;  // Size: a line of the cache
+enum { kEnumerator = 3 };
 """)
         self.write("src/cores/a_test.cpp", "constexpr int kTest = 1;\n")
         listed = subprocess.run([self.root / "tools/list-constants.py"], capture_output=True, text=True, check=True)
         self.assertEqual(listed.stdout.splitlines(), [
-            "src/cores/a.h:4\tkLeast\t2\tOf the node, in all. cores",
-            "src/cores/a.h:4\tkMost\t1'000\tOf the node, in all. cores",
-            "src/cores/a.h:6\tkPart\t1.0 / 3\tof the time",
-            "src/cores/a.h:7\tkBare\tstd::uint64_t{1} << 30\t",
-            "src/cores: 4", "list-constants: 4"])  # fmt: skip
+            "src/cores/a.h:4\ttuning\tkLeast\t2\tOf the node, in all. cores",
+            "src/cores/a.h:4\ttuning\tkMost\t1'000\tOf the node, in all. cores",
+            "src/cores/a.h:6\ttuning\tkPart\t1.0 / 3\tof the time",
+            "src/cores/a.h:7\ttuning\tkBare\tstd::uint64_t{1} << 30\t",
+            "src/cores/a.h:12\tformat\tkClass\t2\tFormat: ELF.",
+            "src/cores/a.h:13\tsize\tkLine\t64\tSize: a line of the cache",
+            "src/cores: 4 tuning, 2 other", "list-constants: 4 tuning constants, 2 other"])  # fmt: skip
         command = [self.root / "tools/list-constants.py", "--bare", "cores"]
         bare = subprocess.run(command, capture_output=True, text=True, check=True)
-        self.assertEqual(bare.stdout.splitlines()[1:], ["src/cores: 1", "list-constants: 1"])
+        self.assertEqual(bare.stdout.splitlines()[1:], [
+            "src/cores: 1 tuning, 0 other", "list-constants: 1 tuning constants, 0 other"])  # fmt: skip
+
+    def test_number_of_constants(self):
+        tool = self.root / "tools/list-constants.py"
+        tool.write_text(re.sub("MOST_TUNING = [0-9]+", "MOST_TUNING = 1", tool.read_text()))
+        self.write("src/cores/a.h", "constexpr int kOne = 1;\n")
+        self.expect("list-constants.py --check")
+        self.write("src/loops/b.h", "constexpr int kTwo = 2;\nconstexpr int kBit = 1;  // Encoding: a flag\n")
+        self.expect("list-constants.py --check", "more than 1 tuning constants")
 
     def tidy(self, *words):
         """Status and last line of tidy.py. Its clang-tidy rejects files with `bad` and sleeps on files with `slow`."""

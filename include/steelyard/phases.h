@@ -484,7 +484,8 @@ typedef struct steelyard_phase_configuration {
   double seconds; /**< typical time of the phase in this configuration, in s; 0 if it was not measured */
 } steelyard_phase_configuration_t;
 /**
- * Tells how a phase runs next.
+ * Tells how a phase runs next. While it is entered, that is the present run; from steelyard_phase_leave() on, the
+ * following one.
  *
  * @param phase              the phase
  * @param[out] configuration its configuration
@@ -526,8 +527,9 @@ typedef struct steelyard_view {
 STEELYARD_API steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* data, size_t size,
                                                         steelyard_view_t* all);
 /**
- * Brings data from each leader back to its processes, in the order of the leader's last gather. The data are copied
- * once; they are not copied if `data` are those that were gathered.
+ * Brings data from each leader back to its processes, in the order of the leader's last gather with this phase. Without
+ * a gather, the leaders are those of the last run. The data are copied once; they are not copied if `data` are those
+ * that were gathered.
  *
  * @param phase     the phase
  * @param data      at a leader: the data of its processes, one part after the other, NULL: none; ignored elsewhere

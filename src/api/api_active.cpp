@@ -11,11 +11,10 @@ extern "C" {
 
 steelyard_status_t steelyard_step(void) {
   if (!steelyard_active()) return STEELYARD_INACTIVE;
-  if (!steelyard::session::weighs_this_call()) {
+  if (!steelyard::session::measures_this_call()) {
     return steelyard::api::fail(steelyard::api::Code::invalid_state,
                                 "steelyard_step() has no effect inside a parallel region, or in a thread other than "
-                                "the one that called MPI_Init: "
-                                "call it in that thread, between two regions");
+                                "the one that called MPI_Init: call it in that thread, between two regions");
   }
   steelyard::session::step();
   return STEELYARD_SUCCESS;

@@ -11,6 +11,6 @@ void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::i
 void wait_ends() { ++api::fake::waits_ended; }
 void phases_begin() { ++api::fake::phases; }
 std::string inactive_reason() { return api::fake::reason; }
-bool weighs_this_call() { return api::fake::in_primary; }
+bool measures_this_call() { return api::fake::in_primary; }
 
 }  // namespace steelyard::session

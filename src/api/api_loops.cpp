@@ -81,19 +81,17 @@ Status settings_of(const steelyard_loop_options_t* options, Settings& settings) 
 std::uint64_t mark(const steelyard_iterations_t* mine, std::uint64_t state) {
   return reinterpret_cast<std::uint64_t>(mine) ^ state;
 }
+// Encoding: states of a place, "steelyar" and "loops!?".
 constexpr std::uint64_t kBegun = 0x73746565'6c796172, kFailed = 0x6c6f6f70'73213f00;
 
 constexpr char outside[] =
-    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, with "
-    "the "
-    "same steelyard_iterations_t, and steelyard_loop_end() once";
+    "steelyard_loop_next() or steelyard_loop_end() was called outside a loop: call steelyard_loop_begin() first, "
+    "with the same steelyard_iterations_t, and steelyard_loop_end() once";
 
 constexpr char hidden[] =
-    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, which "
-    "does not "
-    "tell which threads are in a team. Only the first thread of the process gets iterations, all of them. Link the "
-    "runtime "
-    "as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
+    "a loop was begun by a thread whose team is not known: the program has an OpenMP runtime linked statically, "
+    "which does not tell which threads are in a team. Only the first thread of the process gets iterations, all of "
+    "them. Link the runtime as a shared library (without -static-openmp or -Wl,-Bstatic), or call steelyard::for_each";
 
 /// Loops with as many iterations may still be different ones.
 std::uint64_t bounds_of(const Space& space) { return steelyard::base::spread(space.first) ^ space.stride; }
@@ -387,21 +385,18 @@ STEELYARD_API void steelyard_loop_free_f(steelyard_loop_t** loop) {
   *loop = nullptr;
 }
 STEELYARD_API void steelyard_loop_tie_f(steelyard_loop_t* const* loop, steelyard_loop_t* const* other, int* status) {
-  const steelyard_status_t result = steelyard_loop_tie(*loop, *other);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, steelyard_loop_tie(*loop, *other));
 }
 // No wrapper in Fortran: the place of the call in the program is the name of a loop without a handle.
 STEELYARD_API void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last,
                                           const std::int64_t* stride, steelyard_loop_t* const* loop, int* status) {
-  const steelyard_status_t result =
-      begin(gathering_of(loop == nullptr ? nullptr : *loop), __builtin_return_address(0),
-            inclusive(first, last, stride == nullptr ? 1 : *stride), static_cast<std::uint64_t>(last), true, mine);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, begin(gathering_of(loop == nullptr ? nullptr : *loop), __builtin_return_address(0),
+                                     inclusive(first, last, stride == nullptr ? 1 : *stride),
+                                     static_cast<std::uint64_t>(last), true, mine));
 }
 STEELYARD_API bool steelyard_loop_next_f(steelyard_iterations_t* mine) { return steelyard_loop_next(mine) != 0; }
 STEELYARD_API void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status) {
-  const steelyard_status_t result = steelyard_loop_end(mine);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, steelyard_loop_end(mine));
 }
 STEELYARD_API int steelyard_loops_save_f(const char* path, int length) {
   return guarded("steelyard_loops_save", false, [&] { return outcome(ready_registry().save(to_text(path, length))); });

@@ -8,8 +8,8 @@ namespace steelyard::base {
 /// new file, also if the disk is full or the process is killed. An incomplete temporary file is removed. Symbolic links
 /// are followed, also to a file that does not exist yet.
 ///
-/// `path` is written directly if it is not a regular file (a pipe, a device), and if its directory permits no temporary
-/// file or no rename: EACCES, EPERM or EROFS; EBUSY for a file that is a mount point.
+/// `path` is written directly if it is not a regular file (a pipe, a device). The same holds if its directory permits
+/// no temporary file or no rename: EACCES, EPERM or EROFS; EBUSY for a file that is a mount point.
 /// @return 0, or errno of the call that failed
 int write_whole_file(const std::string& path, const std::string& text);
 

@@ -8,7 +8,7 @@
 
 namespace steelyard::cli {
 
-/// Exit statuses of what never came to run, as env(1) has them.
+/// Format: env(1), exit statuses of a program that was not run.
 inline constexpr int refused = 125, cannot_run = 126, not_found = 127;
 
 /// Where Steelyard finds itself.

@@ -97,8 +97,7 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   if (has_debugging_code(runtime)) {
     findings.note(
         "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to "
-        "avoid "
-        "this, put a release build first in LD_LIBRARY_PATH",
+        "avoid this, put a release build first in LD_LIBRARY_PATH",
         runtime);
   }
 }
@@ -129,7 +128,7 @@ std::vector<QuerySite> sites_of(const partition::Summary& summary, const SourceL
 
 /// Whether regions that query thread IDs can be resized.
 void examine_queries(const Binary& binary, const std::string& shown, bool tells_all, Findings& findings) {
-  constexpr std::size_t most_places = 5;
+  constexpr std::size_t most_places = 5;  // lines of text for one finding
   const auto summary = partition::summarise(binary.path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (all == 0) {
@@ -184,27 +183,24 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
         "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep "
-        "their "
-        "thread count (--thread-ids=keep), others can change it");
+        "their thread count (--thread-ids=keep), others can change it");
   } else if (queries) {
     findings.note(
-        "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the program "
-        "sizes an "
-        "array by a thread count (omp_get_max_threads) and indexes it by thread IDs, it then writes past the end");
+        "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the "
+        "program sizes an array by a thread count (omp_get_max_threads) and indexes it by thread IDs, it then writes "
+        "past the end");
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none in the program");
   } else if (options.thread_local_data == base::ThreadLocalData::resize) {
     findings.note(
         "thread-local data: {} bytes, and --thread-local-data=resize lets thread counts change: threadprivate data "
-        "are then "
-        "lost between regions",
+        "are then lost between regions",
         binary.thread_local_bytes);
   } else {
     findings.note(
         "thread-local data: {} bytes{}; they persist between regions only if the thread count stays the same, so "
-        "Steelyard "
-        "does not change it",
+        "Steelyard does not change it",
         binary.thread_local_bytes,
         binary.thread_local_in.empty() ? "" : fmt::format(" (also in {})", fmt::join(binary.thread_local_in, ", ")));
   }

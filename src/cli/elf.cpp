@@ -17,7 +17,7 @@ namespace {
 
 using base::Status;
 
-/// A string table or a list is never longer than this in a file that means well.
+/// Bytes of a string table or of a list in a file that is not damaged, at most. Real ones have less than 10 MB.
 constexpr std::uint64_t most_bytes = 256 << 20;
 
 class File {

@@ -71,7 +71,7 @@ void set_environment(const Options& options) {
 
 /// Rounds of the loop in which idle threads of GNU's OpenMP runtime spin, for so many us on this machine.
 long spin_count(long us) {
-  constexpr long kRounds = 1000;
+  constexpr long kRounds = 1000;  // about 25 us (back_off_benchmark): long beside a read of the clock
   const std::int64_t begin = base::now_ns();
   for (long i = 0; i < kRounds; ++i) wait::relax();
   const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);

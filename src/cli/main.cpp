@@ -21,7 +21,7 @@
 namespace steelyard::cli {
 namespace {
 
-constexpr int wrong_usage = 2;
+constexpr int wrong_usage = 2;  // Format: Bash, exit status of a command that was used wrongly.
 
 std::string version_text(const Site& site) {
   std::vector<std::string> names;

@@ -183,8 +183,8 @@ std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus
   if (mpi != Mpi::none && !meets) {
     findings.push_back(
         {false, fmt::format("Slurm: srun has not told this task how to meet others: where there are several, each "
-                            "becomes an MPI job of one "
-                            "rank, or does not start; use srun --mpi={} (srun --mpi=list says what there is)",
+                            "becomes an MPI job of one rank, or does not start; use srun --mpi={} (srun --mpi=list "
+                            "says what there is)",
                             mpi == Mpi::openmpi ? "pmix" : "pmi2")});
   }
   return findings;

@@ -16,6 +16,9 @@ class Account {
   /// While it is not open, no reasons are noted: Steelyard delivers nothing.
   void open(bool open) { open_ = open; }
 
+  /// The program calls steelyard_bcast().
+  void called() { any_called_ = true; }
+  bool any_called() const { return any_called_; }
   /// @param late ns from the arrival of the root to that of this rank; negative if this rank came first
   void delivered(Operation operation, bool by_library, bool by_tree, std::int64_t late);
   /// Why the MPI library handles a collective that Steelyard was to deliver.
@@ -46,6 +49,7 @@ class Account {
   Noted& noted(Operation operation) { return noted_[static_cast<std::size_t>(operation)]; }
 
   bool open_ = false;
+  bool any_called_ = false;
   Noted noted_[kOperations];
   std::vector<observe::Tree> trees_;
 };

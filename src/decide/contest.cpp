@@ -40,6 +40,8 @@ template <class Candidates>
 void BasicContest<Candidates>::restart(int candidates, int first) {
   if constexpr (requires { candidates_.resize(1); }) candidates_.resize(static_cast<std::size_t>(candidates));
   std::ranges::fill(candidates_, Candidate{});
+  open();
+  opened_with_ = first;
   lead(first);
   if (candidates > 1) step_ = Step::warm_up;
 }
@@ -63,6 +65,8 @@ bool BasicContest<Candidates>::measured(double duration) {
   const double log_duration = std::log(duration);
   total_ += duration;
   trial_time_ += duration;
+  second_longest_ = std::max(second_longest_, std::min(longest_, duration));
+  longest_ = std::max(longest_, duration);
   ++since_;
   if (step_ == Step::warm_up) {
     step_ = Step::survey;
@@ -72,13 +76,16 @@ bool BasicContest<Candidates>::measured(double duration) {
     survey(log_duration);
     return false;
   }
+  if (step_ == Step::probe) {
+    end_probe(log_duration);
+    return false;
+  }
   if (std::exchange(cold_, false)) return false;
   count(current_, log_duration);
   if (step_ == Step::trial) {
     trial_ = log_duration;
+    back_to_leader(true);
     step_ = Step::back;
-    current_ = leader_;
-    cold_ = true;
     return false;
   }
   if (step_ == Step::back) {
@@ -103,16 +110,31 @@ void BasicContest<Candidates>::count(int candidate, double log_duration) {
 template <class Candidates>
 void BasicContest<Candidates>::survey(double log_duration) {
   at(current_).duration.add(log_duration);
-  const auto unseen = std::ranges::find_if(candidates_, [](const Candidate& it) { return it.duration.count() == 0; });
-  if (unseen != candidates_.end()) {
-    current_ = static_cast<int>(unseen - candidates_.begin());
+  next_of_survey();
+}
+
+template <class Candidates>
+void BasicContest<Candidates>::next_of_survey() {
+  const auto seen = [](const Candidate& it) { return it.duration.count() > 0; };
+  const auto next = std::ranges::find_if(candidates_, [&](const Candidate& it) { return !seen(it) && !it.omitted; });
+  if (next != candidates_.end()) {
+    current_ = static_cast<int>(next - candidates_.begin());
     return;
   }
-  auto fastest = std::ranges::min_element(candidates_, {}, [](const Candidate& it) { return it.duration.mean(); });
-  if (candidates_.front().duration.mean() - fastest->duration.mean() < settings_.exploration)
-    fastest = candidates_.begin();
-  for (Candidate& it : candidates_) it.guess = it.duration.mean() - fastest->duration.mean();
-  lead(static_cast<int>(fastest - candidates_.begin()));
+  int fastest = -1;
+  for (int i = 0; i < static_cast<int>(candidates_.size()); ++i) {
+    if (seen(at(i)) && (fastest < 0 || at(i).duration.mean() < at(fastest).duration.mean())) fastest = i;
+  }
+  if (fastest < 0) {
+    lead(opened_with_);
+    return;
+  }
+  const double least = at(fastest).duration.mean();
+  if (seen(at(0)) && at(0).duration.mean() - least < settings_.exploration) fastest = 0;
+  for (Candidate& it : candidates_) it.guess = seen(it) ? it.duration.mean() - at(fastest).duration.mean() : 0;
+  lead(fastest);
+  // Trials decide whether the survey has found a gain, unless they would cost more than the whole loan.
+  gained_ = cost(opened_with_, 2) > kLoan * typical(leader_);
 }
 
 template <class Candidates>
@@ -125,16 +147,25 @@ void BasicContest<Candidates>::lead(int candidate) {
   slower_ = faster_ = 0;
 }
 
-// Of the rivals that can be afforded, the one that is likely to be fastest. A trial executes it twice.
+template <class Candidates>
+double BasicContest<Candidates>::budget_left() const {
+  return settings_.exploration * total_ + kLoan * typical(leader_) - lost_;
+}
+
+// Expected, beyond the leader's time.
+template <class Candidates>
+double BasicContest<Candidates>::cost(int rival, int executions) const {
+  return executions * typical(leader_) * std::max(0.0, std::expm1(at(rival).guess));
+}
+
+// Of the rivals within the budget, the one that is likely to be fastest. A trial executes it twice, a probe once.
 template <class Candidates>
 int BasicContest<Candidates>::rival() const {
-  const double leading = typical(leader_);
-  const double left = settings_.exploration * total_ + kLoan * leading - lost_;
+  const double left = budget_left();
   int best = -1;
   for (int i = 0; i < static_cast<int>(candidates_.size()); ++i) {
-    if (i == leader_ || at(i).eliminated) continue;
-    const double cost = 2 * leading * std::max(0.0, std::expm1(at(i).guess));
-    if (cost <= left && (best < 0 || at(i).guess < at(best).guess)) best = i;
+    if (i == leader_ || at(i).eliminated || cost(i, at(i).outdated ? 1 : 2) > left) continue;
+    if (best < 0 || at(i).guess < at(best).guess) best = i;
   }
   return best;
 }
@@ -142,9 +173,16 @@ int BasicContest<Candidates>::rival() const {
 template <class Candidates>
 void BasicContest<Candidates>::begin_trial(int rival) {
   challenger_ = current_ = rival;
-  step_ = Step::trial;
+  step_ = cost(rival, 2) > budget_left() ? Step::probe : Step::trial;
   cold_ = true;
-  trial_time_ = 0;
+  trial_time_ = longest_ = second_longest_ = 0;
+}
+
+template <class Candidates>
+void BasicContest<Candidates>::back_to_leader(bool cold) {
+  step_ = Step::lead;
+  current_ = leader_;
+  cold_ = cold;
 }
 
 template <class Candidates>
@@ -153,16 +191,51 @@ void BasicContest<Candidates>::end_trial(double after) {
   const double leading = (before_ + after) / 2;
   it.ratio.add(trial_ - leading);
   it.guess = it.ratio.mean();
-  lost_ += std::max(0.0, trial_time_ - kTrial * std::exp(leading));
+  it.outdated = false;
+  // Four executions have no deviation of their own.
+  const double longest = std::min(longest_, second_longest_ * std::exp(Estimate::kClip * reference_.deviation()));
+  lost_ += std::max(0.0, trial_time_ - longest_ + longest - kTrial * std::exp(leading));
   step_ = Step::lead;
   const double confidence = each_confidence();
   const Interval ratio = it.ratio.interval(confidence);
+  if (challenger_ == opened_with_ && ratio.low > 0) gained_ = true;
   if (ratio.high < 0) {
     promote(challenger_);
   } else if (ratio.low > -settings_.exploration) {
     it.eliminated = true;
     it.last = ratio;
   }
+}
+
+// One execution does not tell whether it was disturbed: no more is charged than was expected.
+template <class Candidates>
+void BasicContest<Candidates>::end_probe(double log_duration) {
+  Candidate& it = at(challenger_);
+  lost_ += std::clamp(trial_time_ - std::exp(before_), 0.0, cost(challenger_, 1));
+  it.guess = log_duration - before_;
+  it.outdated = false;
+  it.surveyed = true;
+  it.duration = Estimate();
+  it.duration.add(log_duration);
+  back_to_leader(true);
+}
+
+template <class Candidates>
+void BasicContest<Candidates>::abandon() {
+  switch (step_) {
+    case Step::warm_up:
+    case Step::lead: return;
+    case Step::survey:
+      at(current_).omitted = true;
+      next_of_survey();
+      return;
+    case Step::trial:
+    case Step::probe:
+    case Step::back: break;
+  }
+  const bool executed = trial_time_ > 0;
+  if (executed) lost_ += cost(challenger_, step_ == Step::back ? 2 : 1);
+  back_to_leader(executed);
 }
 
 // All intervals hold together at the level of the settings.
@@ -210,20 +283,34 @@ bool BasicContest<Candidates>::watch(double log_duration) {
 }
 
 template <class Candidates>
-void BasicContest<Candidates>::reopen() {
-  pause_ = gained_ ? kPause : std::min(2 * pause_, kLongestPause);
+void BasicContest<Candidates>::open() {
+  if (gained_) pause_ = kPause;
   gained_ = changed_ = false;
   since_ = 0;
+  opened_with_ = leader_;
+}
+
+template <class Candidates>
+void BasicContest<Candidates>::reopen() {
+  if (!gained_) pause_ = std::min(2 * pause_, kLongestPause);
+  open();
+  // Perhaps only the leader has become slower.
+  const double slower = std::max(0.0, before_ - at(leader_).duration.mean());
   for (Candidate& it : candidates_) {
     it.eliminated = false;
+    it.outdated = true;
+    it.guess -= slower;
     it.ratio = Estimate();
   }
-  const double leading = typical(leader_);
+  at(leader_).guess = 0;
+  // The loan is so many executions of the leader. If these are shorter now by more than the noise of one, the part that
+  // was spent is, too.
+  const Estimate& past = at(leader_).duration;
+  const double shorter = 1 - std::exp(before_ - past.mean() + Estimate::kClip * past.deviation());
+  const double spent = lost_ - settings_.exploration * total_;
+  if (spent > 0 && shorter > 0) lost_ -= spent * shorter;
   at(leader_).duration = Estimate();
   at(leader_).duration.add(before_);
-  // The loan is so many executions of the leader. If these are shorter now, the part that was spent is, too.
-  const double spent = lost_ - settings_.exploration * total_;
-  if (spent > 0) lost_ -= spent * std::max(0.0, 1 - typical(leader_) / leading);
 }
 
 template class BasicContest<std::vector<Candidate>>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program without MPI: the Session begins with the first parallel region and ends with the process.
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -25,7 +26,7 @@ class Alone : public node::Bootstrap {
   void broadcast_in_node(void*, std::size_t) override {}
   void barrier_in_node() override {}
   std::vector<std::string> gather(const std::string& bytes) override { return {bytes}; }
-  bool all_agree(bool mine) override { return mine; }
+  std::uint32_t common_bits(std::uint32_t mine) override { return mine; }
   void progress() override {}
 };
 

@@ -7,9 +7,9 @@
 #include "session/openmp.h"
 #include "session/worksharing.h"
 
-// GNU's OpenMP runtime has no tools interface. What happens in it is seen at its entry points, which compilers call: a
-// region begins where the program calls GOMP_parallel() or one of its relatives, and the outlined function that each
-// thread of the team runs is called by a function of ours, which notes its begin and its end. LLVM's runtime has the
+// GNU's OpenMP runtime has no tools interface. Its regions are seen at its entry points, which compilers call. A region
+// begins where the program calls GOMP_parallel() or one of its relatives. A function of Steelyard calls the outlined
+// function that each thread of the team runs, and notes its begin and its end. LLVM's runtime has the
 // same entry points. There, OMPT reports regions and barriers (ompt.cpp), and the wrappers only forward.
 namespace steelyard::intercept::gomp {
 

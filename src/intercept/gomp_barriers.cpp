@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: that is what the balance of threads is made
-// of.
+// Barriers of GNU's OpenMP runtime. A thread that waits at one has no work: OpenMP load balance is
+// computed from these waits.
 #include "intercept/gomp.h"
 #include "session/openmp.h"
 

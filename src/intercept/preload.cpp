@@ -14,8 +14,8 @@
 namespace steelyard::intercept {
 namespace {
 
-/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. The launcher's
-/// mask is the one that `steelyard run` has seen. LLVM's runtime in the place of GNU's would put all its threads on
+/// With OMP_PROC_BIND or the like, GNU's OpenMP runtime binds this thread to one CPU as it is loaded. `steelyard run`
+/// has seen the launcher's affinity mask. LLVM's runtime, if it runs instead of GNU's, would put all its threads on
 /// that CPU.
 void adopt_launcher_mask(const base::Options& options) {
   node::CpuSet cpus = node::CpuSet::parse(options.mask).value_or(node::CpuSet());

@@ -13,7 +13,7 @@ namespace {
 
 // The lock is held for less than 10 us. 10 s after, its holder has died.
 constexpr std::int64_t kLockTry = 10'000;  // ns
-constexpr int kLockTries = 1'000'000;
+constexpr int kLockTries = 1'000'000;      // 10 s
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -60,7 +60,7 @@ bool Arrivals::lock() {
 
 void Arrivals::unlock() { lock_->store(0, std::memory_order_release); }
 
-// All members hold the same key: whoever comes first takes a free slot for it, the others find it.
+// All members hold the same key: the first member takes a free slot for it, the others find it.
 Arrivals::Claim Arrivals::claim(std::uint64_t key, int members) {
   if (!lock()) return {-1, false};
   int found = -1;

@@ -11,9 +11,9 @@
 
 namespace steelyard::node {
 
-/// Who of this node has arrived at which collective, in shared memory: each member counts its own collectives on a
-/// communicator, so a member is late exactly while its count is below mine. No MPI call, no lock; arriving is an atomic
-/// store to a cache line of one's own, and a wake-up only where somebody sleeps.
+/// Which processes of this node have arrived at which collective, in shared memory: each member counts its own
+/// collectives on a communicator, so a member is late exactly while its count is below the reader's. No MPI call, no
+/// lock; arriving is an atomic store to a cache line of one's own, and a wake-up only if another process sleeps.
 class Arrivals {
  public:
   static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
@@ -27,7 +27,7 @@ class Arrivals {
   struct Group {
     int slot = -1;
     std::uint64_t key = 0;
-    bool trusted = true;              ///< false once a collective completed without everybody having been counted
+    bool trusted = true;              ///< false once a collective completed before all were counted
     std::uint32_t count = 0;          ///< collectives of this process on it
     std::vector<int> members;         ///< node ranks, this process included
     std::vector<int> member_of_rank;  ///< node rank by communicator rank; -1 for other nodes
@@ -40,7 +40,7 @@ class Arrivals {
   /// Once the table was full, what one member follows another may have been refused: groups are no longer `sure`.
   Group* follow(std::uint64_t members_hash, std::vector<int> members, std::vector<int> member_of_rank);
   /// Called by every local member that got a group. `vacated`, if given, is called with the slot by the last one,
-  /// before anybody can have it again.
+  /// before another communicator can have it.
   void forget(Group* group, const std::function<void(int)>& vacated = {});
 
   /// Counts this process in at its next collective of the group. `now` in ns, by a clock that all members share.
@@ -75,20 +75,19 @@ class Arrivals {
   /// Counts are told apart modulo 32: a member that sleeps through exactly 32 wake-ups is left for the next one. That
   /// takes 31 members that are woken before it, and lasts no longer than the `ns` of its sleep().
   bool wake(const Group& group);
-  /// Somebody sleeps on the group, or did so just now.
+  /// A member sleeps on the group, or did so just now.
   bool watched(const Group& group) const;
   /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it
   /// is so far ahead that it is forgotten.
   std::int64_t when(const Group& group, int member) const;
-  /// Who came last to it; -1 where that of anybody is not known.
+  /// The member that came last to it; -1 if any arrival time is unknown.
   int last(const Group& group) const;
   /// True where `member` (node rank) has arrived at this process's present collective of the group.
   bool here(const Group& group, int member) const;
   /// The first member that has not arrived; -1 where all have.
   int missing(const Group& group) const;
 
-  /// Sleeps until somebody arrives in the group, at most `ns`; not at all where all that is waited for is there:
-  /// `over()`.
+  /// Sleeps until a member arrives in the group, at most `ns`; not at all if the wait is over: `over()`.
   template <class Over>
   void sleep(const Group& group, std::int64_t ns, const Over& over) {
     const std::uint32_t seen = lie_down(group);
@@ -107,7 +106,7 @@ class Arrivals {
     std::atomic<std::uint64_t> answers[2];  // of ends_here(): a count, and in the lowest bit whether it is yes
   };
 
-  // A member's own line: nobody else writes to it, and others read it only while they wait or have waited long.
+  // A member's own line: no other process writes to it, and others read it only while they wait or have waited long.
   struct alignas(64) Count {
     std::atomic<std::uint32_t> value;
     std::atomic<std::uint32_t> may_end;           // the last barrier that may end here; written before `value`

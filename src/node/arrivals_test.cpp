@@ -238,8 +238,8 @@ TEST(Arrivals, AMissedCollectiveNeverEndsABarrier) {
   }
 }
 
-// Threads in the place of processes. What does not end here ends in a barrier in the place of the library's: a hang, or
-// a process that goes on before all have arrived, would be a wrong answer.
+// Threads play processes. A barrier that does not end here ends in one that plays the library's: a hang, or a process
+// that goes on before all have arrived, would be a wrong answer.
 TEST(Arrivals, AllGetTheSameAnswerAtEachBarrier) {
   constexpr int processes = 4, rounds = 600;
   Node node(processes);

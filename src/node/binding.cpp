@@ -28,7 +28,7 @@ std::uint64_t pid_namespace() {
 }
 
 namespace {
-std::atomic<bool> g_notes = false;  ///< somebody's binding is noted: most processes never look at their threads' notes
+std::atomic<bool> g_notes = false;  ///< a thread's binding is noted: most processes never read such notes
 constinit thread_local CpuSet t_noted;
 
 CpuSet& given_mask() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,18 @@ class Bootstrap {
   virtual int node_size() const = 0;
   virtual int node_index() const = 0;  ///< of this node among the nodes, by lowest rank
   virtual int node_count() const = 0;
-  virtual std::string library() const = 0;  ///< "Open MPI 4.1.4", for the banner and the record
-  /// Collective over the node: the bytes of node rank 0, at everybody. All pass a buffer of the same size.
+  virtual std::string library() const = 0;  ///< "Open MPI 4.1.4", for the header line and the record
+  /// Collective over the node: copies the bytes of node rank 0 to the others. All pass a buffer of the same size.
   virtual void broadcast_in_node(void* bytes, std::size_t size) = 0;
   /// Collective over the node.
   virtual void barrier_in_node() = 0;
   /// Collective over the world: at rank 0 one string per rank, elsewhere empty.
   virtual std::vector<std::string> gather(const std::string& bytes) = 0;
-  /// Collective over the world: true where it is true at every rank.
-  virtual bool all_agree(bool mine) = 0;
-  /// Lets the MPI library advance what is under way, while this process sleeps on something else. Cheap, any number of
-  /// times.
+  /// Collective over the world: the bits that all ranks have.
+  virtual std::uint32_t common_bits(std::uint32_t mine) = 0;
+  /// Collective over the world: true if `mine` is true on all ranks.
+  bool all_agree(bool mine) { return common_bits(mine ? 1 : 0) != 0; }
+  /// Lets the MPI library advance its messages while this process sleeps elsewhere. Cheap, any number of times.
   virtual void progress() = 0;
 };
 

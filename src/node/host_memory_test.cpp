@@ -23,7 +23,7 @@ TEST(HostMemory, IsWhatCanBeRead) {
   }
 }
 
-// As an accelerator's: addresses that nobody else gets, and that the processor cannot read.
+// As an accelerator's: addresses that no other mapping gets, and that the processor cannot read.
 TEST(HostMemory, IsNotWhatOnlyHasAddresses) {
   void* const there = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(there, MAP_FAILED);

@@ -83,8 +83,13 @@ std::string explained(const Failure& failure, std::size_t bytes, std::size_t add
 
 }  // namespace
 
-base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t spare,
+base::Status Segment::create(Bootstrap& bootstrap, const std::vector<Footprint>& parts,
                              std::unique_ptr<Segment>& segment) {
+  std::size_t size = 0, spare = 0;
+  for (const Footprint& part : parts) {
+    size += part.bytes;
+    spare += part.spare;
+  }
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = (size + page - 1) / page * page;  // what is spare begins on a page
   const bool leader = bootstrap.node_rank() == 0;
@@ -97,8 +102,8 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
   bootstrap.barrier_in_node();
   if (leader && memory != nullptr) shm_unlink(invitation.name);
   // One process that could not attach makes all step aside: half a node cannot be balanced.
-  const bool everybody = bootstrap.all_agree(memory != nullptr);
-  if (!everybody) {
+  const bool all_have_it = bootstrap.all_agree(memory != nullptr);
+  if (!all_have_it) {
     if (memory != nullptr) munmap(memory, bytes + spare);
     if (file >= 0) close(file);
     std::string cause = failure.call != nullptr ? explained(failure, bytes, bytes + spare) : "";
@@ -111,6 +116,7 @@ base::Status Segment::create(Bootstrap& bootstrap, std::size_t size, std::size_t
     return base::Status::failure("shared memory could not be created, so cores cannot move on this run: " + cause);
   }
   segment.reset(new Segment(memory, bytes, bytes + spare, file));
+  for (const Footprint& part : parts) part.attach(*segment);
   return {};
 }
 

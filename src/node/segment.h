@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/status.h"
 #include "node/bootstrap.h"
 
 namespace steelyard::node {
 
+class Segment;
+
+/// What one part of Steelyard keeps in the segment.
+struct Footprint {
+  std::size_t bytes = 0;
+  std::size_t spare = 0;  ///< bytes behind the parts (Segment::spare()); of one part at most
+  /// Carves the part. Called at each process once the segment is there, in the order of the parts.
+  std::function<void(Segment&)> attach;
+};
+
+/// Of a class that is made from a segment, the number of processes and the own one. `part` outlives the call of attach.
+template <class Part>
+Footprint footprint_of(std::unique_ptr<Part>& part, int processes, int me) {
+  return {.bytes = Part::footprint(processes), .attach = [&part, processes, me](Segment& segment) {
+            part = std::make_unique<Part>(segment, processes, me);
+          }};
+}
+
 /// Memory that all processes of a node share. Its name is unlinked as soon as all have attached: a crash leaves nothing
 /// behind. The leader keeps the file open, so that the same user finds it under /proc (`steelyard top`). Zero-filled at
 /// start, and really there: a full /dev/shm is an error at creation, not a signal later.
 class Segment {
  public:
-  /// Collective over the world: where one process cannot have it, all get the failure. All of a node pass the same
-  /// sizes. `spare` bytes more have addresses, but only what is commit()ted of them is there.
-  static base::Status create(Bootstrap& bootstrap, std::size_t bytes, std::size_t spare,
+  /// Attaches the parts. Collective over the world: if one process cannot have the segment, all get the failure. All
+  /// processes of a node pass the same sizes. Of the spare bytes, only those exist that are commit()ted.
+  static base::Status create(Bootstrap& bootstrap, const std::vector<Footprint>& parts,
                              std::unique_ptr<Segment>& segment);
   /// A segment over zero-filled memory of the caller: one view a process, or a thread that plays one in a test.
   static std::unique_ptr<Segment> over(void* memory, std::size_t bytes);
@@ -43,7 +63,7 @@ class Segment {
   static bool commit(char* from, std::size_t bytes);
 
  private:
-  static constexpr std::size_t kLine = 64;
+  static constexpr std::size_t kLine = 64;  // bytes of a cache line
   Segment(void* memory, std::size_t bytes, std::size_t mapped, int file)
       : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped), file_(file) {}
   void* take(std::size_t bytes);

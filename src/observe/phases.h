@@ -6,9 +6,8 @@
 
 namespace steelyard::observe {
 
-/// Finds the step of a program from the sequence of what it does: fed with the identity of each tick (the call site of
-/// a collective, or of a region), it tells how many ticks make one step. Pure but for its own state; O(1) amortised a
-/// tick.
+/// Finds the step of a program from the sequence of its ticks, each known by the call site of a collective or of a
+/// region: how many ticks make one step. Pure but for its own state; O(1) amortised a tick.
 class PeriodFinder {
  public:
   /// `site` identifies the caller. Programs with up to `longest` ticks a step are recognised.

@@ -53,9 +53,10 @@ struct TasksRecord {
 };
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.
-/// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back.
-enum class Outcome { declined, taken, confirmed, undone };
-inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone"};
+/// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back. `undecided`: moved and kept; its check
+/// ended without a significant result.
+enum class Outcome { declined, taken, confirmed, undone, undecided };
+inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone", "undecided"};
 
 struct DecisionRecord {
   double time = 0;  ///< s since MPI_Init at the deciding rank
@@ -63,11 +64,11 @@ struct DecisionRecord {
   std::string capability;    ///< "cores"
   std::string what;          ///< "threads 6,6,6,6 -> 9,5,5,5"
   std::string why;           ///< a sentence
-  double forecast_gain = 0;  ///< fraction of the phase time, 0.24 = 24 %
+  double forecast_gain = 0;  ///< fraction of the iteration time, 0.24 = 24 %
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
-  double measured_gain = 0;   ///< fraction, where confirmed or reverted
+  double measured_gain = 0;   ///< fraction, where confirmed, reverted or undecided
   double measured_noise = 0;  ///< half width of its confidence interval, fraction
   int repeats = 1;            ///< equal declined decisions are counted, not listed
 };
@@ -80,7 +81,7 @@ struct NodeRecord {
   std::string topology;               ///< "2 packages x 24 cores"
   bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
   std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;                    ///< phases seen
+  long phases = 0;                    ///< steps seen
   double phase_before = 0;            ///< s, mean iteration time before the first move
   double phase_before_noise = 0;
   double phase_after = 0;  ///< s, mean iteration time after the last move

@@ -247,8 +247,8 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
 /// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
-  constexpr double kWorthTelling = 0.01;
-  constexpr double kWorthATry = 0.4;  // of broadcasts that are far apart, so many may be looked at in vain
+  constexpr double kWorthTelling = 0.01;  // of the run: less is below what Steelyard may cost
+  constexpr double kWorthATry = 0.4;      // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -385,7 +385,7 @@ struct Gain {
   double noise;
 };
 
-/// From the phases before the first move and after the last one.
+/// From the iteration times before the first move and after the last one.
 std::vector<Gain> gains_of(const std::vector<Moves>& all) {
   std::vector<Gain> gains;
   for (const Moves& moves : all) {

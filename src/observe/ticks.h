@@ -7,7 +7,7 @@
 
 namespace steelyard::observe {
 
-/// What may mark the phases of a program, the surest first.
+/// What may mark the steps of a program, the surest first.
 enum class TickSource { step, collective, region };
 inline constexpr int kTickSources = 3;
 
@@ -26,7 +26,7 @@ struct Tick {
 /// everywhere.
 class TickBoard {
  public:
-  static constexpr std::int64_t kKept = 512;
+  static constexpr std::int64_t kKept = 512;  ///< of a source: 24 KiB a process
 
   static std::size_t footprint(int processes);
   TickBoard(node::Segment& segment, int processes, int me);

@@ -17,7 +17,7 @@ struct Callee {
   int query = -1;           ///< the number of this query in the function
 };
 
-constexpr int kMostArguments = 6;
+constexpr int kMostArguments = 6;  // Format: System V ABI, arguments in general registers.
 /// Of the arguments in general registers, how many an imported function of the OpenMP runtime, the C or the C++ library
 /// takes. 6, which is the most, for functions that are not known.
 int arguments_of(std::string_view name);

@@ -44,12 +44,15 @@ int vector_of(x86_reg name) {
   if (name >= X86_REG_XMM0 && name <= X86_REG_XMM31) return name - X86_REG_XMM0;
   if (name >= X86_REG_YMM0 && name <= X86_REG_YMM31) return name - X86_REG_YMM0;
   if (name >= X86_REG_ZMM0 && name <= X86_REG_ZMM31) return name - X86_REG_ZMM0;
-  if (name >= X86_REG_K0 && name <= X86_REG_K7) return 32 + name - X86_REG_K0;
+  if (name >= X86_REG_K0 && name <= X86_REG_K7) return kMask0 + (name - X86_REG_K0);
   const bool is_older = (name >= X86_REG_ST0 && name <= X86_REG_ST7) || (name >= X86_REG_MM0 && name <= X86_REG_MM7);
-  return is_older ? kVectorRegisters - 1 : -1;
+  return is_older ? kX87 : -1;
 }
 
 namespace {
+
+// Format: x86. Bytes of an instruction, at most, rounded up.
+constexpr std::uint64_t kLongest = 16;
 
 bool is_plain_move(x86_insn kind) {
   return kind == X86_INS_MOV || kind == X86_INS_MOVABS || kind == X86_INS_MOVZX || kind == X86_INS_MOVSX ||
@@ -148,7 +151,7 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
   const Image::Bytes there = image.bytes(address);
   if (there.data == nullptr || !image.is_code(address)) return std::nullopt;
   cs_insn* decoded = nullptr;
-  if (cs_disasm(handle_, there.data, std::min<std::uint64_t>(there.size, 16), address, 1, &decoded) != 1)
+  if (cs_disasm(handle_, there.data, std::min<std::uint64_t>(there.size, kLongest), address, 1, &decoded) != 1)
     return std::nullopt;
   return Instruction(decoded);
 }

@@ -10,16 +10,35 @@
 
 namespace steelyard::partition {
 
-/// A general register of the x86-64, whatever part of it is named: 0 - 15; rsp is 4, rbp is 5.
-constexpr int kRegisters = 16, kRax = 0, kRcx = 1, kRdx = 2, kRbx = 3, kRsp = 4, kRbp = 5, kRsi = 6, kRdi = 7;
+/// General registers, as x86-64 machine code numbers them, and how many there are.
+enum GeneralRegister : int {
+  kRax,
+  kRcx,
+  kRdx,
+  kRbx,
+  kRsp,
+  kRbp,
+  kRsi,
+  kRdi,
+  kR8,
+  kR9,
+  kR10,
+  kR11,
+  kR12,
+  kR13,
+  kR14,
+  kR15,
+  kRegisters
+};
+/// Registers of other kinds: vector registers from 0, as AVX-512 numbers them, then mask registers, then those of x87
+/// and MMX as one; and how many there are.
+enum OtherRegister : int { kXmm0, kXmm1, kXmm8 = 8, kMask0 = 32, kX87 = 40, kVectorRegisters };
 /// Registers of arguments, and those that a function may overwrite (System V ABI).
-constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, 8, 9};
-constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, 8, 9, 10, 11};
-/// -1: none of these.
+constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
+constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, kR9, kR10, kR11};
+/// A GeneralRegister, whatever part of it is named; -1 if it is none.
 int number_of(x86_reg name);
-/// A register of another kind: 32 vector registers, 8 mask registers, and all others as one. -1: a general
-/// register, or none that holds data.
-constexpr int kVectorRegisters = 41;
+/// An OtherRegister; -1 for a general register, or one that holds no data.
 int vector_of(x86_reg name);
 
 /// One decoded instruction.

@@ -48,8 +48,9 @@ class Table {
   }
 
  private:
-  static constexpr std::size_t kSize = 8192;
-  static std::size_t place(std::uint64_t address) { return base::spread(address) >> 51; }
+  static constexpr int kBits = 13;  // 64 KiB: as many queries as a process may have
+  static constexpr std::size_t kSize = std::size_t{1} << kBits;
+  static std::size_t place(std::uint64_t address) { return base::spread(address) >> (64 - kBits); }
   std::array<std::atomic<std::uint64_t>, kSize> entries_{};
 };
 

@@ -8,7 +8,7 @@ namespace steelyard::partition {
 namespace {
 
 constexpr std::uint64_t kAllVectors = (std::uint64_t{1} << kVectorRegisters) - 1;
-constexpr int kMostNames = 128;  // for which an identity has room
+constexpr int kMostNames = 1 << identity::kNumberBits;
 
 // Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of
 // them it is.
@@ -41,7 +41,7 @@ State State::at_entry(bool one_argument) {
   State state;
   state.registers.fill(Value::any());
   if (one_argument) {
-    for (const int r : {kRsi, kRdx, kRcx, 8, 9}) state.registers[r] = Value::of_kind(Value::Kind::lost, 0);
+    for (const int r : {kRsi, kRdx, kRcx, kR8, kR9}) state.registers[r] = Value::of_kind(Value::Kind::lost, 0);
     state.lost_vectors = kAllVectors;
   }
   state.registers[kRsp] = Value::in_frame(0, 0);

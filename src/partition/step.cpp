@@ -13,12 +13,12 @@ bool is_second_byte(x86_reg name) {
   return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
 }
 
-// xmm0, xmm1, and those that are a stack.
-constexpr std::uint64_t kReturnedVectors = 3 | std::uint64_t{1} << (kVectorRegisters - 1);
+// Sets of registers that are no general ones, a bit each (System V ABI): of results, and of arguments, xmm0 to xmm7.
+constexpr std::uint64_t kReturnedVectors =
+    std::uint64_t{1} << kXmm0 | std::uint64_t{1} << kXmm1 | std::uint64_t{1} << kX87;
+constexpr std::uint64_t kArgumentVectors = (std::uint64_t{1} << kXmm8) - 1;
 
-constexpr std::uint64_t kAllQueries = ~std::uint64_t{0};
-// Registers of arguments that are no general ones: xmm0 - xmm7.
-constexpr std::uint64_t kArgumentVectors = 0xff;
+constexpr std::uint64_t kAllQueries = ~std::uint64_t{0};  // Encoding: a bit for each query.
 
 constexpr const char* kAddress = "computes an address from the thread ID or the team size";
 constexpr const char* kStore = "stores a value that depends on the thread ID or the team size";
@@ -287,9 +287,8 @@ void Transition::divide(State& state) {
     if (!divides) set_flags(state, result);
     return;
   }
-  constexpr std::int64_t most = (std::int64_t{1} << 54) - 1;
-  const bool has_name =
-      dividend.identity != 0 || (dividend.is_number() && dividend.constant >= 0 && dividend.constant <= most);
+  const bool has_name = dividend.identity != 0 ||
+                        (dividend.is_number() && static_cast<std::uint64_t>(dividend.constant) < identity::kSigned);
   std::uint64_t iterations = identity::kDivision | i_.address();
   if (dividend.identity != 0)
     iterations = dividend.identity;
@@ -297,7 +296,8 @@ void Transition::divide(State& state) {
     iterations = identity::kConstant | static_cast<std::uint64_t>(dividend.constant);
   else
     state.forget(iterations);
-  iterations |= (i_.kind() == X86_INS_IDIV ? identity::kSigned : 0) | (size == 8 ? identity::kWide : 0);
+  if (i_.kind() == X86_INS_IDIV) iterations |= identity::kSigned;
+  if (size == 8) iterations |= identity::kWide;
   state.set(kRax, Value::term(Value::quotient, by.sources, iterations));
   state.set(kRdx, Value::term(Value::remainder, by.sources, iterations));
 }
@@ -422,9 +422,8 @@ void Transition::pass_arguments(State& state) {
     if (!is_length) pass(value, known || (!callee.is_imported && callee.registers.reads != ~0u));
   }
   if (known) return;
-  constexpr int static_chain = 10;  // of a nested function
-  const Value& chain = state.registers[static_chain];
-  const bool has_chain = !callee.is_imported && (callee.registers.reads >> static_chain & 1) != 0;
+  const Value& chain = state.registers[kR10];  // the static chain of a nested function (System V ABI)
+  const bool has_chain = !callee.is_imported && (callee.registers.reads >> kR10 & 1) != 0;
   if (has_chain) pass(chain, true);
   if (!state.passes_on_stack) return;
   for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);

@@ -9,10 +9,33 @@ namespace steelyard::partition {
 
 namespace {
 
-// How a table writes a pointer (DW_EH_PE_*).
-constexpr std::uint8_t kOmitted = 0xff, kIndirect = 0x80, kFormat = 0x0f, kRelation = 0x70;
-constexpr std::uint8_t kOfItself = 0x10, kOfHeader = 0x30;
-constexpr std::uint8_t kOfHeaderAsFourBytes = 0x3b;
+/// How a table writes a pointer: DW_EH_PE_* of the Linux Standard Base, "DWARF Extensions".
+namespace encoding {
+enum : std::uint8_t {
+  absptr = 0x00,
+  uleb128 = 0x01,
+  udata2 = 0x02,
+  udata4 = 0x03,
+  udata8 = 0x04,
+  sdata2 = 0x0a,
+  sdata4 = 0x0b,
+  sdata8 = 0x0c,
+  format = 0x0f,  ///< the bits of the above
+  pcrel = 0x10,
+  datarel = 0x30,
+  relation = 0x70,  ///< the bits of the above two
+  indirect = 0x80,
+  omit = 0xff
+};
+}  // namespace encoding
+/// Call frame instructions: DW_CFA_* of DWARF 5, section 7.24.
+namespace cfa {
+enum : std::uint8_t { nop = 0, set_loc = 1, advance_loc4 = 4, advance_loc = 0x40, operation = 0xc0 };
+}
+/// Sizes in .eh_frame_hdr with a table of encoding::datarel | encoding::sdata4 (Linux Standard Base): the header before
+/// the table, and a row of it.
+enum HeaderSize : std::uint64_t { kBeforeRows = 12, kRow = 8 };
+constexpr std::uint8_t kRowPointer = encoding::datarel | encoding::sdata4;
 
 /// Reads one after the other, and remembers if something was not there.
 class Reader {
@@ -52,29 +75,29 @@ class Reader {
   }
 
   /// 0 for an omitted pointer, and for one that is written as 0.
-  std::uint64_t pointer(std::uint8_t encoding, std::uint64_t header = 0) {
-    if (encoding == kOmitted) return 0;
+  std::uint64_t pointer(std::uint8_t how, std::uint64_t header = 0) {
+    if (how == encoding::omit) return 0;
     const std::uint64_t here = address();
-    const std::uint64_t raw = number(encoding & kFormat);
+    const std::uint64_t raw = number(how & encoding::format);
     if (raw == 0) return 0;
-    switch (encoding & kRelation) {
-      case 0: return raw;
-      case kOfItself: return here + raw;
-      case kOfHeader: return header + raw;
+    switch (how & encoding::relation) {
+      case encoding::absptr: return raw;
+      case encoding::pcrel: return here + raw;
+      case encoding::datarel: return header + raw;
       default: right_ = false; return 0;
     }
   }
 
   std::uint64_t number(std::uint8_t format) {
     switch (format) {
-      case 0x00:
-      case 0x04:
-      case 0x0c: return next<std::uint64_t>();
-      case 0x01: return variable();
-      case 0x02: return next<std::uint16_t>();
-      case 0x03: return next<std::uint32_t>();
-      case 0x0a: return static_cast<std::uint64_t>(next<std::int16_t>());
-      case 0x0b: return static_cast<std::uint64_t>(next<std::int32_t>());
+      case encoding::absptr:
+      case encoding::udata8:
+      case encoding::sdata8: return next<std::uint64_t>();
+      case encoding::uleb128: return variable();
+      case encoding::udata2: return next<std::uint16_t>();
+      case encoding::udata4: return next<std::uint32_t>();
+      case encoding::sdata2: return static_cast<std::uint64_t>(next<std::int16_t>());
+      case encoding::sdata4: return static_cast<std::uint64_t>(next<std::int32_t>());
       default: right_ = false; return 0;
     }
   }
@@ -90,7 +113,7 @@ class Reader {
 
 /// What a common information entry says of the descriptions that refer to it.
 struct Common {
-  std::uint8_t of_pointers = 0, of_landings = kOmitted;
+  std::uint8_t of_pointers = 0, of_landings = encoding::omit;
   bool has_augmentation = false;
 };
 
@@ -111,7 +134,7 @@ bool read_common(const Image& image, std::uint64_t address, Common& common) {
         break;
       case 'R': common.of_pointers = reader.next<std::uint8_t>(); break;
       case 'L': common.of_landings = reader.next<std::uint8_t>(); break;
-      case 'P': reader.pointer(reader.next<std::uint8_t>() & static_cast<std::uint8_t>(~kIndirect)); break;
+      case 'P': reader.pointer(reader.next<std::uint8_t>() & static_cast<std::uint8_t>(~encoding::indirect)); break;
       case 'S': break;
       default: return false;
     }
@@ -121,9 +144,8 @@ bool read_common(const Image& image, std::uint64_t address, Common& common) {
 
 /// True unless a description begins (with this instruction) by what differs from the entry of a function.
 bool is_at_entry(std::uint8_t instruction) {
-  constexpr std::uint8_t nop = 0, set_location = 1, last_advance = 4, advance = 0x40, operation = 0xc0;
-  return instruction == nop || (instruction >= set_location && instruction <= last_advance) ||
-         (instruction & operation) == advance;
+  return instruction == cfa::nop || (instruction >= cfa::set_loc && instruction <= cfa::advance_loc4) ||
+         (instruction & cfa::operation) == cfa::advance_loc;
 }
 
 }  // namespace
@@ -135,14 +157,14 @@ Unwind::Unwind(const Image& image, std::uint64_t header) : image_(image), header
   const auto of_count = reader.next<std::uint8_t>(), of_rows = reader.next<std::uint8_t>();
   reader.pointer(of_frames, header);
   const std::uint64_t count = reader.pointer(of_count, header);
-  if (!reader.is_right() || version != 1 || of_rows != kOfHeaderAsFourBytes || reader.address() != header + 12) return;
-  rows_ = std::min(count, image.bytes(header).size / 8);  // each has 8 bytes
+  if (!reader.is_right() || version != 1 || of_rows != kRowPointer || reader.address() != header + kBeforeRows) return;
+  rows_ = std::min(count, image.bytes(header).size / kRow);
 }
 
 Unwind::Row Unwind::row(std::uint64_t index) const {
-  Reader reader(image_, header_ + 12 + 8 * index);
-  const std::uint64_t begin = reader.pointer(kOfHeaderAsFourBytes, header_);
-  const std::uint64_t description = reader.pointer(kOfHeaderAsFourBytes, header_);
+  Reader reader(image_, header_ + kBeforeRows + kRow * index);
+  const std::uint64_t begin = reader.pointer(kRowPointer, header_);
+  const std::uint64_t description = reader.pointer(kRowPointer, header_);
   return reader.is_right() ? Row{begin, description} : Row{UINT64_MAX, 0};
 }
 
@@ -168,7 +190,7 @@ bool Unwind::read_description(std::uint64_t address, Function& function) const {
   if (!reader.is_right() || length == 0 || length == UINT32_MAX || !read_common(image_, here - back, common))
     return false;
   function.begin = reader.pointer(common.of_pointers);
-  function.end = function.begin + reader.number(common.of_pointers & kFormat);
+  function.end = function.begin + reader.number(common.of_pointers & encoding::format);
   const std::uint64_t size = common.has_augmentation ? reader.variable() : 0;
   const std::uint64_t instructions = reader.address() + size;
   const std::uint64_t landings = reader.pointer(common.of_landings);
@@ -181,8 +203,8 @@ bool Unwind::read_landings(std::uint64_t table, Function& function) const {
   Reader reader(image_, table);
   const std::uint64_t pads = reader.pointer(reader.next<std::uint8_t>());
   const std::uint64_t base = pads != 0 ? pads : function.begin;
-  if (reader.next<std::uint8_t>() != kOmitted) reader.variable();  // where the table of types is
-  const std::uint8_t format = reader.next<std::uint8_t>() & kFormat;
+  if (reader.next<std::uint8_t>() != encoding::omit) reader.variable();  // where the table of types is
+  const std::uint8_t format = reader.next<std::uint8_t>() & encoding::format;
   const std::uint64_t size = reader.variable();
   const std::uint64_t end = reader.address() + size;
   while (reader.is_right() && reader.address() < end) {

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr std::int64_t kMostFactor = 1 << 28;  // two of them can be added
+constexpr std::int64_t kMostFactor = INT32_MAX / 2;  // the sum of two fits a factor
 
 Value sum_of(const Value& a, const Value& b, int sign) {
   const std::uint64_t sources = a.sources | b.sources;

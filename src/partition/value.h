@@ -5,16 +5,22 @@
 
 namespace steelyard::partition {
 
-/// Names of values and of divisions. A value is named after the instruction that made it, by its address.
+/// Names of values and of divisions. A value is named after the instruction that made it, by its address, which has
+/// less than kSigned (x86-64: 47 bits in a user's process); a constant that is divided, by itself, if it has less.
 namespace identity {
-constexpr std::uint64_t kSignExtended = std::uint64_t{1} << 59, kZeroExtended = std::uint64_t{1} << 60;
-constexpr std::uint64_t kNamed = std::uint64_t{1} << 58;
-// Of divisions: how they divide; and what, if that is a constant, or has no name.
-constexpr std::uint64_t kSigned = std::uint64_t{1} << 55, kWide = std::uint64_t{1} << 56;
-constexpr std::uint64_t kConstant = std::uint64_t{1} << 63, kDivision = std::uint64_t{1} << 62;
+enum Flag : std::uint64_t {
+  kSigned = std::uint64_t{1} << 55,  ///< of a division: how it divides
+  kWide = std::uint64_t{1} << 56,
+  kNamed = std::uint64_t{1} << 58,  ///< of a value: it is one of those that were there before a jump
+  kSignExtended = std::uint64_t{1} << 59,
+  kZeroExtended = std::uint64_t{1} << 60,
+  kDivision = std::uint64_t{1} << 62,  ///< what is divided has no name: the address is the division's
+  kConstant = std::uint64_t{1} << 63   ///< what is divided is this constant
+};
+constexpr int kNumberBits = 7;  // Encoding: how many values before one jump have names, as a power of 2.
 /// Of the `number`th value that is there before a jump.
 constexpr std::uint64_t named(std::uint64_t jump, int number) {
-  return kNamed | ((jump << 7 | static_cast<unsigned>(number)) & (kSigned - 1));
+  return kNamed | ((jump << kNumberBits | static_cast<unsigned>(number)) & (kSigned - 1));
 }
 /// True if this value or division is named after what was made there.
 constexpr bool is_of(std::uint64_t name, std::uint64_t made) {
@@ -42,7 +48,7 @@ struct Value {
     lost,   ///< what a call has left: not the function's to read, unless `sources` are set
     mixed   ///< it depends on the size of the team in a way that is not known
   };
-  static constexpr int kSomewhere = -1;  ///< an `origin`: anywhere in the stack
+  static constexpr int kSomewhere = -1;  ///< Encoding: an `origin`, anywhere in the stack.
   enum Term { id, count, quotient, remainder, share, before, id_quotient, id_share, kTerms };
 
   Kind kind = Kind::sum;

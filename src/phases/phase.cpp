@@ -62,6 +62,7 @@ std::vector<Configuration> configurations_between(const Context& context, const 
 
 Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_processes) : context_(std::move(context)) {
   take({context_->settle(resource), max_processes, 0, 0});
+  scattered_ = run_;
 }
 
 Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations)
@@ -69,23 +70,18 @@ Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> config
       configurations_(std::move(configurations)),
       contest_(static_cast<int>(configurations_.size())) {
   take(configurations_.front());
+  scattered_ = run_;
 }
 
 void Phase::take(const Configuration& configuration) {
   const bool limited = configuration.threads > 0;
-  configuration_ = configuration;
-  distribution_ = context_->distribute(configuration.resource, configuration.max_per_resource);
-  const int leader = distribution_.leader[static_cast<std::size_t>(context_->me())];
-  threads_ = threads_for(*context_, distribution_, configuration.resource, leader);
-  if (limited) threads_ = std::min(threads_, configuration.threads);
-  configuration_.processes = static_cast<int>(distribution_.chosen().size());
-  if (!limited) configuration_.threads = threads_;
-}
-
-void Phase::take_next() {
-  if (!contest_) return;
-  const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];
-  if (next != configuration_) take(next);
+  run_.configuration = configuration;
+  run_.distribution = context_->distribute(configuration.resource, configuration.max_per_resource);
+  const int leader = run_.distribution.leader[static_cast<std::size_t>(context_->me())];
+  run_.threads = threads_for(*context_, run_.distribution, configuration.resource, leader);
+  if (limited) run_.threads = std::min(run_.threads, configuration.threads);
+  run_.configuration.processes = static_cast<int>(run_.distribution.chosen().size());
+  if (!limited) run_.configuration.threads = run_.threads;
 }
 
 Phase::~Phase() {
@@ -108,10 +104,10 @@ void Phase::leave_late(const char* when) {
 base::Status Phase::enter(bool& is_chosen) {
   is_chosen = false;
   if (base::Status free = context_->outside("a phase is entered"); !free) return free;
-  take_next();
+  if (!gathered_) scattered_ = run_;
   Rendezvous& rendezvous = context_->rendezvous();
   begin_ = rendezvous.turn();
-  const Call call{Call::Kind::enter, what()};
+  const Call call{Call::Kind::enter, what(run_)};
   if (base::Status all = chosen() ? rendezvous.meet(call, Rendezvous::Wait::brief) : rendezvous.arrive(call); !all)
     return all;
   entered_ = context_->in_phase = true;
@@ -120,8 +116,8 @@ base::Status Phase::enter(bool& is_chosen) {
   depth_ = context_->phase_depth = BindingStack::of_this_process().depth(context_.get());
   if (!chosen()) return {};
   is_chosen = true;
-  const int index = distribution_.resource[static_cast<std::size_t>(context_->me())];
-  const base::Status pushed = context_->push(context_->machine().cpus(configuration_.resource, index), threads_);
+  const int index = run_.distribution.resource[static_cast<std::size_t>(context_->me())];
+  const base::Status pushed = context_->push(context_->machine().cpus(run_.configuration.resource, index), threads());
   pushed_ = static_cast<bool>(pushed);
   context_->phase_depth += pushed_ ? 1 : 0;
   // A phase on fewer cores is slow, but right.
@@ -139,22 +135,25 @@ base::Status Phase::leave() {
   base::Status done = unwind();
   Rendezvous& rendezvous = context_->rendezvous();
   const std::uint64_t end = rendezvous.turn();
-  base::Status left = rendezvous.leave({Call::Kind::leave, what()},
+  base::Status left = rendezvous.leave({Call::Kind::leave, what(run_)},
                                        chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep, begin_);
   entered_ = context_->in_phase = false;
   std::erase(entered_phases, this);
   if (!left) return left;
   // The same two times everywhere: nobody comes to either gate again before all have gone through this one.
-  if (contest_)
+  if (contest_) {
     contest_->measured(1e-9 * static_cast<double>(rendezvous.opened_at(end) - rendezvous.opened_at(begin_)));
+    const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];
+    if (next != run_.configuration) take(next);
+  }
   return done;
 }
 
-std::uint32_t Phase::what() const {
+std::uint32_t Phase::what(const Run& run) const {
   const auto bits = [](int value, int width) { return static_cast<std::uint32_t>(value) & ((1U << width) - 1); };
   // Threads only where they were agreed on: elsewhere each has those of the process that works for it.
-  return bits(static_cast<int>(configuration_.resource), 3) | (contest_ ? 1U : 0U) << 3 |
-         bits(configuration_.max_per_resource, 10) << 4 | bits(contest_ ? configuration_.threads : 0, 10) << 14;
+  return bits(static_cast<int>(run.configuration.resource), 3) | (contest_ ? 1U : 0U) << 3 |
+         bits(run.configuration.max_per_resource, 10) << 4 | bits(contest_ ? run.configuration.threads : 0, 10) << 14;
 }
 
 base::Status Phase::unwind() {
@@ -174,20 +173,21 @@ base::Status Phase::unwind() {
 base::Status Phase::gather(const void* mine, std::size_t bytes, View& all) {
   all = {};
   if (base::Status free = context_->outside("data are gathered"); !free) return free;
-  take_next();
-  return context_->exchange().gather(distribution_, what(), mine, bytes, all);
+  scattered_ = run_;
+  gathered_ = true;
+  return context_->exchange().gather(run_.distribution, what(run_), mine, bytes, all);
 }
 
 base::Status Phase::scatter(const void* from, std::span<const std::size_t> bytes, View& mine) {
   mine = {};
   if (base::Status free = context_->outside("data are scattered"); !free) return free;
-  const std::size_t members = distribution_.members(context_->me()).size();
+  const std::size_t members = members_of_scatter();
   if (bytes.size() != members) {
     return base::Status::failure(
         base::Code::invalid_argument,
         fmt::format("data are scattered to {} processes by a process that works for {}", bytes.size(), members));
   }
-  return context_->exchange().scatter(distribution_, what(), from, bytes, mine);
+  return context_->exchange().scatter(scattered_.distribution, what(scattered_), from, bytes, mine);
 }
 
 }  // namespace steelyard::phases

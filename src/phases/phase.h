@@ -51,33 +51,42 @@ class Phase {
   /// Collective over the node: all come back when the chosen ones have left.
   base::Status leave();
   base::Status gather(const void* mine, std::size_t bytes, View& all);
+  /// With the distribution of the last gather of this phase; without one, of its last run.
+  /// @param bytes of each member; members_of_scatter() of them
   base::Status scatter(const void* from, std::span<const std::size_t> bytes, View& mine);
+  std::size_t members_of_scatter() const { return scattered_.distribution.members(context_->me()).size(); }
 
-  bool chosen() const { return distribution_.chosen(context_->me()); }
+  // How the phase runs next, from its creation and from each leave() on; while it is entered, how it runs.
+  bool chosen() const { return run_.distribution.chosen(context_->me()); }
   /// Threads of the chosen process that works for this one.
-  int threads() const { return threads_; }
-  const Distribution& distribution() const { return distribution_; }
-  const Configuration& configuration() const { return configuration_; }
+  int threads() const { return run_.threads; }
+  const Distribution& distribution() const { return run_.distribution; }
+  const Configuration& configuration() const { return run_.configuration; }
   /// False while an autotuned phase tries other configurations than its fastest.
   bool settled() const { return !contest_ || contest_->settled(); }
-  /// Typical duration of an autotuned phase with its present configuration, s; 0 without a measurement.
+  /// Typical duration of an autotuned phase with configuration(), s; 0 without a measurement.
   double typical() const { return contest_ ? contest_->typical(contest_->next()) : 0; }
   const Context& context() const { return *context_; }
 
  private:
+  struct Run {
+    Configuration configuration;
+    Distribution distribution;
+    int threads = 1;
+  };
+
   void take(const Configuration& configuration);
-  void take_next();
   base::Status unwind();
   /// How the phase runs, as far as it is the same in all processes: those that differ in it are in different phases.
-  std::uint32_t what() const;
+  std::uint32_t what(const Run& run) const;
   void leave_late(const char* when);
 
   std::shared_ptr<Context> context_;
   std::vector<Configuration> configurations_;  ///< of an autotuned phase
   std::optional<decide::Contest> contest_;     ///< of these
-  Configuration configuration_;
-  Distribution distribution_;
-  int threads_ = 1;
+  Run run_;                                    ///< the next; the present one while it is entered
+  Run scattered_;                              ///< that of the last gather; without one, the last
+  bool gathered_ = false;
   bool entered_ = false;
   bool pushed_ = false;
   int depth_ = 0;            ///< of this context's pushes when it was entered

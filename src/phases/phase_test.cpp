@@ -295,7 +295,7 @@ TEST(Phase, ThePushReachesTheKernel) {
   EXPECT_EQ(node::affinity_mask(), before);
 }
 
-TEST(Graded, AllProcessesFindTheSameBest) {
+TEST(Autotuned, AllProcessesFindTheSameBest) {
   const Emulated machine("package:2 core:2 pu:1");
   const auto statuses = in_processes(4, [](Transport& transport) {
     std::shared_ptr<Context> outer;
@@ -317,7 +317,7 @@ TEST(Graded, AllProcessesFindTheSameBest) {
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
 
-TEST(Graded, DataAreScatteredByTheProcessesThatGatheredThem) {
+TEST(Autotuned, DataAreScatteredByTheProcessesThatGatheredThem) {
   const Emulated machine("package:2 core:2 pu:1");
   const auto statuses = in_processes(4, [](Transport& transport) {
     std::shared_ptr<Context> outer;
@@ -329,18 +329,39 @@ TEST(Graded, DataAreScatteredByTheProcessesThatGatheredThem) {
       if (!phase.gather(&mine, sizeof mine, all)) return false;
       bool chosen = false;
       if (!phase.enter(chosen) || !phase.leave()) return false;
-      const std::size_t members = phase.distribution().members(context->me()).size();
-      const std::vector<std::size_t> bytes(members, sizeof mine);
-      std::vector<int> data;
-      for (std::size_t i = 0; i < members; ++i) data.push_back(round);
-      if (!phase.scatter(data.data(), bytes, back)) return false;
+      if (!phase.scatter(all.data, all.sizes, back)) return false;
+      if (back.sizes[0] != sizeof mine || *reinterpret_cast<int*>(back.data) != mine) return false;
     }
     return true;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
 
-TEST(Graded, BoundsAreKept) {
+TEST(Autotuned, AfterARunTheConfigurationIsThatOfTheNext) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(4, [](Transport& transport) {
+    std::shared_ptr<Context> outer;
+    const auto context = create_bound(transport, outer);
+    Phase phase(context, configurations_between(*context, {}));
+    int changes = 0;
+    for (int round = 0; round < 20; ++round) {
+      const Configuration announced = phase.configuration();
+      const int threads = phase.threads(), last = announced.processes;
+      const Distribution distribution = phase.distribution();
+      bool chosen = false;
+      if (!phase.enter(chosen)) return false;
+      if (phase.configuration() != announced || phase.threads() != threads || phase.distribution() != distribution ||
+          chosen != distribution.chosen(context->me()))
+        return false;
+      if (!phase.leave()) return false;
+      changes += phase.configuration().processes != last;
+    }
+    return changes > 1;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
+TEST(Autotuned, BoundsAreKept) {
   const Emulated machine("package:2 core:4 pu:1");
   const auto statuses = in_processes(1, [](Transport& transport) {
     const auto context = create(transport);

@@ -7,16 +7,16 @@
 
 namespace steelyard::session {
 
-/// What the threads of a region agree upon for each of its loops: the answer of whoever comes to the n-th first is that
-/// of all. A thread that is alone in its opinion must not take a loop elsewhere than the others. Nobody waits.
+/// What the threads of a region agree upon for each of its loops. The answer of the thread that comes first to a loop
+/// is that of all: a thread with another answer would divide the loop in another way than its team. No thread waits.
 class Agreement {
  public:
   /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.
   static constexpr std::uint32_t kKept = 32;
   static constexpr int kBits = 34;  ///< of an answer
 
-  /// The answer for the loop with this number, from 0. `ask` is called where nobody else has said anything yet, and by
-  /// whoever is so far behind that what was said is gone.
+  /// The answer for the loop with this number, from 0. `ask` is called by the first thread, and by a thread that comes
+  /// so late that the answer is gone.
   template <class Ask>
   std::uint64_t at(std::uint32_t number, const Ask& ask) {
     const std::uint32_t tag = (number + 1) & kTags;
@@ -32,7 +32,7 @@ class Agreement {
     return mine;
   }
 
-  /// For the next region. Nobody may ask.
+  /// For the next region. No thread may call at() meanwhile.
   void reset() {
     for (std::atomic<std::uint64_t>& said : said_) {
       if (said.load(std::memory_order_relaxed) == 0) break;  // they are used from the first on

@@ -6,10 +6,10 @@
 namespace steelyard::session {
 
 /// The records of the regions that one thread has begun and not ended, the innermost last. A thread ends its regions in
-/// the reverse order of their begins, so the record of the region that ends is known without what the OpenMP runtime
-/// says then: LLVM's runtime reports the end of a nested region after it has released the region's team, with data that
-/// are read from the team. If another thread has taken the team by then, those are the data of that thread's region,
-/// which still runs.
+/// the reverse order of their begins, so the record of the region that ends is known without the OpenMP runtime. This
+/// matters, as LLVM's runtime reports the end of a nested region after it has released the region's team, with data
+/// that are read from the team. If another thread has taken the team by then, those are the data of that thread's
+/// region, which still runs.
 template <class Record>
 class OpenRegions {
  public:

@@ -82,18 +82,18 @@ bool keeps_count(const observe::Site& site) {
 }
 
 // The program has loaded it after start().
-void meet_late_runtime(Session& state) {
+void meet_late_runtime(Session& session) {
   decide_limits(g_gnu.load()());
-  state.processes[state.me].thread_ceiling.store(g_limits.ceiling);
+  session.processes[session.me].thread_ceiling.store(g_limits.ceiling);
 }
 
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
-bool matters(const Session& state, const observe::Site& site) {
+bool matters(const Session& session, const observe::Site& site) {
   const base::Options& options = base::options();
-  if (options.virtual_threads > 0 || (state.regions.body == nullptr && options.loops_rebalance_static)) return true;
-  if (state.cores == nullptr || !state.cores->problem().empty()) return false;
+  if (options.virtual_threads > 0 || (session.regions.body == nullptr && options.loops_rebalance_static)) return true;
+  if (session.cores == nullptr || !session.cores->problem().empty()) return false;
   // Where each process has one core, it only gains those that are lent.
-  return state.node_cores > state.count || site.own_ns > kWorthBorrowing;
+  return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
 
 // One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to
@@ -105,8 +105,8 @@ std::uint64_t key_of(const RegionRequest& request) {
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
-void note_fixed(Session& state, observe::Site& site, std::int64_t wall) {
-  Regions& regions = state.regions;
+void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
+  Regions& regions = session.regions;
   const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
   if (regions.by_clause || overridden) {
     regions.fixed_wall += wall;
@@ -119,7 +119,7 @@ void note_fixed(Session& state, observe::Site& site, std::int64_t wall) {
     }
     regions.asking[site.kept - 1].wall += wall;
   }
-  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > state.activity.totals().region_wall;
+  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > session.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
   if (mostly && reason.empty()) {
     fix(ThreadLimits::regions,
@@ -140,13 +140,13 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
-std::vector<observe::KeptRegion> kept_regions(const Session& state) {
+std::vector<observe::KeptRegion> kept_regions(const Session& session) {
   const std::string& reason = g_limits.fixed_reason();
   const bool other_reason =
-      reason != g_limits.reasons[ThreadLimits::regions] || state.regions.fixed_wall > state.regions.asking_wall;
-  if (state.cores == nullptr || (!reason.empty() && other_reason)) return {};
+      reason != g_limits.reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.asking_wall;
+  if (session.cores == nullptr || (!reason.empty() && other_reason)) return {};
   std::map<std::uint64_t, std::int64_t> walls;  // a body may be begun from several calls
-  for (const auto& [place, wall] : state.regions.asking) walls[place] += wall;
+  for (const auto& [place, wall] : session.regions.asking) walls[place] += wall;
   std::vector<std::uint64_t> places;
   for (const auto& [place, wall] : walls) places.push_back(place);
   const std::vector<std::string> functions = partition::function_names(places);
@@ -184,16 +184,16 @@ void wake_openmp() {
 }
 
 RegionTerms region_begin(const RegionRequest& request) {
-  Session* state = g_session;
-  if (state == nullptr || in_region()) return {};
+  Session* session = g_session;
+  if (session == nullptr || in_region()) return {};
   if (!t_primary) {
-    state->regions.foreign.store(true, std::memory_order_relaxed);  // the primary acts on it
+    session->regions.foreign.store(true, std::memory_order_relaxed);  // the primary acts on it
     return {};
   }
   const std::int64_t now = event_ns();
-  Regions& regions = state->regions;
+  Regions& regions = session->regions;
   const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
-  if (g_limits.natural == 0 && by_argument) meet_late_runtime(*state);
+  if (g_limits.natural == 0 && by_argument) meet_late_runtime(*session);
   RegionTerms terms;
   if (const std::uint32_t generation = partition::code_generation(); generation != regions.code_generation) {
     regions.code_generation = generation;
@@ -205,22 +205,22 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.by_clause = by_clause;
   if (regions.foreign.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
-  if (state->cores != nullptr) {
+  if (session->cores != nullptr) {
     const bool keeps = keeps_count(site);
-    const cores::Terms lending{.lent_after = now - state->waits.last_end > kTimeToWake ? 0 : state->waits.last_end,
+    const cores::Terms lending{.lent_after = now - session->waits.last_end > kTimeToWake ? 0 : session->waits.last_end,
                                .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
-    const int held = state->cores->threads_for_region({key, now, may_borrow, lending});
-    state->activity.own(state->cores->owned());
+    const int held = session->cores->threads_for_region({key, now, may_borrow, lending});
+    session->activity.own(session->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
       if (!by_argument)
         set_threads(regions.asked_threads);
       else if (regions.asked_threads != g_limits.program)
         terms.threads = regions.asked_threads;
-      if (request.may_be_virtual && held > state->cores->owned())
+      if (request.may_be_virtual && held > session->cores->owned())
         regions.virtual_threads = virtual_threads(site, held, request.body);
     }
   }
@@ -230,35 +230,36 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.present = &site;
   regions.call = request.site;
   regions.body = request.body;
-  if (site.queries == Queries::unknown && matters(*state, site)) site.queries = Queries::watched;
-  state->activity.region_begin(now, std::max({request.requested, regions.asked_threads, 1}));
-  terms.cells = cells_of(state->activity);
+  if (site.queries == Queries::unknown && matters(*session, site)) site.queries = Queries::watched;
+  session->activity.region_begin(now, std::max({request.requested, regions.asked_threads, 1}));
+  terms.cells = cells_of(session->activity);
   return terms;
 }
 
 void region_end() {
-  Session* state = g_session;
+  Session* session = g_session;
   t_cell = nullptr;
-  if (state == nullptr || state->regions.present == nullptr) return;
-  Regions& regions = state->regions;
+  if (session == nullptr || session->regions.present == nullptr) return;
+  Regions& regions = session->regions;
   const std::int64_t now = event_ns();
-  const observe::LateCores late =
-      state->cores != nullptr ? state->cores->after_region(now, regions.team, state->activity) : observe::LateCores{};
+  const observe::LateCores late = session->cores != nullptr
+                                      ? session->cores->after_region(now, regions.team, session->activity)
+                                      : observe::LateCores{};
   std::int64_t busy = 0;
-  for (int thread = 0; regions.virtual_threads > 0 && thread < std::min(regions.team, state->activity.cells());
+  for (int thread = 0; regions.virtual_threads > 0 && thread < std::min(regions.team, session->activity.cells());
        ++thread)
-    busy += state->activity.busy(thread, now);
-  if (regions.virtual_threads > regions.team) state->activity.had_virtual_threads();
-  state->activity.region_end(now, regions.team, late);
-  const std::int64_t wall = state->activity.last_region_wall();
+    busy += session->activity.busy(thread, now);
+  if (regions.virtual_threads > regions.team) session->activity.had_virtual_threads();
+  session->activity.region_end(now, regions.team, late);
+  const std::int64_t wall = session->activity.last_region_wall();
   observe::Site& site = *regions.present;
   regions.present = nullptr;
   site.add(wall);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
-  const bool grown = state->cores != nullptr && regions.team > state->cores->owned();
+  const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) observe::Site::blend(site.own_ns, wall);
   const bool shared = late.with + late.without > 0;  // threads that began without a core have shared those of others
-  if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, state->cores->owned());
+  if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   if (regions.asked.load(std::memory_order_relaxed)) {
     regions.asked.store(false, std::memory_order_relaxed);
     site.queries = Queries::unproved;
@@ -271,18 +272,18 @@ void region_end() {
   if (site.division == observe::Site::Division::none && regions.divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
   regions.divided.store(false, std::memory_order_relaxed);
-  if (state->cores != nullptr) note_fixed(*state, site, wall);
-  if (state->leader) state->steps.region_period.tick(site.address);
-  publish_tick(*state, observe::TickSource::region, now);
+  if (session->cores != nullptr) note_fixed(*session, site, wall);
+  if (session->leader) session->steps.region_period.tick(site.address);
+  publish_tick(*session, observe::TickSource::region, now);
 }
 
 void thread_begin(const ThreadCells& cells, int thread, int team) {
-  Session* state = g_session;
-  if (state == nullptr) return;
+  Session* session = g_session;
+  if (session == nullptr) return;
   t_cell = thread < cells.count ? cells.first + thread : nullptr;
   t_region = cells.region;
-  if (thread == 0) state->regions.team = team;
-  if (state->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) state->cores->bind_thread(thread);
+  if (thread == 0) session->regions.team = team;
+  if (session->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) session->cores->bind_thread(thread);
   if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
 }
 
@@ -291,8 +292,8 @@ namespace {
 // The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come
 // when the next one wakes it.
 observe::ThreadCell* present_cell() {
-  const Session* state = g_session;
-  return state != nullptr && t_cell != nullptr && t_region == state->activity.region() ? t_cell : nullptr;
+  const Session* session = g_session;
+  return session != nullptr && t_cell != nullptr && t_region == session->activity.region() ? t_cell : nullptr;
 }
 
 }  // namespace

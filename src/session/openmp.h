@@ -61,8 +61,8 @@ struct VirtualThread {
   int number = 0, size = 0, depth = 0;
 };
 extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("initial-exec")));
-/// The same for a query that returns to `caller`; null where that is to be answered as ever: in a nested region, and
-/// from code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
+/// The same for a query that returns to `caller`. Null if the runtime is to answer it: in a nested region, and from
+/// code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
 const VirtualThread* virtual_thread(const void* caller);
 
 /// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
@@ -76,10 +76,10 @@ void barrier_end();
 /// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
 /// thread)
 int told_max_threads(int real);
-/// A thread asks for its number or for how many they are, by a call that returns to `caller`; null where that is not to
-/// be looked at. It may divide work by what the program was told elsewhere, or have arrays of that size: unless the
-/// code at `caller` is known to be right in a team of any size, and the user wants that to count, this region runs with
-/// exactly the program's own count from the next time on. (any thread)
+/// A thread queries its ID or the size of the team. The thread may divide work by a count that the program was told
+/// elsewhere, or index an array of that size. Unless the code at `caller` is proved correct in a team of any size, and
+/// the options allow for that, this region keeps the program's thread count from the next time on. (any thread)
+/// @param caller the address to which the query returns; null if it is not to be proved
 void team_asked(const void* caller);
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);

@@ -18,26 +18,26 @@
 // finish().
 namespace steelyard::session {
 
-/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Session, prints the
-/// banner.
+/// After MPI_Init returned, by the thread that called it. Collective over the world. Creates the Session, and
+/// prints the header line.
 void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language);
-/// Before MPI_Finalize is called. Collective over the world. Writes the run record and prints the verdict.
+/// Before MPI_Finalize is called. Collective over the world. Writes the run record and prints the summary.
 void finish();
 /// From MPI_Abort, before it is passed on.
 void aborting(int code);
 
-/// True where this thread's blocking MPI calls are to be weighed and made to leave the core: the primary thread,
-/// outside of parallel regions, between start() and finish(). Where false, the caller goes straight to the MPI library.
-bool weighs_this_call();
+/// True if this thread's blocking MPI calls are to be measured, and may leave the core: the primary thread,
+/// outside of parallel regions, between start() and finish(). If false, the caller goes straight to the MPI library.
+bool measures_this_call();
 
-/// Who must have arrived before a collective can complete at this rank, by MPI's own definition of the data flow.
-/// Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the library's
-/// algorithm, and with it the bits of every reduction, as they are.
+/// The members that must have arrived before a collective can complete at this rank, by MPI's own definition of the
+/// data flow. Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the
+/// library's algorithm, and with it the bits of every reduction, as they are.
 enum class Dependence {
-  everybody,  ///< allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
-  barrier,    ///< everybody, and no data are exchanged
-  root,       ///< bcast and scatter, at the others
-  nobody      ///< the root of bcast and scatter, the others of reduce and gather; scans
+  all,      ///< allreduce, allgather, alltoall, reduce_scatter; the root of reduce and gather
+  barrier,  ///< all, and no data are exchanged
+  root,     ///< bcast and scatter, at the others
+  none      ///< the root of bcast and scatter, the others of reduce and gather; scans
 };
 
 /// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
@@ -55,10 +55,10 @@ class BlockingCall {
   /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us: true
   /// where it has slept.
   bool pause();
-  /// The rank in MPI_COMM_WORLD that is waited for, or turned out to have been (a point-to-point source), where known;
-  /// -1 otherwise.
+  /// The critical rank of this call, in MPI_COMM_WORLD: the one whose message or arrival it needs. -1 if it is not
+  /// known.
   void waited_for(int world_rank);
-  /// Ends a phase: this call is a collective over all ranks of MPI_COMM_WORLD.
+  /// Ends a step: this call is a collective over all ranks of MPI_COMM_WORLD.
   void is_step_mark();
   /// When it began, ns.
   std::int64_t began() const { return begin_; }
@@ -68,7 +68,7 @@ class BlockingCall {
  private:
   friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
   void await_arrivals();
-  void name_who_was_waited_for();
+  void name_critical_rank();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
   void stay_asleep(std::int64_t now);
@@ -87,9 +87,9 @@ class BlockingCall {
   bool short_ = false;          ///< waits at this site are short, by what was seen lately
   bool asleep_ = false;
   bool step_mark_ = false;
-  bool everybody_ = false;                  ///< it completes only when the whole group has arrived
+  bool needs_all_ = false;                  ///< it completes only when all members have arrived
   bool unsure_ = false;                     ///< slept too long: the group's members may not all be counted
-  int feeder_ = -1;                         ///< node rank of the one whose data it needs, where it is one alone
+  int feeder_ = -1;                         ///< node rank of the root whose data it needs; -1: none
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
 
@@ -97,7 +97,7 @@ class BlockingCall {
 /// cannot be followed (table full, one local member, several threads): then arrive() must not be called for it.
 CommunicatorOnNode* attach_communicator(const int* members, int count);
 void detach_communicator(CommunicatorOnNode* communicator);
-/// Its board, where broadcasts go over one: all members get one, or none does. Not after detach_communicator().
+/// Its broadcast buffer, if it has one: all members get it, or none does. Not after detach_communicator().
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator);
 /// How many of these, by their world ranks, are on this node.
 int local_members(const int* members, int count);
@@ -106,24 +106,20 @@ int local_members(const int* members, int count);
 collectives::Broadcasting broadcasting();
 /// What became of them. Valid until finish().
 collectives::Account& collectives_account();
-/// All MPI_Bcasts are to be taken over, at all ranks: not only those that ask for it by another name.
-bool takes_every_broadcast();
-/// A broadcast is called by Steelyard's name.
-void broadcast_called();
 
-/// Announces this rank at its next collective on the communicator, then sleeps, lending its cores, for as long as
-/// `dependence` names a process of this node that has not arrived and some process of this node still computes. Returns
-/// at once where history says that waits here are short. Records which rank came last.
-/// `root`: rank in the communicator, for Dependence::root.
-/// True where the collective has ended: a barrier whose members are all on this node and have slept for the last one.
-/// The MPI library must then not be called for it, and no member calls it.
+/// Announces this rank at its next collective on the communicator. Then sleeps, lending its cores, while a process of
+/// this node on which the collective depends has not arrived, and a process of this node computes. Returns at once if
+/// waits at this site were short lately. Records which rank came last.
+/// @param root rank in the communicator, for Dependence::root
+/// @return true if the collective has ended: a barrier whose members are all on this node and have slept for the last
+/// one. No member calls the MPI library for it then.
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
 
-/// Announces this rank at its next collective without waiting, for a call that is not weighed: the others must not wait
-/// for it. From any thread.
+/// Announces this rank at its next collective without waiting, for a call that is not measured: the others must not
+/// wait for it. From any thread.
 void announce(CommunicatorOnNode* communicator);
 
-/// Lets the MPI library advance what is under way, for who waits outside of it. From a thread that may call MPI.
+/// Lets the MPI library advance its messages, for a thread that waits outside of it. From a thread that may call MPI.
 void progress();
 
 /// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's
@@ -132,19 +128,19 @@ void progress();
 void window_made();
 void window_freed();
 
-/// steelyard_step(): the end of a phase, said by the program.
+/// steelyard_step(): the program says that a step has ended.
 void step();
 
-/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on nobody else
-/// does.
+/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on
+/// Steelyard does neither.
 void phases_begin();
 /// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a
 /// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);
 void wait_ends();
-/// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing where this process is not weighed.
+/// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing if this process is not measured.
 void tasks_ended(const observe::TasksRecord& pool);
-/// One line for `doctor` and the banner: "" where active, otherwise why this process is not balanced.
+/// Empty if this process is measured; otherwise why not.
 std::string inactive_reason();
 
 }  // namespace steelyard::session

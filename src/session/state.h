@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/options.h"
 #include "collectives/account.h"
 #include "collectives/board.h"
+#include "collectives/broadcasting.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
@@ -16,6 +18,7 @@
 #include "node/segment.h"
 #include "observe/activity.h"
 #include "observe/record.h"
+#include "session/capability.h"
 #include "session/openmp.h"
 #include "session/regions.h"
 #include "session/steps.h"
@@ -51,10 +54,17 @@ struct Start {
   CpuUse cpu;             ///< until then
 };
 
+/// Broadcasts and scatters that Steelyard delivers.
+struct Delivery {
+  std::unique_ptr<collectives::Boards> boards;
+  collectives::Account account;
+  collectives::Broadcasting chosen;
+};
+
 struct Session {
   // The node.
   std::unique_ptr<node::Bootstrap> bootstrap;
-  std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process is weighed alone
+  std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process stands alone
   std::string segment_problem;             // why
   node::Process alone = {};                // this process's entry where there is no segment
   node::Process* processes = &alone;       // by node rank
@@ -63,20 +73,16 @@ struct Session {
   bool leader = false;  // plans for the node and speaks for it
   std::unique_ptr<node::Arrivals> arrivals;
   node::Topology topology;
-  int node_cores = 1;  // in the masks of its processes
+  int node_cores = 1;  // in the affinity masks of its processes
 
   // The capabilities.
-  bool moves_cores = false;                     // agreed by all ranks, as all of a node must attach the same
-  std::unique_ptr<cores::Cores> cores;          // null where no core moves
-  bool lends = false;                           // waits leave the core and cores are lent
-  bool sleeps = false;                          // waits leave the core
-  std::unique_ptr<collectives::Boards> boards;  // null where broadcasts are left to the MPI library
-  bool takes_every_broadcast = false;
-  bool compares_broadcasts = false;         // with the MPI library's own
-  bool plants_trees = false;                // for broadcasts between nodes
-  bool called_broadcasts = false;           // some by Steelyard's name
-  collectives::Account collectives;         // what became of broadcasts and scatters
-  std::vector<observe::TasksRecord> tasks;  // one element, where a pool was freed
+  std::vector<std::unique_ptr<Capability>> capabilities;  // those that are on
+  // Of those, what regions, waits and calls use; null if it is off.
+  cores::Cores* cores = nullptr;
+  Delivery* collectives = nullptr;
+  observe::TasksRecord* tasks = nullptr;
+  bool lends = false;   // waits leave the core and cores are lent
+  bool sleeps = false;  // waits leave the core
 
   // What is observed.
   Start start;
@@ -93,13 +99,13 @@ extern Session* g_session;
 extern constinit thread_local bool t_primary;
 /// now_ns() for events of the calling thread that come often: by the processor's counter where that is cheaper.
 std::int64_t event_ns();
-/// True inside of this thread's part of a weighed region.
+/// True inside of this thread's part of a measured region.
 bool in_region();
 
 ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
-std::vector<observe::KeptRegion> kept_regions(const Session& state);
+std::vector<observe::KeptRegion> kept_regions(const Session& session);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.

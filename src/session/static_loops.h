@@ -8,8 +8,9 @@
 #include "session/worksharing.h"
 
 // Plain static loops whose bounds the program asks the OpenMP runtime for (clang's): their parts are fitted to what
-// each thread needed before. OpenMP promises that loops of one region with as many iterations give each thread the same
-// ones, so parts belong to a region and an iteration count, and change only between two executions of the region.
+// each thread needed before. OpenMP gives each thread the same iterations in all loops of a region that have the same
+// number of them. So parts belong to a region and an iteration count, and change only between two executions of the
+// region.
 namespace steelyard::session {
 
 /// From now on, where the options say so.

@@ -9,22 +9,26 @@
 namespace steelyard::session {
 namespace {
 
+// ns: bounds what it costs the leader to read the ticks of all processes.
 constexpr std::int64_t kConsiderEvery = 1'000'000;
+// ns: bounds what samples cost. A full timeline merges neighbours.
 constexpr std::int64_t kSampleEvery = 2'000'000;
-// Collectives mark phases unless they are so rare that a changed load would go unseen for long.
+// Two intervals between ticks are the fewest that can be compared.
 constexpr std::int64_t kFewestTicks = 3;
+// ns: regions mark the steps of a program that has not called kFewestTicks collectives by then.
 constexpr std::int64_t kPatience = 200'000'000;
+// ns: `steelyard top` is read by people.
 constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
 // The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs
 // that run the same regions on every rank.
-bool choose_source(const Session& state, std::int64_t now, observe::TickSource& chosen) {
+bool choose_source(const Session& session, std::int64_t now, observe::TickSource& chosen) {
   using observe::TickSource;
   for (const TickSource source : {TickSource::step, TickSource::collective, TickSource::region}) {
-    if (source == TickSource::region && now - state.start.time < kPatience) break;
+    if (source == TickSource::region && now - session.start.time < kPatience) break;
     std::int64_t fewest = INT64_MAX;
-    for (int p = 0; p < state.count; ++p) {
-      const std::int64_t count = state.steps.ticks->count(p, source);
+    for (int p = 0; p < session.count; ++p) {
+      const std::int64_t count = session.steps.ticks->count(p, source);
       if (source != TickSource::region || count > 0) fewest = std::min(fewest, count);
     }
     if (fewest >= kFewestTicks && fewest != INT64_MAX) {
@@ -36,52 +40,53 @@ bool choose_source(const Session& state, std::int64_t now, observe::TickSource& 
 }
 
 // For `steelyard top`.
-void show(Session& state, const observe::Totals& totals, std::int64_t now) {
-  if (state.progress.live == nullptr) return;
-  observe::LiveProcess& self = state.progress.live->mine();
-  self.cores.store(state.cores != nullptr ? state.cores->owned() : limits().program, std::memory_order_relaxed);
-  self.borrowed.store(state.cores != nullptr ? state.cores->borrowed() : 0, std::memory_order_relaxed);
-  state.progress.live->publish(totals, now);
-  if (!state.leader || state.cores == nullptr || now - state.progress.decisions_shown < kShowDecisionsEvery) return;
-  state.progress.decisions_shown = now;
-  state.progress.live->publish(state.cores->decisions());
+void show(Session& session, const observe::Totals& totals, std::int64_t now) {
+  if (session.progress.live == nullptr) return;
+  observe::LiveProcess& self = session.progress.live->mine();
+  self.cores.store(session.cores != nullptr ? session.cores->owned() : limits().program, std::memory_order_relaxed);
+  self.borrowed.store(session.cores != nullptr ? session.cores->borrowed() : 0, std::memory_order_relaxed);
+  session.progress.live->publish(totals, now);
+  if (!session.leader || session.cores == nullptr || now - session.progress.decisions_shown < kShowDecisionsEvery)
+    return;
+  session.progress.decisions_shown = now;
+  session.progress.live->publish(session.cores->decisions());
 }
 
 }  // namespace
 
-void publish_tick(Session& state, observe::TickSource source, std::int64_t now) {
-  if (state.steps.ticks == nullptr) return;
-  observe::Tick tick = state.activity.tick_at(now);
-  tick.threads = state.cores != nullptr ? state.cores->owned() : limits().program;
-  state.steps.ticks->publish(source, tick);
+void publish_tick(Session& session, observe::TickSource source, std::int64_t now) {
+  if (session.steps.ticks == nullptr) return;
+  observe::Tick tick = session.activity.tick_at(now);
+  tick.threads = session.cores != nullptr ? session.cores->owned() : limits().program;
+  session.steps.ticks->publish(source, tick);
   if (source == observe::TickSource::region) {
-    sample(state, now);
-    consider_plans(state, now);
+    sample(session, now);
+    consider_plans(session, now);
   }
 }
 
-void consider_plans(Session& state, std::int64_t now) {
-  if (!state.leader || state.cores == nullptr || now - state.steps.last_consideration < kConsiderEvery) return;
-  state.steps.last_consideration = now;
+void consider_plans(Session& session, std::int64_t now) {
+  if (!session.leader || session.cores == nullptr || now - session.steps.last_consideration < kConsiderEvery) return;
+  session.steps.last_consideration = now;
   observe::TickSource source;
-  if (!choose_source(state, now, source)) return;
+  if (!choose_source(session, now, source)) return;
   const int period = source == observe::TickSource::step         ? 1
-                     : source == observe::TickSource::collective ? state.steps.collective_period.period()
-                                                                 : state.steps.region_period.period();
-  state.cores->consider(*state.steps.ticks, source, period, state.start.time);
+                     : source == observe::TickSource::collective ? session.steps.collective_period.period()
+                                                                 : session.steps.region_period.period();
+  session.cores->consider(*session.steps.ticks, source, period, session.start.time);
 }
 
-void sample(Session& state, std::int64_t now) {
-  const std::int64_t since = state.progress.sampled.wall;
-  if (now - state.start.time - since < kSampleEvery) return;
-  const observe::Totals totals = state.activity.totals_at(now);
-  const observe::Totals part = totals - state.progress.sampled;
-  state.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
-                                base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
-                                base::seconds(part.mpi), state.regions.team, base::seconds(part.lent),
-                                base::seconds(part.quiesced)});
-  state.progress.sampled = totals;
-  show(state, totals, now);
+void sample(Session& session, std::int64_t now) {
+  const std::int64_t since = session.progress.sampled.wall;
+  if (now - session.start.time - since < kSampleEvery) return;
+  const observe::Totals totals = session.activity.totals_at(now);
+  const observe::Totals part = totals - session.progress.sampled;
+  session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
+                                  base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
+                                  base::seconds(part.mpi), session.regions.team, base::seconds(part.lent),
+                                  base::seconds(part.quiesced)});
+  session.progress.sampled = totals;
+  show(session, totals, now);
 }
 
 void wait_begins(bool quiesced) {
@@ -100,11 +105,11 @@ void wait_ends() {
 }
 
 void step() {
-  Session* state = g_session;
-  if (state == nullptr || !t_primary || in_region()) return;
+  Session* session = g_session;
+  if (session == nullptr || !t_primary || in_region()) return;
   const std::int64_t now = base::now_ns();
-  publish_tick(*state, observe::TickSource::step, now);
-  consider_plans(*state, now);
+  publish_tick(*session, observe::TickSource::step, now);
+  consider_plans(*session, now);
 }
 
 }  // namespace steelyard::session

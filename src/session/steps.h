@@ -31,10 +31,10 @@ struct Progress {
 };
 
 /// Notes the mark of a step of this process. At a region's end, also samples and plans.
-void publish_tick(Session& state, observe::TickSource source, std::int64_t now);
+void publish_tick(Session& session, observe::TickSource source, std::int64_t now);
 /// At the leader, plans if there is enough to plan from.
-void consider_plans(Session& state, std::int64_t now);
+void consider_plans(Session& session, std::int64_t now);
 /// Closes a sample of the timeline if the last is old enough, and shows others how far this process is.
-void sample(Session& state, std::int64_t now);
+void sample(Session& session, std::int64_t now);
 
 }  // namespace steelyard::session

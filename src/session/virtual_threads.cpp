@@ -11,8 +11,9 @@ namespace steelyard::session {
 namespace {
 // A chunk is to last this long (ns): some hundred times what it costs to begin one.
 constexpr float kWorthVirtualThread = 20e3F;
-constexpr float kVirtualThreads = 16;  // of each thread, at most
-// A region that computes longer by this, after as many executions, does not bear them.
+constexpr float kVirtualThreads = 16;  // of each thread, at most: the last chunk is then 6 % of its part
+// A region that computes longer by this factor runs without them. It is judged after as many executions, of
+// which the first meet cold caches.
 constexpr float kTooLong = 1.25F;
 constexpr int kJudged = 4;
 }  // namespace

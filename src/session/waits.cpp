@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking MPI calls: weighed, and made to leave the core to those who compute.
+// Blocking MPI calls: they are measured, and leave the core to ranks that compute.
 #include <algorithm>
 #include <atomic>
 #include <span>
@@ -17,24 +17,27 @@ using base::now_ns;
 
 namespace {
 
-// Waits shorter than this are left to the MPI library: going to sleep and waking up would cost as much.
+// Shorter waits are in the MPI library. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25
+// us).
 constexpr float kShortWait = 40e3F;
-// Who was the last is not looked up for a shorter one: it waited for the library more than for anybody.
+// The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
+// cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
-// How long to go on sleeping when nobody of this node computes any more.
-constexpr std::int64_t kNobodyComputes = 200'000;
-// A longer wait goes on in the MPI library: should arrivals ever be miscounted, no program hangs for it.
+// How long to go on sleeping if no other process of this node computes. ns: some wake-ups of 25 us, so that
+// processes that were just woken have begun to compute.
+constexpr std::int64_t kNoneComputes = 200'000;
+// A longer wait goes on in the MPI library. ns: a bound, so that no program hangs should arrivals ever be miscounted.
 constexpr std::int64_t kLongestSleep = 10'000'000'000;
 
 std::atomic<int> g_windows{0};  // those of the program that are alive
 std::atomic<bool> g_windows_seen{false};
 
-bool may_sleep(const Session& state) { return state.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
+bool may_sleep(const Session& session) { return session.sleeps && g_windows.load(std::memory_order_relaxed) == 0; }
 
-bool anybody_computes(const Session& state) {
-  for (int p = 0; p < state.count; ++p) {
-    if (p == state.me) continue;
-    const node::Process& process = state.processes[p];
+bool others_compute(const Session& session) {
+  for (int p = 0; p < session.count; ++p) {
+    if (p == session.me) continue;
+    const node::Process& process = session.processes[p];
     if (process.in_mpi.load(std::memory_order_relaxed) == 0 && process.finished.load(std::memory_order_relaxed) == 0)
       return true;
   }
@@ -43,14 +46,14 @@ bool anybody_computes(const Session& state) {
 
 }  // namespace
 
-bool weighs_this_call() { return g_session != nullptr && t_primary && !in_region(); }
+bool measures_this_call() { return g_session != nullptr && t_primary && !in_region(); }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
-  Session& state = *g_session;
-  history_ = &state.waits.sites.at(site_);
-  state.activity.enter_mpi(begin_);
-  state.processes[state.me].in_mpi.store(1, std::memory_order_relaxed);
-  if (state.lends) state.cores->before_call(begin_);
+  Session& session = *g_session;
+  history_ = &session.waits.sites.at(site_);
+  session.activity.enter_mpi(begin_);
+  session.processes[session.me].in_mpi.store(1, std::memory_order_relaxed);
+  if (session.lends) session.cores->before_call(begin_);
   const observe::Site& history = *history_;
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
@@ -60,21 +63,21 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
 }
 
 BlockingCall::~BlockingCall() {
-  Session& state = *g_session;
+  Session& session = *g_session;
   if (asleep_) come_back();
-  if (unsure_ && state.arrivals->missing(*group_) >= 0) group_->trusted = false;
+  if (unsure_ && session.arrivals->missing(*group_) >= 0) group_->trusted = false;
   const std::int64_t now = ended();
-  if (now - begin_ > kWorthNaming) name_who_was_waited_for();
-  state.activity.leave_mpi(now);
-  state.processes[state.me].in_mpi.store(0, std::memory_order_relaxed);
-  state.waits.last_end = now;
-  state.regions.since_call = 0;
+  if (now - begin_ > kWorthNaming) name_critical_rank();
+  session.activity.leave_mpi(now);
+  session.processes[session.me].in_mpi.store(0, std::memory_order_relaxed);
+  session.waits.last_end = now;
+  session.regions.since_call = 0;
   history_->add(now - begin_);
-  if (waited_for_ >= 0) state.waits.waited_for[waited_for_] += base::seconds(now - begin_);
-  sample(state, now);
-  // Who came last had no time to spare, however long the call itself took.
-  if (step_mark_ || everybody_) waited_in_collective(came_last_ ? 0 : now - begin_);
-  if (step_mark_) consider_plans(state, now);
+  if (waited_for_ >= 0) session.waits.waited_for[waited_for_] += base::seconds(now - begin_);
+  sample(session, now);
+  // The rank that came last had no slack, however long its call took.
+  if (step_mark_ || needs_all_) waited_in_collective(came_last_ ? 0 : now - begin_);
+  if (step_mark_) consider_plans(session, now);
 }
 
 std::int64_t BlockingCall::ended() {
@@ -82,15 +85,15 @@ std::int64_t BlockingCall::ended() {
   return end_;
 }
 
-// Known even where the MPI library did the waiting.
-void BlockingCall::name_who_was_waited_for() {
-  const Session& state = *g_session;
-  if (everybody_) {
-    const int last = state.arrivals->last(*group_);
-    came_last_ = last == state.me;
-    if (last >= 0) waited_for_ = came_last_ ? -1 : state.processes[last].world_rank;
-  } else if (feeder_ >= 0 && state.arrivals->when(*group_, feeder_) > begin_) {
-    waited_for_ = state.processes[feeder_].world_rank;
+// Known even if the wait was in the MPI library.
+void BlockingCall::name_critical_rank() {
+  const Session& session = *g_session;
+  if (needs_all_) {
+    const int last = session.arrivals->last(*group_);
+    came_last_ = last == session.me;
+    if (last >= 0) waited_for_ = came_last_ ? -1 : session.processes[last].world_rank;
+  } else if (feeder_ >= 0 && session.arrivals->when(*group_, feeder_) > begin_) {
+    waited_for_ = session.processes[feeder_].world_rank;
   }
 }
 
@@ -98,25 +101,25 @@ void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 
 void BlockingCall::is_step_mark() {
   step_mark_ = true;
-  Session& state = *g_session;
-  if (state.leader) state.steps.collective_period.tick(site_);
-  publish_tick(state, observe::TickSource::collective, begin_);
+  Session& session = *g_session;
+  if (session.leader) session.steps.collective_period.tick(site_);
+  publish_tick(session, observe::TickSource::collective, begin_);
 }
 
 // Node rank of the process without which this call does not go on.
 int BlockingCall::source() const {
   if (feeder_ >= 0) return feeder_;
-  if (everybody_ || waited_for_ < 0) return cores::Wait::kUnknown;
-  const Session& state = *g_session;
+  if (needs_all_ || waited_for_ < 0) return cores::Wait::kUnknown;
+  const Session& session = *g_session;
   int process = 0;
-  while (process < state.count && state.processes[process].world_rank != waited_for_) ++process;
-  return process < state.count ? process : cores::Wait::kUnknown;
+  while (process < session.count && session.processes[process].world_rank != waited_for_) ++process;
+  return process < session.count ? process : cores::Wait::kUnknown;
 }
 
-// Until everybody is there nobody goes on, and who computes is not there. Else a wait ends as it usually does, or takes
-// as long again as it has taken.
+// No member continues until all have arrived, and a rank that computes has not. Other waits end as they usually do, or
+// take as long again as they have taken.
 std::int64_t BlockingCall::expected_end(std::int64_t now) const {
-  const bool for_all = everybody_ && static_cast<int>(group_->members.size()) == g_session->count;
+  const bool for_all = needs_all_ && static_cast<int>(group_->members.size()) == g_session->count;
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
@@ -128,18 +131,18 @@ void BlockingCall::stay_asleep(std::int64_t now) {
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
-  Session& state = *g_session;
-  if (state.lends) state.cores->lend(now, {.source = source(), .until = expected_end(now)});
+  Session& session = *g_session;
+  if (session.lends) session.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
   asleep_ = false;
-  Session& state = *g_session;
-  if (state.lends) {
-    state.activity.lent((now_ns() - asleep_since_) * state.cores->owned());
-    state.cores->come_back();
+  Session& session = *g_session;
+  if (session.lends) {
+    session.activity.lent((now_ns() - asleep_since_) * session.cores->owned());
+    session.cores->come_back();
   }
-  if (state.cores != nullptr) state.cores->go_home();
+  if (session.cores != nullptr) session.cores->go_home();
 }
 
 bool BlockingCall::pause() {
@@ -154,7 +157,7 @@ bool BlockingCall::pause() {
 }
 
 void progress() {
-  if (const Session* state = g_session; state != nullptr) state->bootstrap->progress();
+  if (const Session* session = g_session; session != nullptr) session->bootstrap->progress();
 }
 
 void window_made() {
@@ -165,10 +168,10 @@ bool windows_seen() { return g_windows_seen.load(std::memory_order_relaxed); }
 void window_freed() { g_windows.fetch_sub(1, std::memory_order_relaxed); }
 
 CommunicatorOnNode* attach_communicator(const int* members, int count) {
-  Session* state = g_session;
-  if (state == nullptr || state->arrivals == nullptr) return nullptr;
+  Session* session = g_session;
+  if (session == nullptr || session->arrivals == nullptr) return nullptr;
   std::map<int, int> node_rank;
-  for (int p = 0; p < state->count; ++p) node_rank[state->processes[p].world_rank] = p;
+  for (int p = 0; p < session->count; ++p) node_rank[session->processes[p].world_rank] = p;
   std::vector<int> local, by_rank;
   for (int i = 0; i < count; ++i) {
     const auto found = node_rank.find(members[i]);
@@ -177,86 +180,86 @@ CommunicatorOnNode* attach_communicator(const int* members, int count) {
   }
   if (local.size() < 2) return nullptr;
   const std::span all(members, static_cast<std::size_t>(count));
-  return state->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
+  return session->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
 }
 
 void detach_communicator(CommunicatorOnNode* communicator) {
-  Session* state = g_session;
-  if (state == nullptr) return;
-  state->arrivals->forget(communicator, [&](int slot) {
-    if (state->boards != nullptr) state->boards->clear(slot);
+  Session* session = g_session;
+  if (session == nullptr) return;
+  session->arrivals->forget(communicator, [&](int slot) {
+    if (session->collectives != nullptr) session->collectives->boards->clear(slot);
   });
 }
 
 namespace {
 
 // The rank that completes what others wait for recalls their cores before they wake up.
-void recall_waiting(Session& state, const node::Arrivals::Group& group) {
+void recall_waiting(Session& session, const node::Arrivals::Group& group) {
   for (const int member : group.members) {
-    if (member != state.me) state.cores->recall(member);
+    if (member != session.me) session.cores->recall(member);
   }
 }
 
 }  // namespace
 
 void announce(CommunicatorOnNode* communicator) {
-  Session* state = g_session;
-  if (state != nullptr && state->arrivals != nullptr) {
-    state->arrivals->arrive(*communicator, now_ns());
-    if (state->arrivals->wake(*communicator)) wait::yield();
+  Session* session = g_session;
+  if (session != nullptr && session->arrivals != nullptr) {
+    session->arrivals->arrive(*communicator, now_ns());
+    if (session->arrivals->wake(*communicator)) wait::yield();
   }
 }
 
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
-  Session& state = *g_session;
+  Session& session = *g_session;
   node::Arrivals::Group& group = *communicator;
-  node::Arrivals& arrivals = *state.arrivals;
+  node::Arrivals& arrivals = *session.arrivals;
   const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
   call.group_ = &group;
-  call.everybody_ = dependence == Dependence::everybody || dependence == Dependence::barrier;
+  call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
   // Where waits are short, the library's own polling is as good, and the others' cache lines stay with them.
-  const bool waits = !call.short_ && group.trusted && (call.everybody_ || call.feeder_ >= 0);
+  const bool waits = !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
   // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
   // slices.
-  const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(state);
+  const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
-  const bool watched = state.lends && arrivals.watched(group);
-  const bool is_last = (watched || (waits && call.everybody_)) && arrivals.missing(group) < 0;
-  const bool feeds_all = state.lends && dependence == Dependence::nobody && source == state.me;
-  if ((watched && is_last) || feeds_all) recall_waiting(state, group);
+  const bool watched = session.lends && arrivals.watched(group);
+  const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
+  const bool feeds_all = session.lends && dependence == Dependence::none && source == session.me;
+  if ((watched && is_last) || feeds_all) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group) && !(is_last && may_end)) wait::yield();
   if (waits && !is_last) call.await_arrivals();
   const bool ends = may_end && arrivals.ends_here(group);
-  if (ends) state.bootstrap->progress();  // as the library would have done in its barrier
+  if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
 }
 
 void BlockingCall::await_arrivals() {
-  Session& state = *g_session;
+  Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
-    if (everybody_) return state.arrivals->missing(group);
-    return state.arrivals->here(group, feeder_) ? -1 : feeder_;
+    if (needs_all_) return session.arrivals->missing(group);
+    return session.arrivals->here(group, feeder_) ? -1 : feeder_;
   };
-  std::int64_t nobody_since = 0;
+  std::int64_t idle_since = 0;
   for (int late = missing(); late >= 0; late = missing()) {
-    waited_for_ = state.processes[late].world_rank;
+    waited_for_ = session.processes[late].world_rank;
     const std::int64_t now = now_ns();
-    if (!may_sleep(state)) return;
+    if (!may_sleep(session)) return;
     if (now < spin_until_) {
       wait::relax();
       continue;
     }
-    // With nobody left to compute there is nobody to leave the core to, and the library may have to advance messages
-    // that the missing ones wait for.
-    if (anybody_computes(state)) {
-      nobody_since = 0;
-    } else if (nobody_since == 0) {
-      nobody_since = now;
-    } else if (now - nobody_since > kNobodyComputes) {
+    // If no other rank computes, none needs this core, and the library may have to advance messages for which the
+    // missing ranks wait.
+    if (others_compute(session)) {
+      idle_since = 0;
+    } else if (idle_since == 0) {
+      idle_since = now;
+    } else if (now - idle_since > kNoneComputes) {
       return;
     }
     stay_asleep(now);
@@ -264,8 +267,8 @@ void BlockingCall::await_arrivals() {
       unsure_ = true;
       return;
     }
-    state.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
-    state.bootstrap->progress();
+    session.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
+    session.bootstrap->progress();
   }
   if (asleep_) come_back();
 }

@@ -148,8 +148,7 @@ void region_gone(Region* region) {
 }
 
 void entered(Region* region, int thread, int threads) {
-  // Who is not the first in its team comes from nowhere else: what is left here is of a region that ended without a
-  // word.
+  // Any thread but the first comes from no other region: what is left here is of a region whose end was not reported.
   if (thread != 0) t_places.depth = 0;
   ++t_places.depth;
   Place* const here = place();

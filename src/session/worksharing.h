@@ -12,8 +12,8 @@
 #include "session/agreement.h"
 #include "session/openmp.h"
 
-// The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` says what regions and
-// loops there are; what is decided of a loop is decided from its site and its bounds, so that all threads of a team
+// The loops of the program's own parallel regions, given to the engine of src/loops. `intercept` reports the
+// regions and loops. Decisions on a loop follow from its site and its bounds alone, so that all threads of a team
 // decide alike.
 //
 // The invariants of a Region, beyond those of a Team (loops/team.h):
@@ -24,7 +24,7 @@
 // 2. Reuse. After region_gone(), any later region may take the record, and finds `teams` as they are. Each Team is fit
 //    for reuse: its threads have ended all loops that they began in it, and the same number of them, before the
 //    region's team joined.
-// 3. Access. region_made() writes `weighed` and `static_loops` and resets `run_schedules`. The region's threads read
+// 3. Access. region_made() writes `measured` and `static_loops` and resets `run_schedules`. The region's threads read
 //    the first two, agree on `run_schedules`, and add to `teams` under a lock; `teams` never shrinks. Only measured
 //    regions have `static_loops`: the primary thread begins those, one at a time.
 // 4. Nesting. A nested region has a record of its own. The thread that begins it keeps its Place in the outer region,

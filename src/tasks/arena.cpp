@@ -15,7 +15,7 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPage = 4096;  // Size: a page of memory.
 
 std::uint64_t whole_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -106,16 +106,10 @@ Heap Arena::heap(int index) const {
               [this](std::uint64_t offset, std::uint64_t bytes) { return back(offset, bytes); });
 }
 
-void Arena::post(int to, std::uint64_t block) const {
-  std::atomic<std::uint64_t>& inbox = process(to).inbox;
-  Heap::Header& header = Heap::header(base_, block);
-  header.next = inbox.load(std::memory_order_relaxed);
-  while (!inbox.compare_exchange_weak(header.next, block, std::memory_order_release, std::memory_order_relaxed)) {
-  }
-}
+void Arena::post(int to, std::uint64_t block) const { Heap::push(base_, process(to).inbox, block); }
 
 void Arena::collect(int me, std::vector<std::uint64_t>& blocks) const {
-  std::atomic<std::uint64_t>& inbox = process(me).inbox;
+  Heap::Stack& inbox = process(me).inbox;
   if (inbox.load(std::memory_order_relaxed) == 0) return;
   const auto first = static_cast<std::ptrdiff_t>(blocks.size());
   for (std::uint64_t block = inbox.exchange(0, std::memory_order_acquire); block != 0;

@@ -29,12 +29,13 @@ struct alignas(64) ProcessBlock {
   std::int32_t rank;
   std::int32_t pid;
   std::int32_t threads;
-  alignas(64) std::atomic<std::uint64_t> inbox;        ///< blocks for it, the newest first
+  alignas(64) Heap::Stack inbox;                       ///< blocks for it, the newest first
   alignas(64) std::atomic<std::uint64_t> entered;      ///< runs that it has come to
   std::atomic<std::uint64_t> sent_messages, received;  ///< messages between nodes
   std::atomic<std::uint32_t> leaving;                  ///< it frees the pool: 1; 2: since it calls MPI_Finalize
   std::atomic<std::int32_t> world;                     ///< its rank in MPI_COMM_WORLD, for messages
-  /// Ranks of other nodes that its links say are missing in a run; see roll_call.cpp.
+  /// Ranks of other nodes that its links say are missing in a run; see roll_call.cpp. More than a warning names
+  /// (base::list_of_ranks).
   static constexpr int kFar = 16;
   alignas(64) std::atomic<std::uint64_t> far[kFar];
 };
@@ -42,7 +43,7 @@ struct alignas(64) ProcessBlock {
 /// One thread of a process that executes tasks.
 struct alignas(64) WorkerBlock {
   Window window;
-  alignas(64) Heap::Returned returned;
+  alignas(64) Heap::Stack returned;  ///< blocks that others gave back
   /// Tasks that came into being here, and that ended here: their result is consumed, or there is none.
   alignas(64) std::atomic<std::uint64_t> spawned;
   std::atomic<std::uint64_t> finished;

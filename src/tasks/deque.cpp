@@ -9,9 +9,10 @@ namespace steelyard::tasks {
 
 bool Deque::room() {
   if (bottom_ - free_from_ < Window::kTasks) return true;
-  // A slot is free once its thief has copied it; thieves finish in any order, so that only all of them together tell.
+  // Invariant 5. Thieves finish in any order, so that only all of them together tell.
+  const std::uint32_t copied = window_.copied.load(std::memory_order_acquire);
   const std::uint32_t head = Window::head(window_.ends.load(std::memory_order_relaxed));
-  if (window_.copied.load(std::memory_order_acquire) == head) free_from_ = head;
+  if (copied == head) free_from_ = head;
   return bottom_ - free_from_ < Window::kTasks;
 }
 

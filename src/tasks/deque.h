@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "tasks/heap.h"
+#include "tasks/shared_memory.h"
 
 namespace steelyard::tasks {
 
 /// A task as it lies in a queue. Small inputs lie in it.
 struct alignas(64) Task {
-  static constexpr std::uint32_t kInside = 40;
-  std::uint64_t tag = 0;       ///< the user's
-  std::int32_t owner = 0;      ///< rank to which the result goes
-  std::uint32_t bytes = 0;     ///< of the input
-  std::uint32_t function = 0;  ///< its number in the pool
+  static constexpr std::uint32_t kInside = 40;  ///< Size: bytes that are left in a line of the cache.
+  std::uint64_t tag = 0;                        ///< the user's
+  std::int32_t owner = 0;                       ///< rank to which the result goes
+  std::uint32_t bytes = 0;                      ///< of the input
+  std::uint32_t function = 0;                   ///< its number in the pool
   std::uint32_t reserved = 0;
   union {
     char inside[kInside] = {};
@@ -27,16 +28,30 @@ struct alignas(64) Task {
 };
 static_assert(sizeof(Task) == 64);
 
-/// The queue of one worker, in shared memory: a window on the oldest tasks. Those in [head, split) are public: thieves
-/// claim from the old end with one compare-and-swap. Those in [split, bottom) are the owner's, which needs no atomic
-/// for them. What does not fit is kept by the owner behind it. No lock, and a thief that dies takes nothing but what it
-/// has claimed.
+/// The queue of one worker, in shared memory: a window on its oldest tasks. Its owner pushes and pops at the new end,
+/// without atomic operations except at the border to what is public; thieves, threads of any process of the node,
+/// claim at the old end with one compare-and-swap. What does not fit is kept by the owner behind the window, in memory
+/// of its own. No lock. All positions count from 0 and wrap at 2^32; a position's slot is its remainder by kTasks.
+///
+/// Invariants, which explorer_test.cpp checks in all orders of accesses:
+///  1. free_from <= copied <= head <= split <= bottom <= free_from + kTasks. The owner alone knows bottom and
+///     free_from.
+///  2. Tasks in [head, split) are public, tasks in [split, bottom) the owner's. `ends` has both borders of the public
+///     part: thieves raise head and the owner moves split, each by a compare-and-swap of both.
+///  3. Slots in [free_from, split) are not written. Hence a public task is complete when split passes it, and a
+///     claimed task stays in place until free_from passes it.
+///  4. A thief reads a slot only after it has claimed it. Between its first look at `ends` and its claim the owner may
+///     have taken the task back and published another one in its place.
+///  5. The owner raises free_from to head only if `copied`, read before head, is equal to it. Then all claims up to
+///     head have been copied. In the other order, a claim after the first read could be counted as copied in place of
+///     an older claim that is still being copied.
+///  6. If a thief dies, the tasks that it has claimed are lost; nothing else is. If it dies before it has copied them,
+///     free_from stays, and the owner keeps new tasks behind the window once that is full.
 struct Window {
-  static constexpr std::uint32_t kTasks = 2048;
-  alignas(
-      64) std::atomic<std::uint64_t> ends;  ///< head in the upper half, split in the lower: one word for all thieves
-  alignas(64) std::atomic<std::uint32_t> copied;  ///< of the claimed tasks, those that thieves have copied
-  alignas(64) Task tasks[kTasks];
+  static constexpr std::uint32_t kTasks = kWindowTasks;
+  alignas(64) Atomic<std::uint64_t> ends;    ///< head in the upper half, split in the lower: one word for all thieves
+  alignas(64) Atomic<std::uint32_t> copied;  ///< of the claimed tasks, those that thieves have copied
+  alignas(64) Shared<Task> tasks[kTasks];
 
   static std::uint64_t pack(std::uint32_t head, std::uint32_t split) { return std::uint64_t{head} << 32 | split; }
   static std::uint32_t head(std::uint64_t ends) { return static_cast<std::uint32_t>(ends >> 32); }

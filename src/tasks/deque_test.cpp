@@ -3,6 +3,9 @@
 #include "tasks/deque.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <random>
@@ -69,38 +72,72 @@ TEST(Deque, WhatDoesNotFitWaitsBehindAndIsNotLost) {
   EXPECT_EQ(seen.size(), count);
 }
 
-TEST(Deque, EveryTaskIsExecutedOnceUnderThieves) {
-  constexpr std::uint64_t kTasks = 60'000;
-  auto window = std::make_unique<Window>();
-  Deque deque(*window);
-  std::vector<std::atomic<int>> times(kTasks);
-  std::atomic<bool> over{false};
+/// What owner and thieves share, in processes of their own, too.
+struct Stress {
+  static constexpr std::uint64_t kTasks = 60'000;
+  Window window;
+  std::atomic<int> times[kTasks];  ///< how often each task was executed
+  std::atomic<bool> over;
+
+  void thieve(std::size_t askers) {
+    std::vector<Task> stolen;
+    while (!over.load()) {
+      stolen.clear();
+      if (window.steal([askers](std::size_t n) { return amount_to_give(n, askers, 0); }, stolen) == 0)
+        std::this_thread::yield();
+      for (const Task& task : stolen) ++times[task.tag];
+    }
+  }
+
+  void own() {
+    Deque deque(window);
+    std::mt19937 dice(5);
+    Deque::Entry entry;
+    std::uint64_t next = 0;
+    while (next < kTasks || deque.size() > 0) {
+      for (unsigned burst = dice() % 50; burst > 0 && next < kTasks; --burst) deque.push(numbered(next++));
+      deque.publish(dice() % 2 == 0 ? kLong : kShort, nothing_to_share);
+      for (unsigned burst = dice() % 45; burst > 0 && deque.pop(entry, kShort); --burst) ++times[entry.task.tag];
+    }
+    while (window.copied.load() != Window::head(window.ends.load())) std::this_thread::yield();
+    over = true;
+  }
+
+  void expect_each_task_once() const {
+    for (std::uint64_t tag = 0; tag < kTasks; ++tag) ASSERT_EQ(times[tag].load(), 1) << tag;
+  }
+};
+
+TEST(Deque, EveryTaskIsExecutedOnceUnderThievesOfThisProcess) {
+  const auto stress = std::make_unique<Stress>();
   std::vector<std::thread> thieves;
-  for (int thief = 0; thief < 3; ++thief) {
-    thieves.emplace_back([&, thief] {
-      std::vector<Task> stolen;
-      while (!over.load()) {
-        stolen.clear();
-        if (window->steal([thief](std::size_t n) { return amount_to_give(n, 1 + static_cast<std::size_t>(thief), 0); },
-                          stolen) == 0) {
-          std::this_thread::yield();
-        }
-        for (const Task& task : stolen) ++times[task.tag];
-      }
-    });
-  }
-  std::mt19937 dice(5);
-  Deque::Entry entry;
-  std::uint64_t next = 0;
-  while (next < kTasks || deque.size() > 0) {
-    for (unsigned burst = dice() % 50; burst > 0 && next < kTasks; --burst) deque.push(numbered(next++));
-    deque.publish(dice() % 2 == 0 ? kLong : kShort, nothing_to_share);
-    for (unsigned burst = dice() % 45; burst > 0 && deque.pop(entry, kShort); --burst) ++times[entry.task.tag];
-  }
-  while (window->copied.load() != Window::head(window->ends.load())) std::this_thread::yield();
-  over = true;
+  for (std::size_t askers = 1; askers <= 3; ++askers) thieves.emplace_back(&Stress::thieve, stress.get(), askers);
+  stress->own();
   for (std::thread& thief : thieves) thief.join();
-  for (std::uint64_t tag = 0; tag < kTasks; ++tag) ASSERT_EQ(times[tag].load(), 1) << tag;
+  stress->expect_each_task_once();
+}
+
+TEST(Deque, EveryTaskIsExecutedOnceUnderThievesOfOtherProcesses) {
+  void* const memory = mmap(nullptr, sizeof(Stress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const stress = new (memory) Stress();
+  std::vector<pid_t> thieves;
+  for (std::size_t askers = 1; askers <= 3; ++askers) {
+    thieves.push_back(fork());
+    ASSERT_GE(thieves.back(), 0);
+    if (thieves.back() == 0) {
+      stress->thieve(askers);
+      _exit(0);
+    }
+  }
+  stress->own();
+  for (const pid_t thief : thieves) {
+    int status = -1;
+    EXPECT_EQ(waitpid(thief, &status, 0), thief);
+    EXPECT_EQ(status, 0);
+  }
+  stress->expect_each_task_once();
+  munmap(memory, sizeof(Stress));
 }
 
 class Memory {
@@ -111,7 +148,7 @@ class Memory {
                 [this](std::uint64_t offset, std::uint64_t bytes) { return offset + bytes <= allowed; });
   }
   char* base() { return bytes_.get(); }
-  Heap::Returned returned{0};
+  Heap::Stack returned{0};
   std::uint64_t allowed = ~std::uint64_t{0};
 
  private:
@@ -144,7 +181,7 @@ TEST(Heap, BlocksDoNotOverlapAndAreUsedAgain) {
       if (dice() % 2 == 0) {
         heap.give(held.back().block);
       } else {
-        Heap::give_back(memory.base(), memory.returned, held.back().block);
+        Heap::push(memory.base(), memory.returned, held.back().block);
       }
       held.pop_back();
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "wait/back_off.h"
+
 namespace steelyard::tasks {
 namespace {
 
@@ -10,9 +12,6 @@ namespace {
 std::uint64_t pack(std::uint64_t round, TerminationRounds::Outcome outcome) {
   return round << 2 | static_cast<std::uint64_t>(outcome);
 }
-
-// While tasks are under way, rounds follow each other ever more slowly.
-constexpr std::int64_t kFirstPace = 5'000, kLastPace = 200'000;
 
 }  // namespace
 
@@ -25,7 +24,7 @@ std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool i
     for (const int child : duties_.children) voice_.outcome(child, round, outcome, leaver());
     seen_ = round;
     if (outcome != TerminationRounds::Outcome::again) {
-      pace_ = 0;
+      idle_since_ = -1;
       return outcome;
     }
   }
@@ -39,8 +38,9 @@ std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool i
   if (!root) {
     voice_.report(duties_.parent, round, counts);
   } else {
-    pace_ = std::clamp(2 * pace_, kFirstPace, kLastPace);
-    not_before_ = now + pace_;
+    // While tasks are under way, rounds follow each other ever more slowly, as idle processes look for tasks.
+    if (idle_since_ < 0) idle_since_ = now;
+    not_before_ = now + wait::kTask.sleep(now - idle_since_);
     advance(round + 1, rounds_.judge(counts, ranks_), counts.leaver);
   }
   return {};

@@ -48,7 +48,8 @@ class Ending {
   TerminationRounds rounds_;  // at the root
   std::uint64_t seen_ = 0;
   std::uint64_t spoken_ = ~std::uint64_t{0};  // the last round for which this process spoke
-  std::int64_t not_before_ = 0, pace_ = 0;
+  std::int64_t not_before_ = 0;               // at the root: time of the next round
+  std::int64_t idle_since_ = -1;              // at the root: time of the first round of this run; -1: there was none
 };
 
 }  // namespace steelyard::tasks

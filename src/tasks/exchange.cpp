@@ -5,18 +5,14 @@
 #include <utility>
 
 #include "tasks/pool.h"
+#include "wait/back_off.h"
 
 namespace steelyard::tasks {
 namespace {
 
-constexpr int kMostAtOnce = 256;
-constexpr std::int64_t kReceiveEvery = 50'000;
-constexpr std::int64_t kRarely =
-    1'000'000;  // on a single node, where only what shared memory cannot hold is sent as a message
-constexpr std::int64_t kDrain = 1'000'000, kStep = 10'000;
-constexpr std::size_t kMessageBytes =
-    1 << 20;  // bytes of tasks in one message, more or less: the first can be begun with early
-constexpr std::size_t kGift = 8 << 20;  // of all that one request brings
+/// Between looks for messages while tasks are executed, in ns: a thief then gets its answer before it asks one more
+/// victim. On a single node, where only what shared memory cannot hold is sent as a message, rarely.
+constexpr std::int64_t kReceiveEvery = kFirstPatience, kReceiveRarely = kLastPatience;
 
 std::vector<char> bytes_of(const void* data, std::size_t size) {
   const char* const first = static_cast<const char*>(data);
@@ -37,7 +33,7 @@ void Pool::poll(std::int64_t time, bool idle) {
   const bool alone = routes_.places().nodes() == 1;
   if (time >= next_receive_ || (idle && !alone)) {
     receive_messages();
-    next_receive_ = time + (alone ? kRarely : kReceiveEvery);
+    next_receive_ = time + (alone ? kReceiveRarely : kReceiveEvery);
   }
   router_.pump(idle);
   if (!held_.empty()) serve();
@@ -84,7 +80,7 @@ void Pool::collect_blocks() {
 void Pool::receive_messages() {
   int from = 0;
   std::size_t bytes = 0;
-  for (int i = 0; i < kMostAtOnce && transport_->arrived(from, bytes); ++i) {
+  while (transport_->arrived(from, bytes)) {  // each sender has few messages under way
     std::vector<char>& message = arriving_[from];
     const std::size_t before = message.size();
     message.resize(before + bytes);
@@ -131,19 +127,7 @@ void Pool::read(int from, std::vector<char> message) {
       break;
     }
     case Kind::acknowledge: router_.acknowledged(from, header.further); break;
-    case Kind::load: {
-      double load = 0;
-      std::memcpy(&load, bytes, sizeof(load));
-      load_told(from, header.number, load);
-      break;
-    }
-    case Kind::groups:
-      if (header.number == run_) {  // that run may have been over before
-        std::vector<std::uint32_t> nodes(header.bytes / sizeof(std::uint32_t));
-        std::memcpy(nodes.data(), bytes, header.bytes);
-        join_group(nodes);
-      }
-      break;
+    case Kind::policy: policy_->received(*this, from, header.number, bytes, header.bytes); break;
     case Kind::report: {
       TerminationRounds::Counts counts;
       std::memcpy(&counts, bytes, sizeof(counts));
@@ -165,46 +149,22 @@ void Pool::read(int from, std::vector<char> message) {
   }
 }
 
-void Pool::tell_load() {
-  ask_of({});
-  // What others have taken of it in the meantime is a part of it.
-  const auto load = static_cast<double>(spawned_here() - told_);
-  if (rank() == 0) return load_told(0, run_, load);
-  send_message(0, Kind::load, run_, bytes_of(&load, sizeof(load)));
-}
-
-// Some are a run ahead of others; and a run may be over before the last load of it has come.
-void Pool::load_told(int from, std::uint64_t run, double load) {
-  const Places& places = routes_.places();
-  Loads& loads = loads_[run];
-  loads.by_node.resize(static_cast<std::size_t>(places.nodes()));
-  loads.by_node[static_cast<std::size_t>(places.node(from))] += load;
-  if (++loads.told < transport_->size()) return;
-  const std::vector<std::uint32_t> group_of =
-      deal_into_groups(loads.by_node, static_cast<std::size_t>(settings_.group));
-  loads_.erase(run);
-  if (run != run_) return;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
-  for (std::uint32_t node = 0; node < group_of.size(); ++node) groups[group_of[node]].push_back(node);
-  join_group(groups[group_of[static_cast<std::size_t>(places.node(0))]]);
-  for (int to = 1; to < transport_->size(); ++to) {
-    const std::vector<std::uint32_t>& nodes = groups[group_of[static_cast<std::size_t>(places.node(to))]];
-    send_message(to, Kind::groups, run, bytes_of(nodes.data(), nodes.size() * sizeof(nodes[0])));
-  }
-}
-
-void Pool::join_group(const std::vector<std::uint32_t>& nodes) {
+void Pool::ask_only(const std::vector<std::uint32_t>& nodes) {
   std::vector<std::size_t> members;
   for (std::size_t peer = 0; peer < duties_.peers.size(); ++peer) {
     const auto node = static_cast<std::uint32_t>(routes_.places().node(duties_.peers[peer]));
     if (std::ranges::binary_search(nodes, node)) members.push_back(peer);
   }
-  ask_of(std::move(members));
+  set_askable(std::move(members));
 }
 
-void Pool::ask_of(std::vector<std::size_t> peers) {
+void Pool::set_askable(std::vector<std::size_t> peers) {
   askable_ = std::move(peers);
   victims_.emplace(askable_.size(), static_cast<std::uint64_t>(rank()));
+}
+
+void Pool::send(int to, std::uint64_t run, const std::vector<char>& bytes) {
+  send_message(to, Kind::policy, run, bytes);
 }
 
 void Pool::send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further) {
@@ -298,7 +258,7 @@ void Pool::ask_ahead() {
 }
 
 void Pool::request(Asked how) {
-  if (!settings_.stealing || leaving_) return;
+  if (leaving_) return;
   for (std::size_t tries = 0; tries < askable_.size(); ++tries) {
     const std::size_t peer = askable_[victims_->next()];
     if (asked_[peer] >= how) continue;
@@ -326,7 +286,6 @@ void Pool::withdraw() {
 }
 
 void Pool::serve() {
-  if (!settings_.stealing) return;
   std::size_t askers = held_.size();
   std::erase_if(held_, [this, &askers](const Request& request) {
     return request.run < run_ || (request.run == run_ && give_to(request, askers--));  // a thief may be a run ahead
@@ -336,8 +295,8 @@ void Pool::serve() {
 // MPI brings large messages only while their sender is in MPI, too. A thief has nothing else to do than to receive, so
 // that it costs less to stay until it has than to leave it waiting for the length of a task.
 void Pool::drain_sends() {
-  for (const std::int64_t end = now() + kDrain; !send_queue_.empty() && now() < end; send_queue_.step())
-    transport_->pause(kStep);
+  for (const std::int64_t end = now() + kLastPatience; !send_queue_.empty() && now() < end; send_queue_.step())
+    transport_->pause(wait::kTask.shortest);
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
@@ -349,13 +308,13 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
     here = std::max(here, amount_ahead(me.ns_per_task()) * static_cast<std::size_t>(arena_->workers()));
   const std::size_t available = me.in_reach();
   if (available <= here) return false;
-  std::size_t amount = settings_.group > 0 ? 1 : amount_to_give(available - here, askers, settings_.fraction);
+  std::size_t amount = policy_->amount(available - here, askers, settings_.fraction);
   std::vector<Deque::Entry> given;
   std::vector<char> bytes;
   std::size_t sent = 0;
   int messages = 0;
   // Few at first: only what they have in them tells how many make a message.
-  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kGift; part *= 2) {
+  for (std::size_t part = 1; amount > 0 && sent + bytes.size() < kMostGiven; part *= 2) {
     given.clear();
     me.give(std::min(amount, part), given);
     if (given.empty()) break;

@@ -9,8 +9,8 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::uint64_t kSmallest = 64;
-constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;
+constexpr std::uint64_t kSmallest = 64;                       // Size: bytes of a line of the cache.
+constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;  // bytes: a call of the system for 64 pages
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::uint32_t Heap::class_for(std::uint64_t bytes) {
   }
 }
 
-Heap::Heap(char* base, std::uint64_t first, std::uint64_t end, Returned& returned, Back back)
+Heap::Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back)
     : base_(base), first_(first), end_(end), top_(first), backed_(first), returned_(returned), back_(std::move(back)) {}
 
 std::uint64_t Heap::take(std::size_t bytes) {
@@ -58,17 +58,16 @@ std::uint64_t Heap::take(std::size_t bytes) {
     }
     block = std::exchange(top_, top_ + size);
   }
-  new (base_ + block) Header{size_class, {0}, 0};
+  new (base_ + block) Header{size_class, 0};
   return block;
 }
 
 void Heap::give(std::uint64_t block) { free_[header(base_, block).size_class].push_back(block); }
 
-void Heap::give_back(char* base, Returned& returned, std::uint64_t block) {
-  Header& mine = header(base, block);
-  mine.next = returned.load(std::memory_order_relaxed);
-  while (!returned.compare_exchange_weak(mine.next, block, std::memory_order_release, std::memory_order_relaxed)) {
-  }
+void Heap::push(char* base, Stack& stack, std::uint64_t block) {
+  std::uint64_t top = stack.load(std::memory_order_relaxed);
+  do header(base, block).next = top;
+  while (!stack.compare_exchange_weak(top, block, std::memory_order_release, std::memory_order_relaxed));
 }
 
 }  // namespace steelyard::tasks

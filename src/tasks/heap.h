@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
+
+#include "tasks/shared_memory.h"
 
 namespace steelyard::tasks {
 
@@ -11,25 +12,25 @@ namespace steelyard::tasks {
 /// Grows as needed; a block is named by its offset in the shared memory, 0 being none.
 class Heap {
  public:
-  /// Blocks that others gave back, in shared memory.
-  using Returned = std::atomic<std::uint64_t>;
+  /// A stack of blocks in shared memory: the newest, of which each names the next. It is only emptied as a whole, by
+  /// one process, so that a block which is pushed again cannot be mistaken for its former self.
+  using Stack = Atomic<std::uint64_t>;
   /// In front of the bytes of each block.
   struct Header {
     std::uint32_t size_class;
-    std::atomic<std::uint32_t> busy;  ///< for the users of the block
-    std::uint64_t next;               ///< likewise; of a stack while the block is free
+    Shared<std::uint64_t> next;  ///< block of the stack on which this block lies
   };
 
-  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is there;
-  /// false where there is none.
+  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is
+  /// there; false where there is none.
   using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
-  Heap(char* base, std::uint64_t first, std::uint64_t end, Returned& returned, Back back);
+  Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back);
 
   /// 0 where there is no memory.
   std::uint64_t take(std::size_t bytes);
   void give(std::uint64_t block);
-  /// By any other process. Lock-free.
-  static void give_back(char* base, Returned& returned, std::uint64_t block);
+  /// Puts a block on a stack: lock-free, from any process. On `returned`, that gives it back to its owner.
+  static void push(char* base, Stack& stack, std::uint64_t block);
 
   static Header& header(char* base, std::uint64_t block) { return *reinterpret_cast<Header*>(base + block); }
   /// What lies behind the header, aligned to 16.
@@ -37,13 +38,13 @@ class Heap {
   std::uint64_t backed() const { return backed_ - first_; }
 
  private:
-  static constexpr int kClasses = 4 * 32;
+  static constexpr int kClasses = 4 * 32;  ///< Encoding: four for each doubling of kSmallest, to 2^38 bytes.
   static std::uint64_t size_of(std::uint32_t size_class);
   static std::uint32_t class_for(std::uint64_t bytes);
 
   char* base_;
   std::uint64_t first_, end_, top_, backed_;
-  Returned& returned_;
+  Stack& returned_;
   Back back_;
   std::vector<std::uint64_t> free_[kClasses];
 };

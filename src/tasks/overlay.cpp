@@ -1,124 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tasks/overlay.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-
 namespace steelyard::tasks {
-namespace {
-
-constexpr int kMostDegree = 128;
-
-/// How far digits of up to m[i] reach: the number whose digits are all at their largest.
-std::int64_t reach_of(const std::vector<std::int64_t>& m) {
-  std::int64_t scale = 1, reach = 0;
-  for (const std::int64_t digit : m) {
-    reach += digit * scale;
-    scale *= 2 * digit + 1;
-  }
-  return reach;
-}
-
-/// Distances up to `reach` in as few digits as `links` distances allow: each digit is a hop.
-std::vector<std::int64_t> digits_for(std::int64_t reach, std::int64_t links) {
-  for (std::int64_t count = 1; count <= links; ++count) {
-    std::vector<std::int64_t> m(static_cast<std::size_t>(count), links / count);
-    for (std::int64_t i = 0; i < links % count; ++i) ++m[static_cast<std::size_t>(i)];
-    if (reach_of(m) < reach) continue;
-    // What the last digit does not need goes to the others: then they are 0 more rarely, but the last more often.
-    for (std::size_t next = 0; count > 1; next = (next + 1) % (m.size() - 1)) {
-      std::vector<std::int64_t> moved = m;
-      --moved.back();
-      ++moved[next];
-      if (moved.back() < 1 || reach_of(moved) < reach || moved.back() < moved.front() - 1) break;
-      m = moved;
-    }
-    return m;
-  }
-  return {};
-}
-
-std::vector<std::int64_t> steps_for(std::int64_t vertices, std::int64_t links) {
-  const std::int64_t reach = vertices / 2;
-  std::vector<std::int64_t> steps;
-  if (links >= reach) {
-    for (std::int64_t step = 1; step <= reach; ++step) steps.push_back(step);
-    return steps;
-  }
-  const std::vector<std::int64_t> digits = digits_for(reach, links);
-  std::int64_t scale = 1;
-  for (const std::int64_t m : digits) {
-    const std::int64_t below = scale / 2;  // what the digits before can make up
-    for (std::int64_t j = 1; j <= m && (steps.empty() || steps.back() + below < reach); ++j) {
-      steps.push_back(std::min(j * scale, reach));
-    }
-    scale *= 2 * m + 1;
-  }
-  if (digits.empty()) {  // too few links for digits: one at each scale
-    for (std::int64_t i = 0; i < links; ++i) {
-      const double step = std::pow(static_cast<double>(reach), static_cast<double>(i) / static_cast<double>(links));
-      steps.push_back(std::max(i + 1, static_cast<std::int64_t>(std::lround(step))));
-    }
-  }
-  return steps;
-}
-
-}  // namespace
-
-int Overlay::rule(std::int64_t vertices) {
-  const double links = 4 * std::log2(static_cast<double>(std::max<std::int64_t>(vertices, 2)));
-  return std::min(kMostDegree, 2 * static_cast<int>(std::ceil(links / 2)));
-}
-
-Overlay::Overlay(std::int64_t vertices, int degree, Shape shape) : size_(vertices), shape_(shape) {
-  const std::int64_t links = std::max(1, (degree > 0 ? degree : rule(vertices)) / 2);
-  if (shape == Shape::small_world) steps_ = steps_for(vertices, links);
-}
-
-std::int64_t Overlay::apart(std::int64_t from, std::int64_t to) const {
-  const std::int64_t ahead = (to - from + size_) % size_;
-  return ahead <= size_ / 2 ? ahead : ahead - size_;
-}
-
-std::size_t Overlay::nearest_step(std::int64_t distance) const {
-  const auto above = std::lower_bound(steps_.begin(), steps_.end(), distance);
-  const auto index = static_cast<std::size_t>(above - steps_.begin());
-  if (index == 0) return 0;
-  if (index == steps_.size()) return index - 1;
-  return *above - distance < distance - steps_[index - 1] ? index : index - 1;
-}
-
-bool Overlay::linked(std::int64_t one, std::int64_t other) const {
-  if (one == other) return false;
-  if (shape_ == Shape::complete) return true;
-  if (shape_ == Shape::star) return one == 0 || other == 0;
-  return std::binary_search(steps_.begin(), steps_.end(), std::abs(apart(one, other)));
-}
-
-std::vector<std::int64_t> Overlay::neighbours(std::int64_t vertex) const {
-  std::vector<std::int64_t> found;
-  if (shape_ == Shape::star && vertex != 0) return {0};
-  if (shape_ != Shape::small_world) {
-    for (std::int64_t other = 0; other < size_; ++other) {
-      if (other != vertex) found.push_back(other);
-    }
-    return found;
-  }
-  for (const std::int64_t step : steps_) {
-    found.push_back((vertex + step) % size_);
-    if (2 * step != size_) found.push_back((vertex - step + size_) % size_);
-  }
-  return found;
-}
-
-std::int64_t Overlay::next(std::int64_t from, std::int64_t to) const {
-  if (from == to || shape_ == Shape::complete) return to;
-  if (shape_ == Shape::star) return from == 0 ? to : 0;
-  const std::int64_t way = apart(from, to);
-  const std::int64_t step = steps_[nearest_step(std::abs(way))];
-  return (from + (way > 0 ? step : -step) + size_) % size_;
-}
 
 int Overlay::hops(std::int64_t from, std::int64_t to) const {
   int count = 0;
@@ -126,20 +9,9 @@ int Overlay::hops(std::int64_t from, std::int64_t to) const {
   return count;
 }
 
-std::vector<std::int64_t> Overlay::children(std::int64_t vertex) const {
-  std::vector<std::int64_t> found;
-  for (const std::int64_t other : neighbours(vertex)) {
-    if (other != 0 && parent(other) == vertex) found.push_back(other);
-  }
-  return found;
-}
-
-std::int64_t Overlay::slot(std::int64_t from, std::int64_t to) const {
-  if (shape_ == Shape::star) return from == 0 ? to - 1 : 0;
-  const std::int64_t way = apart(from, to);
-  const std::int64_t index =
-      shape_ == Shape::complete ? std::abs(way) - 1 : static_cast<std::int64_t>(nearest_step(std::abs(way)));
-  return 2 * index + (way < 0 ? 1 : 0);
+std::int64_t Overlay::distance(std::int64_t from, std::int64_t to) const {
+  const std::int64_t ahead = (to - from + size_) % size_;
+  return ahead <= size_ / 2 ? ahead : ahead - size_;
 }
 
 }  // namespace steelyard::tasks

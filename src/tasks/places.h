@@ -11,6 +11,7 @@ class Places {
   Places() = default;
   /// From Transport::nodes() and ranks_per_node(), for `ranks` ranks.
   Places(int ranks, int ranks_per_node, std::vector<std::int32_t> nodes);
+  int ranks() const { return ranks_; }
   int nodes() const { return node_count_; }
   int node(int rank) const { return table_.empty() ? rank / ranks_per_node_ : table_[static_cast<std::size_t>(rank)]; }
   int node_size(int node) const;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace steelyard::tasks {
@@ -16,14 +15,13 @@ std::size_t amount_to_give(std::size_t available, std::size_t askers, double fra
 }
 
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task) {
-  constexpr std::int64_t kWork = 20'000;
-  const auto enough = static_cast<std::size_t>(kWork / std::max<std::int64_t>(ns_per_task, 10));
+  const auto enough = static_cast<std::size_t>(kPollEvery / std::max<std::int64_t>(ns_per_task, 10));
   return std::min(enough, available / 2);
 }
 
 std::size_t amount_ahead(std::int64_t ns_per_task) {
-  constexpr std::int64_t kTasks = 8, kTime = 1'000'000;
-  return static_cast<std::size_t>(std::max(kTasks, kTime / std::max<std::int64_t>(ns_per_task, 10)));
+  constexpr std::int64_t kTasks = 8;  // an answer may wait for a task of the victim and be shared by other workers
+  return static_cast<std::size_t>(std::max(kTasks, kLastPatience / std::max<std::int64_t>(ns_per_task, 10)));
 }
 
 Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {
@@ -37,18 +35,6 @@ std::size_t Victims::next() {
   if (asked_++ == 0 && favourite_ < order_.size()) return favourite_;
   place_ = (place_ + 1) % order_.size();
   return order_[place_];
-}
-
-std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size) {
-  std::vector<std::uint32_t> heaviest_first(loads.size()), group_of(loads.size());
-  std::iota(heaviest_first.begin(), heaviest_first.end(), 0);
-  std::ranges::stable_sort(heaviest_first, std::greater<>(), [&](std::uint32_t member) { return loads[member]; });
-  const std::size_t groups = (loads.size() + size - 1) / size;
-  for (std::size_t i = 0; i < heaviest_first.size(); ++i) {
-    const std::size_t round = i / groups, place = i % groups;
-    group_of[heaviest_first[i]] = static_cast<std::uint32_t>(round % 2 == 0 ? place : groups - 1 - place);
-  }
-  return group_of;
 }
 
 TerminationRounds::Counts& TerminationRounds::Counts::operator+=(const Counts& other) {

@@ -7,8 +7,8 @@
 // The planning half of `tasks`: pure functions that the live pool and the model in sim/ share. No clock, no MPI.
 namespace steelyard::tasks {
 
-/// How many of `available` tasks a thief gets. `fraction` in (0, 1]: that part; 0: adaptive, so that the victim and all
-/// thieves that ask now end up with equally many. At least one where there is one.
+/// How many of `available` tasks a thief gets. `fraction` in (0, 1]: that part; 0: adaptive, so that the victim and
+/// all thieves that ask now end up with equally many. At least one where there is one.
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
 /// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but
@@ -16,13 +16,22 @@ std::size_t amount_to_give(std::size_t available, std::size_t askers, double fra
 inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
 
-/// How many tasks an owner keeps out of thieves' reach: about 20 us of work, so that it seldom pays for taking one
-/// back. None where a task is longer than that, and never more than half: thieves find the rest while it works.
+/// How long a process executes short tasks before it looks for messages and makes tasks public again, in ns: as long
+/// as an idle process spins (wait::kTask.spin).
+inline constexpr std::int64_t kPollEvery = 20'000;
+
+/// How many tasks an owner keeps out of thieves' reach: about as many as it executes until it makes tasks public
+/// again, so that it seldom pays for taking one back. None where a task is longer than that, and never more than half:
+/// thieves find the rest while it works.
 std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
 
 /// A node asks for more while each of its workers still has this many tasks to do: an answer takes its time, since
 /// victims give between tasks and inputs have to travel.
 std::size_t amount_ahead(std::int64_t ns_per_task);
+
+/// Bytes of tasks in one message, more or less: the thief can begin with the first message before the others arrive.
+/// And bytes of all messages that one request brings, at most: the victim sends while it could work.
+inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20, kMostGiven = std::size_t{8} << 20;
 
 /// In which order a thief asks: the last giver, then the others in an order of its own, so that thieves do not all
 /// ask the same.
@@ -40,11 +49,6 @@ class Victims {
   std::size_t favourite_;
   std::size_t asked_ = 0, place_ = 0;
 };
-
-/// Hierarchical sharing: the groups that share. Dealt by load, there and back, into groups of at most `size`, so that
-/// all have about as much to do. By member, its group.
-std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
-inline constexpr int kGroup = 28;  // members, if nothing else is asked for
 
 /// Detects the end of a run by the four-counter method (Mattern 1987): if the tasks finished by the end of one round
 /// equal the tasks spawned as counted in the whole of the next round, no task was left between the two. The counts

@@ -7,26 +7,34 @@
 #include <set>
 
 #include "tasks/plan.h"
+#include "tasks/policies/policies.h"
 #include "tasks/routes.h"
+#include "tasks/small_world.h"
 
 namespace steelyard::tasks {
 namespace {
 
-using Shape = Overlay::Shape;
+bool are_linked(const Overlay& overlay, std::int64_t one, std::int64_t other) {
+  return std::ranges::count(overlay.neighbours(one), other) == 1;
+}
+
+/// The overlay of a policy.
+std::unique_ptr<Overlay> overlay_of(const char* policy, std::int64_t vertices) {
+  return policy_named(policy, 0)->overlay(vertices, 0);
+}
 
 TEST(Overlay, IsSymmetricConnectedAndBounded) {
   for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 16, 17, 64, 100, 255, 1000, 3584}) {
     for (const int degree : {0, 2, 3, 6, 10}) {
-      const Overlay overlay(n, degree);
+      const SmallWorld overlay(n, degree);
       for (std::int64_t v = 0; v < n; v += 1 + n / 50) {
         const auto neighbours = overlay.neighbours(v);
         EXPECT_EQ(std::set(neighbours.begin(), neighbours.end()).size(), neighbours.size()) << n << " " << v;
-        EXPECT_LE(neighbours.size(), static_cast<std::size_t>(std::max(2, degree > 0 ? degree : Overlay::rule(n))));
+        EXPECT_LE(neighbours.size(),
+                  static_cast<std::size_t>(std::max(2, degree > 0 ? degree : SmallWorld::default_degree(n))));
         std::set<std::int64_t> slots;
         for (const std::int64_t other : neighbours) {
-          EXPECT_TRUE(overlay.linked(v, other) && overlay.linked(other, v));
-          const auto back = overlay.neighbours(other);
-          EXPECT_TRUE(std::count(back.begin(), back.end(), v) == 1);
+          EXPECT_TRUE(are_linked(overlay, other, v));
           EXPECT_TRUE(slots.insert(overlay.slot(v, other)).second) << n << ": two links share a slot";
         }
       }
@@ -36,16 +44,17 @@ TEST(Overlay, IsSymmetricConnectedAndBounded) {
 
 TEST(Overlay, GreedyRoutesArriveOverLinksAndComeNearerWithEachHop) {
   std::mt19937_64 dice(7);
-  for (const Shape shape : {Shape::small_world, Shape::complete, Shape::star}) {
+  for (const char* policy : {"small-world", "random", "master"}) {
     for (const std::int64_t n : {2, 3, 10, 97, 1000}) {
-      const Overlay overlay(n, 0, shape);
+      const auto made = overlay_of(policy, n);
+      const Overlay& overlay = *made;
       for (int i = 0; i < 300; ++i) {
         const auto from = static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(n));
         const auto to = static_cast<std::int64_t>(dice() % static_cast<std::uint64_t>(n));
         int hops = 0;
         for (std::int64_t at = from; at != to; ++hops) {
           const std::int64_t next = overlay.next(at, to);
-          ASSERT_TRUE(overlay.linked(at, next));
+          ASSERT_TRUE(are_linked(overlay, at, next));
           ASSERT_LT(overlay.hops(next, to), overlay.hops(at, to));
           at = next;
         }
@@ -57,7 +66,7 @@ TEST(Overlay, GreedyRoutesArriveOverLinksAndComeNearerWithEachHop) {
 
 // The paper: mean 2.87, at most 6.
 TEST(Overlay, RoutesOnTenThousandNodesOfDegree64) {
-  const Overlay overlay(10'000, 64);
+  const SmallWorld overlay(10'000, 64);
   EXPECT_LE(overlay.neighbours(1234).size(), 64u);
   double sum = 0;
   int longest = 0;
@@ -73,16 +82,17 @@ TEST(Overlay, RoutesOnTenThousandNodesOfDegree64) {
 }
 
 TEST(Overlay, TreeReachesEveryNodeInAsManyStepsAsRoutesHave) {
-  for (const Shape shape : {Shape::small_world, Shape::complete, Shape::star}) {
+  for (const char* policy : {"small-world", "random", "master"}) {
     for (const std::int64_t n : {1, 2, 5, 33, 500}) {
-      const Overlay overlay(n, 0, shape);
+      const auto made = overlay_of(policy, n);
+      const Overlay& overlay = *made;
       std::set<std::int64_t> reached{0};
       std::vector<std::int64_t> level{0};
       while (!level.empty()) {
         std::vector<std::int64_t> below;
         for (const std::int64_t vertex : level) {
-          for (const std::int64_t child : overlay.children(vertex)) {
-            EXPECT_EQ(overlay.parent(child), vertex);
+          for (const std::int64_t child : overlay.neighbours(vertex)) {
+            if (child == 0 || overlay.parent(child) != vertex) continue;
             EXPECT_TRUE(reached.insert(child).second);
             below.push_back(child);
           }
@@ -95,7 +105,7 @@ TEST(Overlay, TreeReachesEveryNodeInAsManyStepsAsRoutesHave) {
 }
 
 TEST(Overlay, AMillionNodesCostAMillionthEach) {
-  const Overlay overlay(1'000'000);
+  const SmallWorld overlay(1'000'000);
   EXPECT_LE(overlay.neighbours(999'999).size(), 80u);
   std::mt19937_64 dice(3);
   for (int i = 0; i < 1000; ++i) {
@@ -105,7 +115,7 @@ TEST(Overlay, AMillionNodesCostAMillionthEach) {
 }
 
 void check(const Places& places, int ranks) {
-  const Routes routes(places, Overlay(places.nodes(), 4));
+  const Routes routes(places, std::make_unique<SmallWorld>(places.nodes(), 4));
   int children = 0, speakers = 0;
   std::size_t links = 0;
   for (int rank = 0; rank < ranks; ++rank) {

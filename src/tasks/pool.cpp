@@ -16,9 +16,6 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::int64_t kPollEvery = 20'000;  // between tasks; longer tasks poll after each
-constexpr std::size_t kBacklog = 64;         // parcels of helpers
-
 std::uint64_t digest(const std::string& text) {
   std::uint64_t value = text.size();
   for (const char c : text) value = hash(value ^ static_cast<unsigned char>(c));
@@ -46,24 +43,17 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
                           const std::string& names, const Settings& settings, std::unique_ptr<Pool>& pool) {
   // A function's number must mean the same in every rank, and routes must agree.
   struct Common {
-    std::uint64_t names;
+    std::uint64_t names, policy;
     double fraction;
-    std::int32_t degree, ranks_per_node, policy, group;
+    std::int32_t degree, ranks_per_node;
     char text[240];
-  } common{digest(names),
-           settings.fraction,
-           settings.degree,
-           settings.ranks_per_node,
-           settings.stealing ? static_cast<std::int32_t>(settings.shape) : -1,
-           settings.group,
-           {}};
+  } common{digest(names), digest(settings.policy), settings.fraction, settings.degree, settings.ranks_per_node, {}};
   names.copy(common.text, sizeof(common.text) - 1);
   const Common mine = common;
   transport->broadcast(&common, sizeof(common));
   const bool same_functions = mine.names == common.names;
-  const bool same_policy = mine.policy == common.policy && (mine.group > 0) == (common.group > 0);
+  const bool same_policy = mine.policy == common.policy;
   const bool same_options = mine.degree == common.degree && mine.ranks_per_node == common.ranks_per_node &&
-                            mine.group == common.group &&
                             (mine.fraction == common.fraction || std::isnan(mine.fraction));
   base::Status good = in_range(settings);
   if (!transport->all_agree(same_functions && same_policy && same_options && good)) {
@@ -85,8 +75,7 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
     if (!same_options) {
       return base::Status::failure(base::Code::mismatch,
                                    fmt::format("rank {} makes the task pool with degree {}, steal_fraction {} and "
-                                               "ranks_per_node {}, rank 0 with {}, {} and "
-                                               "{}: they must be the same",
+                                               "ranks_per_node {}, rank 0 with {}, {} and {}: they must be the same",
                                                transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node,
                                                common.degree, common.fraction, common.ranks_per_node));
     }
@@ -98,8 +87,8 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
   if (base::Status there = Arena::create(*made->transport_, settings.threads, made->arena_); !there) return there;
   const int local = made->transport_->node_rank();
   for (int thread = 0; thread < settings.threads; ++thread) {
-    made->workers_.push_back(
-        std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread, thread == 0));
+    made->workers_.push_back(std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread,
+                                                      thread == 0, made->policy_->moves_tasks()));
   }
   made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->voice_);
   made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_sender_);
@@ -111,18 +100,19 @@ Pool::Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions
     : transport_(std::move(transport)),
       functions_(std::move(functions)),
       settings_(settings),
+      policy_(policy_named(settings.policy, settings.degree)),
       routes_([this] {
         Places places(transport_->size(), transport_->ranks_per_node(), transport_->nodes());
-        return Routes(places, Overlay(places.nodes(), settings_.degree, settings_.shape));
+        return Routes(places, policy_->overlay(places.nodes(), settings_.degree));
       }()),
       duties_(routes_.duties(transport_->rank())),
       send_queue_(*transport_),
       router_(transport_->rank(), *this, settings.parcel, settings.outstanding),
       asked_(duties_.peers.size(), Asked::no),
       team_(settings.threads - 1) {
-  std::vector<std::size_t> all(duties_.peers.size());
+  std::vector<std::size_t> all(policy_->moves_tasks() ? duties_.peers.size() : 0);
   std::iota(all.begin(), all.end(), 0);
-  ask_of(std::move(all));
+  set_askable(std::move(all));
 }
 
 Pool::~Pool() = default;
@@ -148,7 +138,7 @@ base::Status Pool::run(Consumer consumer) {
   complain_at_ = base::kFirstComplaint;
   team_.open();
   ++run_;
-  if (shares_in_groups() && !leaving_) tell_load();
+  if (!leaving_) policy_->run_begins(*this);
   arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
   roll_call_->begin(run_);
   const TerminationRounds::Outcome outcome = work();
@@ -158,7 +148,7 @@ base::Status Pool::run(Consumer consumer) {
   std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
   std::ranges::fill(asked_, Asked::no);
   running_ = false;
-  told_ = spawned_here();
+  policy_->run_ends(*this);
   totals_.run_seconds += base::seconds(now() - start);
   if (outcome != TerminationRounds::Outcome::torn) return {};
   broken_ = true;
@@ -264,7 +254,7 @@ TerminationRounds::Outcome Pool::work() {
 }
 
 bool Pool::steal(Deque::Entry& entry) {
-  if (!settings_.stealing || leaving_) return false;
+  if (leaving_) return false;
   const std::size_t askers = std::max<std::uint32_t>(arena_->node().asleep.load(std::memory_order_relaxed), 1);
   return primary().steal(entry, askers, settings_.fraction);
 }
@@ -288,9 +278,9 @@ base::Status Pool::help() {
   std::int64_t time = now();
   std::int64_t idle_since = 0;
   while (!team_.over(seat.run)) {
-    const bool backlog = handed_count_.load(std::memory_order_relaxed) >= static_cast<int>(kBacklog);
+    const bool backlog = handed_count_.load(std::memory_order_relaxed) >= settings_.outstanding;
     const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
-    if (!backlog && (me.pop(entry) || (settings_.stealing && me.steal(entry, askers, settings_.fraction)))) {
+    if (!backlog && (me.pop(entry) || me.steal(entry, askers, settings_.fraction))) {
       if (idle_since != 0) {
         node.asleep.fetch_sub(1, std::memory_order_relaxed);
         time = now();
@@ -384,9 +374,7 @@ Statistics Pool::statistics() const {
   all.runs = run_ - (leaving_ ? 1 : 0);
   all.termination_rounds = ending_->rounds();
   all.connections = static_cast<int>(connections_.size());
-  all.degree = static_cast<int>(duties_.peers.size());
-  // Rank 0 receives from every rank, and sends to every rank.
-  if (shares_in_groups()) all.degree = rank() == 0 ? transport_->size() - 1 : all.degree + (is_peer(0) ? 0 : 1);
+  all.degree = static_cast<int>(policy_->degree(*this, duties_.peers));
   return all;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "tasks/ending.h"
+#include "tasks/policy.h"
 #include "tasks/roll_call.h"
 #include "tasks/router.h"
 #include "tasks/send_queue.h"
@@ -22,19 +23,14 @@
 namespace steelyard::tasks {
 
 struct Settings {
-  int threads = 1;         ///< of this process that execute tasks
-  int degree = 0;          ///< links of a node, at most; 0 for the rule
-  int ranks_per_node = 0;  ///< as asked for
-  Overlay::Shape shape = Overlay::Shape::small_world;
-  bool stealing = true;
-  /// Hierarchical sharing, for comparison: only processes of a group give to each other, one task at a time. Groups of
-  /// so many nodes are formed anew by what all have to do at the start of a run. 0: any process that has tasks gives to
-  /// any that asks.
-  int group = 0;
-  double fraction = 0;  ///< of a victim's tasks that a thief gets; 0: adaptive
+  int threads = 1;                     ///< of this process that execute tasks
+  int degree = 0;                      ///< links of a node, at most; 0: chosen by the policy
+  int ranks_per_node = 0;              ///< as asked for
+  std::string policy = "small-world";  ///< a name that policy_named() knows
+  double fraction = 0;                 ///< of a victim's tasks that a thief gets; 0: adaptive
   /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
   std::size_t parcel = 3072;
-  int outstanding = 64;  ///< parcels that may be under way in one step
+  int outstanding = 64;  ///< parcels that may be under way in one step, or wait for the primary thread
 };
 
 struct Result {
@@ -63,7 +59,7 @@ struct Statistics {
 
 /// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other
 /// nodes.
-class Pool final : Router::Carrier {
+class Pool final : Router::Carrier, Policy::Host {
  public:
   /// Collective over the ranks of `transport`, which the pool keeps.
   static base::Status create(std::unique_ptr<Transport> transport, std::vector<Function> functions,
@@ -84,7 +80,7 @@ class Pool final : Router::Carrier {
   /// In a task: serves others without executing anything.
   void yield(Worker& worker);
 
-  int rank() const { return transport_->rank(); }
+  int rank() const override { return transport_->rank(); }
   const Routes& routes() const { return routes_; }
   const Function& function(std::uint32_t index) const { return functions_[index]; }
   std::size_t functions() const { return functions_.size(); }
@@ -129,22 +125,23 @@ class Pool final : Router::Carrier {
   bool deliver(const Record& record, const char* bytes) override;
   void acknowledge(const Router::Parcel& parcel) override;
 
+  // Policy::Host
+  const Places& places() const override { return routes_.places(); }
+  std::uint64_t current_run() const override { return run_; }
+  std::uint64_t spawned_here() const override;
+  void ask_only(const std::vector<std::uint32_t>& nodes) override;
+  void send(int to, std::uint64_t run, const std::vector<char>& bytes) override;
+
   TerminationRounds::Outcome work();
-  /// Hears, hands on and answers. A outcome that ends the run goes to outcome_.
+  /// Hears, hands on and answers. An outcome that ends the run goes to outcome_.
   void poll(std::int64_t now, bool idle);
   void collect_blocks();
   void receive_messages();
   void read(int from, std::vector<char> message);
-  bool shares_in_groups() const { return settings_.group > 0 && routes_.places().nodes() > 1; }
-  bool is_peer(int rank) const { return std::ranges::find(duties_.peers, rank) != duties_.peers.end(); }
-  std::uint64_t spawned_here() const;
-  void tell_load();
-  void load_told(int from, std::uint64_t run, double load);
-  void join_group(const std::vector<std::uint32_t>& nodes);
   void send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
-  void ask_of(std::vector<std::size_t> peers);
+  void set_askable(std::vector<std::size_t> peers);
   void request(Asked how);
   void ask_ahead();
   void answered(int rank);
@@ -160,6 +157,7 @@ class Pool final : Router::Carrier {
   std::unique_ptr<Transport> transport_;
   std::vector<Function> functions_;
   Settings settings_;
+  std::unique_ptr<Policy> policy_;
   std::unique_ptr<Arena> arena_;
   Routes routes_;
   Routes::Duties duties_;
@@ -175,14 +173,8 @@ class Pool final : Router::Carrier {
   std::vector<Request> held_;  // thieves that wait here for tasks
   std::vector<Asked> asked_;   // by peer
   std::int64_t ask_again_ = 0, patience_ = 0;
-  std::vector<std::size_t> askable_;  // peers; of its own group, where there are groups
+  std::vector<std::size_t> askable_;  // indices of peers, ascending
   std::optional<Victims> victims_;    // among those
-  struct Loads {
-    std::vector<double> by_node;
-    int told = 0;
-  };
-  std::map<std::uint64_t, Loads> loads_;  // at rank 0, by run
-  std::uint64_t told_ = 0;                // tasks spawned here up to the end of the last run
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;

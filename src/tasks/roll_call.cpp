@@ -8,9 +8,10 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::int64_t kAnswer = 1'500'000'000;                       // ns that a neighbour which waits needs at most
-constexpr std::int64_t kAsk = base::kFirstComplaint - 2'000'000'000;  // ns of waiting: answers are there in time
-constexpr std::int64_t kEvery = 100'000'000;                          // ns between two probes for changes
+constexpr std::int64_t kEvery = 100'000'000;  // ns between two probes for changes: no delay that a reader notices
+// A neighbour that waits probes and answers within kAnswer, in ns, even if its node is oversubscribed. It is asked so
+// early that its answer is there at the first complaint.
+constexpr std::int64_t kAnswer = 15 * kEvery, kAsk = base::kFirstComplaint - kAnswer - 5 * kEvery;
 
 // An entry of ProcessBlock::far: the run's lowest 16 bits, rank and rank in MPI_COMM_WORLD, from 1, in 24 bits each.
 std::uint64_t pack(std::uint64_t run, RollCall::Absent absent) {

@@ -18,7 +18,8 @@ namespace steelyard::tasks {
 /// takes them. So, class by class, everything moves.
 class Router {
  public:
-  /// The class of what other threads of this process hand in: it may wait for everything.
+  /// Encoding: the class of what other threads of this process hand in, above every number of transfers. It may wait
+  /// for everything.
   static constexpr int kSource = 1 << 20;
   /// Records on the way, and where they came from.
   struct Parcel {

@@ -4,13 +4,13 @@
 namespace steelyard::tasks {
 
 int Routes::server(int node, int other) const {
-  return places_.rank(node, static_cast<int>(overlay_.slot(node, other) % places_.node_size(node)));
+  return places_.rank(node, static_cast<int>(overlay_->slot(node, other) % places_.node_size(node)));
 }
 
 int Routes::next(int rank, int owner) const {
   const int here = places_.node(rank), there = places_.node(owner);
   if (here == there) return owner;
-  const int hop = static_cast<int>(overlay_.next(here, there));
+  const int hop = static_cast<int>(overlay_->next(here, there));
   const int gate = server(here, hop);
   return rank == gate ? server(hop, here) : gate;
 }
@@ -25,15 +25,15 @@ Routes::Duties Routes::duties(int rank) const {
   Duties duties;
   const int here = places_.node(rank);
   duties.speaks = here == 0 && places_.local(rank) == 0;
-  for (const std::int64_t neighbour : overlay_.neighbours(here)) {
+  for (const std::int64_t neighbour : overlay_->neighbours(here)) {
     const int there = static_cast<int>(neighbour);
-    const bool below = there != 0 && overlay_.parent(there) == here;
+    const bool below = there != 0 && overlay_->parent(there) == here;
     duties.children_of_node += below ? 1 : 0;
     if (server(here, there) != rank) continue;
     const int peer = server(there, here);
     duties.peers.push_back(peer);
     if (below) duties.children.push_back(peer);
-    if (here != 0 && overlay_.parent(here) == there) {
+    if (here != 0 && overlay_->parent(here) == there) {
       duties.parent = peer;
       duties.speaks = true;
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "tasks/overlay.h"
@@ -11,9 +13,10 @@ namespace steelyard::tasks {
 /// process has few; the others reach it through the memory that they share.
 class Routes {
  public:
-  Routes(Places places, Overlay overlay) : places_(std::move(places)), overlay_(std::move(overlay)) {}
+  Routes(Places places, std::unique_ptr<const Overlay> overlay)
+      : places_(std::move(places)), overlay_(std::move(overlay)) {}
   const Places& places() const { return places_; }
-  const Overlay& overlay() const { return overlay_; }
+  const Overlay& overlay() const { return *overlay_; }
 
   /// The process of `node` that serves its link to the neighbour `other`.
   int server(int node, int other) const;
@@ -38,7 +41,7 @@ class Routes {
 
  private:
   Places places_;
-  Overlay overlay_;
+  std::unique_ptr<const Overlay> overlay_;
 };
 
 }  // namespace steelyard::tasks

@@ -44,8 +44,9 @@ class SendQueue {
   bool empty() const { return queue_.empty() && sending_.empty(); }
 
  private:
-  static constexpr std::size_t kPiece = 3900;  // Open MPI sends 4 KiB eagerly in shared memory, others more
-  static constexpr std::size_t kMostInPieces = std::size_t{256} * 1024;
+  static constexpr std::size_t kPiece =
+      3900;  // bytes: Open MPI sends 4 KiB with its head eagerly in shared memory, others more
+  static constexpr std::size_t kMostInPieces = std::size_t{256} * 1024;  // bytes: 68 pieces, a send each
   struct Piece {
     int to, slot;
     std::vector<char> bytes;  // they stay in place when the piece moves

@@ -16,8 +16,7 @@ enum class Kind : std::uint16_t {
   acknowledge,    ///< results were handed on
   report,         ///< of a round, towards the root
   outcome,        ///< of a round, from the root
-  load,           ///< to rank 0, where tasks are shared in groups
-  groups,         ///< from rank 0
+  policy,         ///< what the policy of one process tells that of another
   roll            ///< ranks that are missing in the run, seen from the sender; see roll_call.h
 };
 

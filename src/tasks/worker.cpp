@@ -12,21 +12,23 @@
 namespace steelyard::tasks {
 namespace {
 
+// The clock takes as long as a short task (bench/tasks.py, case cost): kTogether tasks that are shorter than kShort, in
+// ns, are timed together.
 constexpr std::int64_t kShort = 2'000, kTogether = 8;
-constexpr std::size_t kLargest = std::size_t{1} << 30;  // so that every message fits MPI's counts
-// Results of tasks.hpp may carry the task's input, a head and a sentence: a failure then returns with the largest
-// input.
-constexpr std::size_t kLargestResult = kLargest + std::size_t{64} * 1024;
+// Format: MPI's counts are int. A result may be an input with a head and a sentence, as a failure of tasks.hpp is, and
+// a message has a head of its own.
+constexpr std::size_t kLargest = std::size_t{1} << 30, kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace
 
-Worker::Worker(Pool& pool, const Arena& arena, int index, bool primary)
+Worker::Worker(Pool& pool, const Arena& arena, int index, bool primary, bool steals)
     : pool_(pool),
       arena_(arena),
       block_(arena.worker(index)),
       deque_(block_.window),
       heap_(arena.heap(index)),
-      victims_(static_cast<std::size_t>(arena.workers() - 1), static_cast<std::uint64_t>(pool.rank()) * 1009 + index),
+      victims_(steals ? static_cast<std::size_t>(arena.workers() - 1) : 0,
+               static_cast<std::uint64_t>(pool.rank()) * 1009 + index),
       index_(index),
       primary_(primary) {}
 
@@ -154,7 +156,7 @@ void Worker::release_input(const Deque::Entry& entry) {
   if (&owner == &block_) {
     heap_.give(entry.task.block);
   } else {
-    Heap::give_back(arena_.base(), owner.returned, entry.task.block);
+    Heap::push(arena_.base(), owner.returned, entry.task.block);
   }
 }
 

@@ -40,7 +40,10 @@ struct Totals {
 /// One thread that executes tasks: its queue, its memory, its result.
 class Worker {
  public:
-  Worker(Pool& pool, const Arena& arena, int index, bool primary);
+  /// @param index of its block in the arena
+  /// @param primary it belongs to the thread that runs the pool
+  /// @param steals  false: it never takes tasks of other workers
+  Worker(Pool& pool, const Arena& arena, int index, bool primary, bool steals);
 
   base::Status spawn(std::uint32_t function, std::uint64_t tag, std::int32_t owner, const void* input,
                      std::size_t bytes);

@@ -24,9 +24,9 @@ inline void yield() { sched_yield(); }
 /// Sleeps for about `ns`. The timer slack of the thread is set to 1 ns on first use.
 void sleep_for(std::int64_t ns);
 
-/// Without a timer, which is cheaper: only for a thread that another one wakes in any case.
+/// Encoding: a sleep without a timer, which is cheaper: only for a thread that another one wakes in any case.
 inline constexpr std::int64_t kForever = -1;
-inline constexpr std::uint32_t kAnySet = ~std::uint32_t{0};
+inline constexpr std::uint32_t kAnySet = ~std::uint32_t{0};  ///< Encoding: all bits.
 
 /// Sleeps while `word`, which may be in memory that processes share, is `seen`.
 /// @param ns the longest sleep; kForever: unbounded

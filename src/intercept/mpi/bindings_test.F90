@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! One program for the three ways of calling MPI from Fortran: mpif.h, `use mpi` (-DUSE_MPI) and `use mpi_f08`
-! (-DUSE_MPI_F08). It stops with an error where a result is wrong; how many calls must have been weighed, from how many
+! (-DUSE_MPI_F08). It stops with an error where a result is wrong; how many calls must have been measured, from how many
 ! places, is said by those who run it. (PMPI_ names are of no use here: MPICH's lead to the C wrappers, too.)
 #ifdef USE_MPI_F08
 #define HANDLE(kind) type(kind)
@@ -134,8 +134,8 @@ program bindings_test
   call MPI_Mprobe(left, 6, MPI_COMM_WORLD, matched, MPI_STATUS_IGNORE, ierror)
   call MPI_Mrecv(in(1), 1, MPI_INTEGER, matched, MPI_STATUS_IGNORE, ierror)
   call expect('mprobe', in(1) == left)
-  call MPI_Recv(in(1), 1, MPI_INTEGER, MPI_PROC_NULL, 7, MPI_COMM_WORLD, status, ierror)  ! not weighed
-  call expect('recv from nobody', in(1) == left .and. SOURCE_OF(status) == MPI_PROC_NULL)
+  call MPI_Recv(in(1), 1, MPI_INTEGER, MPI_PROC_NULL, 7, MPI_COMM_WORLD, status, ierror)  ! not measured
+  call expect('recv from no rank', in(1) == left .and. SOURCE_OF(status) == MPI_PROC_NULL)
   call finish(requests(1))
   call wait_variants
 
@@ -252,7 +252,7 @@ contains
     call expect('waitsome', finished == 1 .and. indices(1) + index == 2 * first + 1)
   end subroutine
 
-  ! Without a call that is weighed.
+  ! Without a call that is measured.
   subroutine finish(request)
     HANDLE(MPI_Request), intent(inout) :: request
     logical :: done
@@ -268,7 +268,7 @@ contains
       call MPI_Irecv(two(k), 1, MPI_INTEGER, left, 10 + k, MPI_COMM_WORLD, requests(k), ierror)
     end do
     do k = 1, 2
-      call MPI_Send(rank + k - 1, 1, MPI_INTEGER, right, 10 + k, MPI_COMM_WORLD, ierror)  ! short: not weighed
+      call MPI_Send(rank + k - 1, 1, MPI_INTEGER, right, 10 + k, MPI_COMM_WORLD, ierror)  ! short: not measured
     end do
   end subroutine
 end program

@@ -14,11 +14,10 @@ namespace steelyard::intercept {
 
 namespace {
 
-constexpr int kGather = 1;  // tags
-constexpr int kNever = 2;
+constexpr int kGather = 1, kNever = 2;  // tags
 
-// A blocking call may poll, and with more ranks than cores each poll takes the core from those that are waited for, for
-// a whole time slice: at start and end that would be seconds.
+// A blocking call may poll, and with more ranks than cores each poll takes the core from the critical rank for a
+// whole time slice: at start and end that would be seconds.
 void complete(MPI_Request request) {
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }
@@ -110,12 +109,11 @@ std::vector<std::string> MpiBootstrap::gather(const std::string& bytes) {
   return all;
 }
 
-bool MpiBootstrap::all_agree(bool mine) {
-  int all = mine ? 1 : 0;
+std::uint32_t MpiBootstrap::common_bits(std::uint32_t mine) {
   MPI_Request request;
-  PMPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, world_, &request);
+  PMPI_Iallreduce(MPI_IN_PLACE, &mine, 1, MPI_UINT32_T, MPI_BAND, world_, &request);
   complete(request);
-  return all != 0;
+  return mine;
 }
 
 // Both libraries advance everything that is under way when they look for a message.

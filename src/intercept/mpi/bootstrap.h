@@ -29,7 +29,7 @@ class MpiBootstrap final : public node::Bootstrap {
   void broadcast_in_node(void* bytes, std::size_t size) override;
   void barrier_in_node() override;
   std::vector<std::string> gather(const std::string& bytes) override;
-  bool all_agree(bool mine) override;
+  std::uint32_t common_bits(std::uint32_t mine) override;
   void progress() override;
 
  private:

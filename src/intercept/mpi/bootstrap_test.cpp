@@ -37,6 +37,12 @@ TEST(Bootstrap, GathersTextsOfAnyLength) {
   for (std::size_t rank = 0; rank < all.size(); ++rank) EXPECT_EQ(all[rank], text_of(static_cast<int>(rank)));
 }
 
+TEST(Bootstrap, FindsTheBitsThatAllRanksHave) {
+  MpiBootstrap bootstrap;
+  const std::uint32_t own = std::uint32_t{1} << bootstrap.rank();
+  EXPECT_EQ(bootstrap.common_bits(0x80000000 | own), 0x80000000 | (bootstrap.size() == 1 ? own : 0));
+}
+
 TEST(Bootstrap, AgreesOnlyWhereAllDo) {
   MpiBootstrap bootstrap;
   EXPECT_TRUE(bootstrap.all_agree(true));

@@ -34,7 +34,7 @@ template <typename Native, typename Answer>
 auto broadcast(Site site, const Broadcast& b, bool called, Native native, Answer answer) {
   if (!remembering()) return native();
   Communicator* communicator = at_collective(b.comm);
-  const bool asked = called || session::takes_every_broadcast() || std::exchange(t_next_is_called, false);
+  const bool asked = called || takes_every_broadcast() || std::exchange(t_next_is_called, false);
   if (communicator != nullptr && !is_valid(b, *communicator)) return timed(site, native);
   if (communicator == nullptr || !asked || !takes_over(b, *communicator)) {
     if (asked) note_left(b.comm, communicator);

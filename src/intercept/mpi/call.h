@@ -6,7 +6,8 @@
 
 #include "session/session.h"
 
-// What all wrappers share. Each is transparent: where the runtime does not weigh the call, it is the MPI library's own.
+// What all wrappers share. Each is transparent: where the runtime does not measure the call, it is the MPI library's
+// own.
 #define STEELYARD_EXPORT __attribute__((visibility("default")))
 /// The place in the program that called the wrapper in which this stands.
 #define STEELYARD_SITE ::steelyard::intercept::site(__builtin_return_address(0))
@@ -32,12 +33,12 @@ class CalledFrom {
   Site outer_;
 };
 
-/// True inside of a weighed call: what the library or a callback of the program calls from there is a part of it.
+/// True inside of a measured call: what the library or a callback of the program calls from there is a part of it.
 inline thread_local bool t_inside = false;
 
-inline bool weighs() { return !t_inside && session::weighs_this_call(); }
+inline bool measures() { return !t_inside && session::measures_this_call(); }
 
-/// A weighed call. Only where weighs().
+/// A measured call. Only where measures().
 class Call : public session::BlockingCall {
  public:
   explicit Call(Site site) : BlockingCall(site) { t_inside = true; }
@@ -57,15 +58,15 @@ int until_done(Call& call, Test test) {
   }
 }
 
-/// A call that is weighed, but waits as the library does.
+/// A call that is measured, but waits as the library does.
 template <typename Native>
 auto timed(Site site, Native native) {
-  if (!weighs()) return native();
+  if (!measures()) return native();
   const Call call(site);
   return native();
 }
 
 }  // namespace steelyard::intercept
 
-/// The body of a wrapper that weighs its call and does nothing else.
+/// The body of a wrapper that measures its call and does nothing else.
 #define STEELYARD_TIMED(native) return ::steelyard::intercept::timed(STEELYARD_SITE, [&] { return native; })

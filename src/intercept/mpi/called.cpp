@@ -8,7 +8,7 @@ using namespace steelyard::intercept;
 namespace {
 
 int bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  steelyard::session::broadcast_called();
+  steelyard::session::collectives_account().called();
   return broadcast(
       STEELYARD_SITE, {buffer, count, type, root, comm}, true,
       [&] { return PMPI_Bcast(buffer, count, type, root, comm); }, [](int error) { return error; });
@@ -24,7 +24,7 @@ steelyard_internal_function_t steelyard_internal_bcast(void) {
 
 void steelyard_internal_next_bcast(void) {
   t_next_is_called = true;
-  steelyard::session::broadcast_called();
+  steelyard::session::collectives_account().called();
 }
 
 }  // extern "C"

@@ -135,7 +135,7 @@ TEST_F(Collectives, ComeOutBitForBitAsTheLibrarysOwn) {
   }
 }
 
-TEST_F(Collectives, AreWeighedOnceEach) {
+TEST_F(Collectives, AreMeasuredOnceEach) {
   for (const Shape& shape : shapes_) {
     const long before = notes().calls;
     for (unsigned seed = 1; seed <= 17; ++seed) play(kWrapped, shape.comm, seed);
@@ -151,20 +151,20 @@ std::string told(Call call) {
   call();
   if (notes().arrivals == before) return "-";
   switch (notes().dependence) {
-    case Dependence::everybody: return "everybody";
+    case Dependence::all: return "all";
     case Dependence::barrier: return "barrier";
     case Dependence::root: return "root " + std::to_string(notes().root);
-    case Dependence::nobody: return "nobody";
+    case Dependence::none: return "none";
   }
   return "?";
 }
 
 TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
-  if (size_of(MPI_COMM_WORLD) < 2) GTEST_SKIP() << "nobody to wait for";
+  if (size_of(MPI_COMM_WORLD) < 2) GTEST_SKIP() << "one rank waits for no other";
   const MPI_Comm comm = shapes_[2].comm;
   const int size = size_of(comm), rank = rank_of(comm), root = size - 1;
-  const std::string at_root = rank == root ? "everybody" : "nobody";
-  const std::string at_others = rank == root ? "nobody" : "root " + std::to_string(root);
+  const std::string at_root = rank == root ? "all" : "none";
+  const std::string at_others = rank == root ? "none" : "root " + std::to_string(root);
   const auto places = static_cast<std::size_t>(size);
   std::vector<int> a(places * 2, 1), b(places * 2);
   std::vector<int> ones(places, 1), zeros(places, 0), at(places), one_zero(places, 1);
@@ -179,16 +179,16 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
 
   EXPECT_EQ(told([&] { MPI_Barrier(comm); }), "barrier");
   EXPECT_EQ(told([&] { MPI_Bcast(to, 1, MPI_INT, root, comm); }), at_others);
-  EXPECT_EQ(told([&] { MPI_Bcast(to, 0, MPI_INT, root, comm); }), "nobody");
-  EXPECT_EQ(told([&] { MPI_Bcast(to, 1, empty, root, comm); }), "nobody");
+  EXPECT_EQ(told([&] { MPI_Bcast(to, 0, MPI_INT, root, comm); }), "none");
+  EXPECT_EQ(told([&] { MPI_Bcast(to, 1, empty, root, comm); }), "none");
   EXPECT_EQ(told([&] { MPI_Reduce(from, to, 1, MPI_INT, MPI_SUM, root, comm); }), at_root);
-  EXPECT_EQ(told([&] { MPI_Reduce(from, to, 0, MPI_INT, MPI_SUM, root, comm); }), "nobody");
-  EXPECT_EQ(told([&] { MPI_Allreduce(from, to, 1, MPI_INT, MPI_SUM, comm); }), "everybody");
-  EXPECT_EQ(told([&] { MPI_Allreduce(from, to, 0, MPI_INT, MPI_SUM, comm); }), "nobody");
-  EXPECT_EQ(told([&] { MPI_Scan(from, to, 1, MPI_INT, MPI_SUM, comm); }), "nobody");
-  EXPECT_EQ(told([&] { MPI_Exscan(from, to, 1, MPI_INT, MPI_SUM, comm); }), "nobody");
+  EXPECT_EQ(told([&] { MPI_Reduce(from, to, 0, MPI_INT, MPI_SUM, root, comm); }), "none");
+  EXPECT_EQ(told([&] { MPI_Allreduce(from, to, 1, MPI_INT, MPI_SUM, comm); }), "all");
+  EXPECT_EQ(told([&] { MPI_Allreduce(from, to, 0, MPI_INT, MPI_SUM, comm); }), "none");
+  EXPECT_EQ(told([&] { MPI_Scan(from, to, 1, MPI_INT, MPI_SUM, comm); }), "none");
+  EXPECT_EQ(told([&] { MPI_Exscan(from, to, 1, MPI_INT, MPI_SUM, comm); }), "none");
   EXPECT_EQ(told([&] { MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, root, comm); }), at_root);
-  EXPECT_EQ(told([&] { MPI_Gather(from, 0, MPI_INT, to, 0, MPI_INT, root, comm); }), "nobody");
+  EXPECT_EQ(told([&] { MPI_Gather(from, 0, MPI_INT, to, 0, MPI_INT, root, comm); }), "none");
   // Not significant but at the root: whatever stands there must not be looked at.
   void* nothing = rank == root ? to : nullptr;
   const MPI_Datatype significant = rank == root ? MPI_INT : MPI_DATATYPE_NULL;
@@ -198,47 +198,47 @@ TEST_F(Collectives, WaitForNobodyButThoseWhoseDataTheyNeed) {
   EXPECT_EQ(told([&] { MPI_Gatherv(from, 1, MPI_INT, nothing, counts, at.data(), significant, root, comm); }), at_root);
   EXPECT_EQ(
       told([&] { MPI_Gatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, root, comm); }),
-      "nobody");
+      "none");
   EXPECT_EQ(told([&] { MPI_Scatter(from, 1, MPI_INT, to, 1, MPI_INT, root, comm); }), at_others);
-  EXPECT_EQ(told([&] { MPI_Scatter(from, 0, MPI_INT, to, 0, MPI_INT, root, comm); }), "nobody");
+  EXPECT_EQ(told([&] { MPI_Scatter(from, 0, MPI_INT, to, 0, MPI_INT, root, comm); }), "none");
   EXPECT_EQ(told([&] { MPI_Scatterv(from, ones.data(), at.data(), MPI_INT, to, 1, MPI_INT, root, comm); }), at_others);
   EXPECT_EQ(told([&] {
               MPI_Scatterv(from, one_zero.data(), at.data(), MPI_INT, to, rank == 0 ? 0 : 1, MPI_INT, root, comm);
             }),
-            rank == 0 ? "nobody" : at_others);
-  EXPECT_EQ(told([&] { MPI_Allgather(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "everybody");
-  EXPECT_EQ(told([&] { MPI_Allgather(from, 0, MPI_INT, to, 0, MPI_INT, comm); }), "nobody");
-  EXPECT_EQ(told([&] { MPI_Allgatherv(from, 1, MPI_INT, to, ones.data(), at.data(), MPI_INT, comm); }), "everybody");
+            rank == 0 ? "none" : at_others);
+  EXPECT_EQ(told([&] { MPI_Allgather(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "all");
+  EXPECT_EQ(told([&] { MPI_Allgather(from, 0, MPI_INT, to, 0, MPI_INT, comm); }), "none");
+  EXPECT_EQ(told([&] { MPI_Allgatherv(from, 1, MPI_INT, to, ones.data(), at.data(), MPI_INT, comm); }), "all");
   EXPECT_EQ(
       told([&] { MPI_Allgatherv(from, rank == 0 ? 0 : 1, MPI_INT, to, one_zero.data(), at.data(), MPI_INT, comm); }),
-      "nobody");
-  EXPECT_EQ(told([&] { MPI_Alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "everybody");
+      "none");
+  EXPECT_EQ(told([&] { MPI_Alltoall(from, 1, MPI_INT, to, 1, MPI_INT, comm); }), "all");
   EXPECT_EQ(
       told([&] { MPI_Alltoallv(from, ones.data(), at.data(), MPI_INT, to, ones.data(), at.data(), MPI_INT, comm); }),
-      "everybody");
+      "all");
   EXPECT_EQ(
       told([&] { MPI_Alltoallv(from, zeros.data(), at.data(), MPI_INT, to, zeros.data(), at.data(), MPI_INT, comm); }),
-      "nobody");
+      "none");
   EXPECT_EQ(told([&] {
               MPI_Alltoallw(from, ones.data(), at.data(), types.data(), to, ones.data(), at.data(), types.data(), comm);
             }),
-            "everybody");
+            "all");
   EXPECT_EQ(told([&] { MPI_Reduce_scatter(from, to, one_zero.data(), MPI_INT, MPI_SUM, comm); }),
-            rank == 0 ? "nobody" : "everybody");
-  EXPECT_EQ(told([&] { MPI_Reduce_scatter_block(from, to, 1, MPI_INT, MPI_SUM, comm); }), "everybody");
+            rank == 0 ? "none" : "all");
+  EXPECT_EQ(told([&] { MPI_Reduce_scatter_block(from, to, 1, MPI_INT, MPI_SUM, comm); }), "all");
   PMPI_Type_free(&empty);
 }
 
-TEST_F(Collectives, ThatAreNotWeighedAreStillCounted) {
+TEST_F(Collectives, ThatAreNotMeasuredAreStillCounted) {
   const long before = notes().announcements, calls = notes().calls;
-  // Only some ranks weigh: those that call from inside of a parallel region do not.
-  session::fake::weigh(rank_of(MPI_COMM_WORLD) % 2 == 0);
+  // Only some ranks measure: those that call from inside of a parallel region do not.
+  session::fake::measure(rank_of(MPI_COMM_WORLD) % 2 == 0);
   const long arrived = notes().arrivals;
   int sum = 1;
   for (int i = 0; i < 10; ++i) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, shapes_[1].comm);
-  session::fake::weigh(true);
-  const bool weighed = notes().calls != calls;
-  EXPECT_EQ(weighed, rank_of(MPI_COMM_WORLD) % 2 == 0);
+  session::fake::measure(true);
+  const bool measured = notes().calls != calls;
+  EXPECT_EQ(measured, rank_of(MPI_COMM_WORLD) % 2 == 0);
   const long counted = notes().announcements - before + notes().arrivals - arrived;
   EXPECT_EQ(counted, size_of(MPI_COMM_WORLD) > 1 ? 10 : 0);
 }

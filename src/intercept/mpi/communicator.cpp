@@ -96,6 +96,8 @@ void forget_communicators() {
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&g_key);
 }
 
+bool takes_every_broadcast() { return g_delivering && g_delivering->engine->chosen().every; }
+
 bool remembering() { return g_key != MPI_KEYVAL_INVALID; }
 
 Communicator* remembered(MPI_Comm handle) {

@@ -21,6 +21,9 @@ void forget_communicators();
 /// True between the two.
 bool remembering();
 
+/// True if each MPI_Bcast and MPI_Scatter is to be delivered by Steelyard, not only calls of steelyard_bcast().
+bool takes_every_broadcast();
+
 /// From the thread that called MPI_Init. nullptr for inter-communicators and MPI_COMM_NULL.
 Communicator* remembered(MPI_Comm communicator);
 
@@ -35,7 +38,7 @@ void note_left(MPI_Comm handle, const Communicator* communicator);
 /// -1 where it has none.
 int world_rank(MPI_Comm communicator, int rank);
 
-/// Notes that this process is at its next collective on a followed communicator, which is not weighed: the others must
+/// Notes that this process is at its next collective on a followed communicator, which is not measured: the others must
 /// not wait for it.
 void announce(const Communicator& communicator);
 

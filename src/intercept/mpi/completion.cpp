@@ -8,13 +8,13 @@ using namespace steelyard::intercept;
 extern "C" {
 
 STEELYARD_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (!weighs() || request == nullptr || *request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
+  if (!measures() || request == nullptr || *request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) { return PMPI_Test(request, done, status); });
 }
 
 STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!weighs() || requests == nullptr) return PMPI_Waitall(count, requests, statuses);
+  if (!measures() || requests == nullptr) return PMPI_Waitall(count, requests, statuses);
   Call call(STEELYARD_SITE);
 #ifdef OPEN_MPI
   return until_done(call, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
@@ -24,14 +24,14 @@ STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status s
 }
 
 STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (!weighs()) return PMPI_Waitany(count, requests, index, status);
+  if (!measures()) return PMPI_Waitany(count, requests, index, status);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
 }
 
 STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[],
                                   MPI_Status statuses[]) {
-  if (!weighs()) return PMPI_Waitsome(count, requests, finished, indices, statuses);
+  if (!measures()) return PMPI_Waitsome(count, requests, finished, indices, statuses);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) {
     const int error = PMPI_Testsome(count, requests, finished, indices, statuses);

@@ -23,11 +23,12 @@ inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MP
 }
 
 /// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called
-/// with the program's own statuses. Requests of files do not go on by being looked at: whoever calls this goes on to
-/// the library's own MPI_Waitall, which advances them.
+/// with the program's own statuses. MPI_Test does not advance requests of files: the caller goes on to the
+/// library's own MPI_Waitall, which does.
 template <typename RequestAt>
 void look_for_completion(Call& call, int count, RequestAt request_at) {
-  constexpr std::int64_t kPatience = 50'000'000;
+  constexpr std::int64_t kPatience =
+      50'000'000;  // ns: as long as a test that never succeeds may delay a file's request
   for (int i = 0; i < count; ++i) {
     const int error = until_done(call, [&](int* done) {
       const int failed = PMPI_Request_get_status(request_at(i), done, MPI_STATUS_IGNORE);

@@ -19,7 +19,7 @@ using session::fake::notes;
 
 constexpr int kMessages = 12;
 
-// Every rank receives kMessages from its left neighbour, who sends them in another order than they are waited for.
+// Every rank receives kMessages from its left neighbour, which sends them in another order than they are awaited.
 struct Traffic {
   explicit Traffic(unsigned seed) : order(kMessages) {
     const int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
@@ -277,7 +277,7 @@ TEST(Waits, ReportTheErrorsOfEachMessage) {
 
 TEST(Waits, LeaveTheCore) {
   const int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
-  if (size < 2) GTEST_SKIP() << "nobody to wait for";
+  if (size < 2) GTEST_SKIP() << "one rank waits for no other";
   for (int way = 0; way < 4; ++way) {
     SCOPED_TRACE(way);
     settle();

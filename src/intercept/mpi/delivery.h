@@ -30,7 +30,7 @@ class MeasuredCall final : public collectives::Call {
   std::int64_t began() const override { return call_.began(); }
   std::int64_t ended() override { return call_.ended(); }
   void arrive(int root, bool waits) override {
-    const auto dependence = waits ? session::Dependence::root : session::Dependence::nobody;
+    const auto dependence = waits ? session::Dependence::root : session::Dependence::none;
     if (communicator_.on_node != nullptr) session::arrive(call_, communicator_.on_node, dependence, root);
   }
 
@@ -54,7 +54,7 @@ auto deliver(Site site, const Arguments& arguments, Communicator& communicator, 
     const std::optional<int> code = code_of(run(arguments, communicator, call), arguments.comm);
     return code ? answer(*code) : native();
   };
-  if (!weighs()) {
+  if (!measures()) {
     AnnouncedCall call(communicator);
     return delivered(call);
   }

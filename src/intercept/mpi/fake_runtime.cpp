@@ -15,7 +15,7 @@ namespace steelyard::session {
 namespace {
 
 std::unique_ptr<node::Bootstrap> g_bootstrap;
-bool g_weighs = true;
+bool g_measures = true;
 long g_counted_by_all = 0;  // arrivals and announcements where all ranks are members
 fake::Notes g_notes;
 
@@ -34,7 +34,7 @@ void count(const CommunicatorOnNode& communicator) {
 namespace fake {
 
 Notes& notes() { return g_notes; }
-void weigh(bool on) { g_weighs = on; }
+void measure(bool on) { g_measures = on; }
 
 }  // namespace fake
 
@@ -44,7 +44,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   g_notes.language = language;
 }
 
-// Rank 0 prints what it noted. All ranks must have come equally often, calls that were not weighed included.
+// Rank 0 prints what it noted. All ranks must have come equally often, calls that were not measured included.
 void finish() {
   if (g_bootstrap == nullptr) return;
   must(g_notes.open == 0, "a call was not ended");
@@ -69,10 +69,10 @@ void aborting(int code) {
   std::ignore = g_bootstrap.release();
 }
 
-bool weighs_this_call() { return g_bootstrap != nullptr && g_weighs; }
+bool measures_this_call() { return g_bootstrap != nullptr && g_measures; }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(base::now_ns()) {
-  must(weighs_this_call(), "a call was measured that must not be measured");
+  must(measures_this_call(), "a call was measured that must not be measured");
   ++g_notes.calls;
   g_notes.most_open = std::max(g_notes.most_open, ++g_notes.open);
   g_notes.sites.insert(site);
@@ -124,8 +124,6 @@ collectives::Account& collectives_account() {
   static collectives::Account account;
   return account;
 }
-bool takes_every_broadcast() { return false; }
-void broadcast_called() {}
 
 bool arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");

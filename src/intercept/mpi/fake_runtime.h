@@ -20,7 +20,7 @@ struct Notes {
   long step_marks = 0;
   long arrivals = 0;  ///< arrive(), over all communicators
   long announcements = 0;
-  Dependence dependence = Dependence::nobody;  ///< of the last arrival
+  Dependence dependence = Dependence::none;  ///< of the last arrival
   int root = 0;
   int waited_for = -1;  ///< as the last call said
   long attributed = 0;  ///< calls that said so
@@ -32,7 +32,7 @@ struct Notes {
 };
 
 Notes& notes();
-/// What weighs_this_call() answers between start() and finish().
-void weigh(bool on);
+/// What measures_this_call() answers between start() and finish().
+void measure(bool on);
 
 }  // namespace steelyard::session::fake

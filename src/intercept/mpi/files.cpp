@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective access to files from C: weighed, but left to wait as the library does.
+// Collective access to files from C: measured. The MPI library does the waiting.
 #include "intercept/mpi/call.h"
 
 extern "C" {

@@ -5,9 +5,9 @@
 #include "intercept/mpi/communicator.h"
 #include "session/session.h"
 
-// Whom a collective's result at this rank depends on, by MPI's definition of the data flow and by nothing more: a
-// program may rely on a broadcast's root not waiting, or on a contribution of zero elements asking nobody for anything.
-// Each function returns a flow: asked with the communicator, it answers with the dependence there.
+// The ranks on which a collective's result at this rank depends, by MPI's definition of the data flow and by nothing
+// more: a program may rely on a broadcast's root not waiting. Zero elements depend on no rank. Each function returns a
+// flow: asked with the communicator, it answers with the dependence there.
 namespace steelyard::intercept {
 
 struct Flow {
@@ -20,28 +20,26 @@ inline bool carries(MPI_Count count, MPI_Datatype type) {
   return count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;
 }
 
-inline auto everybody_if(bool some) {
-  return [some](const Communicator&) -> Flow {
-    return {some ? session::Dependence::everybody : session::Dependence::nobody};
-  };
+inline auto all_if(bool some) {
+  return [some](const Communicator&) -> Flow { return {some ? session::Dependence::all : session::Dependence::none}; };
 }
 
 inline auto barrier() {
   return [](const Communicator&) -> Flow { return {session::Dependence::barrier}; };
 }
 /// A rank needs those before it; the runtime has no name for that.
-inline auto scan() { return everybody_if(false); }
+inline auto scan() { return all_if(false); }
 
 /// Allreduce, allgather, alltoall, reduce_scatter_block: `count` elements come from (or through) each.
 inline auto all_to_all(int count, MPI_Datatype type) {
-  return [=](const Communicator& c) { return everybody_if(carries(count, type))(c); };
+  return [=](const Communicator& c) { return all_if(carries(count, type))(c); };
 }
 
 /// Bcast and scatter: `count` elements at this rank come from the root.
 inline auto root_to_all(int root, MPI_Count count, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     const bool waits = c.rank != root && carries(count, type);
-    return {waits ? session::Dependence::root : session::Dependence::nobody, root};
+    return {waits ? session::Dependence::root : session::Dependence::none, root};
   };
 }
 
@@ -49,7 +47,7 @@ inline auto root_to_all(int root, MPI_Count count, MPI_Datatype type) {
 inline auto all_to_root(int root, int count, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     const bool waits = c.rank == root && carries(count, type);
-    return {waits ? session::Dependence::everybody : session::Dependence::nobody, root};
+    return {waits ? session::Dependence::all : session::Dependence::none, root};
   };
 }
 
@@ -59,7 +57,7 @@ auto each_to_all(const int* counts, Types types) {
   return [=](const Communicator& c) {
     bool all = true;
     for (int i = 0; all && i < c.size; ++i) all = carries(counts[i], types(i));
-    return everybody_if(all)(c);
+    return all_if(all)(c);
   };
 }
 inline auto each_to_all(const int* counts, MPI_Datatype type) {
@@ -69,14 +67,14 @@ inline auto each_to_all(const int* counts, MPI_Datatype type) {
 /// Gatherv: the same at the root.
 inline auto each_to_root(int root, const int* counts, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
-    if (c.rank != root) return {session::Dependence::nobody, root};
+    if (c.rank != root) return {session::Dependence::none, root};
     return {each_to_all(counts, type)(c).dependence, root};
   };
 }
 
-/// Reduce_scatter: my part, counts[rank] elements, is made from everybody's.
+/// Reduce_scatter: my part, counts[rank] elements, is made from those of all ranks.
 inline auto all_to_mine(const int* counts, MPI_Datatype type) {
-  return [=](const Communicator& c) { return everybody_if(carries(counts[c.rank], type))(c); };
+  return [=](const Communicator& c) { return all_if(carries(counts[c.rank], type))(c); };
 }
 
 }  // namespace steelyard::intercept

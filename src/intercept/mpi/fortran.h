@@ -4,9 +4,9 @@
 
 #include "intercept/mpi/call.h"
 
-// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`.
-// Where such a binding leads on to the C wrapper the call is weighed there, and what is left to do is to say from where
-// it came; where it goes round it, it is weighed here:
+// Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`. If
+// such a binding calls the C wrapper, the call is measured there, and only its place in the program is noted here. If
+// it goes round the C wrapper, it is measured here:
 //
 //                                     mpi_x_           mpi_x_f08_
 //   Open MPI                          goes round       goes round
@@ -52,13 +52,13 @@ inline void set_error(MPI_Fint* ierror, int error) {
 
 }  // namespace steelyard::intercept
 
-// STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is weighed by a template
-// weigh_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a data
-// buffer. NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
+// STEELYARD_FORTRAN(name, (parameters), (arguments)) exports MPI_Name to Fortran; it is measured by a template
+// measure_name<binding>(site, parameters...) wherever the binding goes round C. The _BUFFER form is for calls with a
+// data buffer. NOLINTBEGIN(bugprone-macro-parentheses): the arguments come with their parentheses.
 #define STEELYARD_UNWRAP(...) __VA_ARGS__
-#define STEELYARD_FORTRAN_WEIGHED(name, binding, parameters, arguments)                       \
-  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                           \
-    steelyard::intercept::weigh_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments); \
+#define STEELYARD_FORTRAN_MEASURED(name, binding, parameters, arguments)                        \
+  extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {                             \
+    steelyard::intercept::measure_##name<#binding>(STEELYARD_SITE, STEELYARD_UNWRAP arguments); \
   }
 #define STEELYARD_FORTRAN_PLACED(name, binding, parameters, arguments)          \
   extern "C" STEELYARD_EXPORT void mpi_##name##binding parameters {             \
@@ -66,24 +66,24 @@ inline void set_error(MPI_Fint* ierror, int error) {
     steelyard::intercept::next<"mpi_" #name, #binding> arguments;               \
   }
 #ifdef OPEN_MPI
-#define STEELYARD_FORTRAN(name, parameters, arguments)      \
-  STEELYARD_FORTRAN_WEIGHED(name, _, parameters, arguments) \
-  STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
+#define STEELYARD_FORTRAN(name, parameters, arguments)       \
+  STEELYARD_FORTRAN_MEASURED(name, _, parameters, arguments) \
+  STEELYARD_FORTRAN_MEASURED(name, _f08_, parameters, arguments)
 #define STEELYARD_FORTRAN_BUFFER STEELYARD_FORTRAN
 #else
 #define STEELYARD_FORTRAN(name, parameters, arguments)     \
   STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments) \
-  STEELYARD_FORTRAN_WEIGHED(name, _f08_, parameters, arguments)
+  STEELYARD_FORTRAN_MEASURED(name, _f08_, parameters, arguments)
 #define STEELYARD_FORTRAN_BUFFER(name, parameters, arguments) \
   STEELYARD_FORTRAN_PLACED(name, _, parameters, arguments)    \
   STEELYARD_FORTRAN_PLACED(name, _f08ts_, parameters, arguments)
 #endif
 
-// The same for a call that is weighed and left to wait as the library does.
+// The same for a call that is measured; the MPI library does the waiting.
 #define STEELYARD_FORTRAN_TIMES(name, parameters, arguments)     \
   namespace steelyard::intercept {                               \
   template <Name binding>                                        \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {    \
+  void measure_##name(Site site, STEELYARD_UNWRAP parameters) {  \
     timed(site, [&] { next<"mpi_" #name, binding> arguments; }); \
   }                                                              \
   }

@@ -31,7 +31,7 @@ inline void* c_buffer(void* buffer) {
 }
 
 template <Name binding>
-void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F* ierror) {
+void measure_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F* ierror) {
   broadcast(
       site, {c_buffer(buffer), *count, c(type), *root, PMPI_Comm_f2c(*comm)}, false,
       [&] { next<"mpi_bcast", binding>(buffer, count, type, root, comm, ierror); },
@@ -39,8 +39,8 @@ void weigh_bcast(Site site, void* buffer, F* count, F* type, F* root, F* comm, F
 }
 
 template <Name binding>
-void weigh_scatter(Site site, void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm,
-                   F* ierror) {
+void measure_scatter(Site site, void* from, F* count, F* type, void* to, F* to_count, F* to_type, F* root, F* comm,
+                     F* ierror) {
   scatter(
       site, {c_buffer(from), *count, c(type), c_buffer(to), *to_count, c(to_type), *root, PMPI_Comm_f2c(*comm)},
       [&] { next<"mpi_scatter", binding>(from, count, type, to, to_count, to_type, root, comm, ierror); },
@@ -52,7 +52,7 @@ void weigh_scatter(Site site, void* from, F* count, F* type, void* to, F* to_cou
 #define WEIGH(name, parameters, arguments, flow)                                          \
   namespace steelyard::intercept {                                                        \
   template <Name binding>                                                                 \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters) {                             \
+  void measure_##name(Site site, STEELYARD_UNWRAP parameters) {                           \
     collective(                                                                           \
         site, PMPI_Comm_f2c(*comm), flow, [&] { next<"mpi_" #name, binding> arguments; }, \
         [&](int error) { set_error(ierror, error); });                                    \

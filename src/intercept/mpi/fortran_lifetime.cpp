@@ -24,27 +24,27 @@ void* library_function(const char* base, const char* binding) {
 }
 
 template <Name binding>
-void weigh_init(Site, F* ierror) {
+void measure_init(Site, F* ierror) {
   const int error = ask<"mpi_init", binding>();
   if (error == MPI_SUCCESS) initialised("Fortran");
   set_error(ierror, error);
 }
 
 template <Name binding>
-void weigh_init_thread(Site, F* required, F* provided, F* ierror) {
+void measure_init_thread(Site, F* required, F* provided, F* ierror) {
   const int error = ask<"mpi_init_thread", binding>(required, provided);
   if (error == MPI_SUCCESS) initialised("Fortran");
   set_error(ierror, error);
 }
 
 template <Name binding>
-void weigh_finalize(Site, F* ierror) {
+void measure_finalize(Site, F* ierror) {
   finalising();
   next<"mpi_finalize", binding>(ierror);
 }
 
 template <Name binding>
-void weigh_abort(Site, F* comm, F* code, F* ierror) {
+void measure_abort(Site, F* comm, F* code, F* ierror) {
   session::aborting(*code);
   next<"mpi_abort", binding>(comm, code, ierror);
 }

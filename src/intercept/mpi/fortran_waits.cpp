@@ -20,7 +20,7 @@ int complete(Call& call, F* request, F* status) {
   return until_done(call, [&](int* done) { return ask<"mpi_test", binding>(request, done, status); });
 }
 
-// Room for a status that nobody wants, whatever its size in Fortran.
+// Room for a status that the program does not ask for, whatever its size in Fortran.
 template <Name binding>
 int complete(Call& call, F* request) {
   F unwanted[sizeof(MPI_Status)];
@@ -35,8 +35,8 @@ F source_of(const F* status) {
   return seen.MPI_SOURCE;
 }
 
-// Completes a receive. The program's status may be MPI_STATUS_IGNORE: who sent what any source was good for is asked
-// for before.
+// Completes a receive. The program's status may be MPI_STATUS_IGNORE, so the source of a message from MPI_ANY_SOURCE
+// is asked for before.
 template <Name binding>
 int receive(Call& call, F* request, F source, const F* comm, F* status) {
   waited_for(call, source, comm);
@@ -51,8 +51,8 @@ int receive(Call& call, F* request, F source, const F* comm, F* status) {
   return error;
 }
 
-// Finds a message by `test`. Whoever sent it is asked for before, too: `test` may find another only if other threads
-// receive here, and then it is asked for again.
+// Finds a message by `test`. Its source is asked for before, too: `test` finds another message only if other threads
+// receive here, and then the source is asked for again.
 template <Name binding, typename Test>
 void find(Call& call, F* source, F* tag, F* comm, F* ierror, Test test) {
   F from = *source;
@@ -82,8 +82,8 @@ void send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* c
 }  // namespace
 
 template <Name binding>
-void weigh_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!weighs() || *source == MPI_PROC_NULL) {
+void measure_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
+  if (!measures() || *source == MPI_PROC_NULL) {
     return next<"mpi_recv", binding>(to, count, type, source, tag, comm, status, ierror);
   }
   Call call(site);
@@ -94,33 +94,33 @@ void weigh_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* co
 }
 
 template <Name binding>
-void weigh_send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!weighs() || short_send(count, type, destination)) {
+void measure_send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
+  if (!measures() || short_send(count, type, destination)) {
     return next<"mpi_send", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_isend">(site, from, count, type, destination, tag, comm, ierror);
 }
 
 template <Name binding>
-void weigh_rsend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!weighs() || short_send(count, type, destination)) {
+void measure_rsend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
+  if (!measures() || short_send(count, type, destination)) {
     return next<"mpi_rsend", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_irsend">(site, from, count, type, destination, tag, comm, ierror);
 }
 
 template <Name binding>
-void weigh_ssend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!weighs() || *destination == MPI_PROC_NULL) {
+void measure_ssend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
+  if (!measures() || *destination == MPI_PROC_NULL) {
     return next<"mpi_ssend", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_issend">(site, from, count, type, destination, tag, comm, ierror);
 }
 
 template <Name binding>
-void weigh_sendrecv(Site site, void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to, F* count,
-                    F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!weighs() || *source == MPI_PROC_NULL ||
+void measure_sendrecv(Site site, void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to,
+                      F* count, F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
+  if (!measures() || *source == MPI_PROC_NULL ||
       !can_send(*from_count, PMPI_Type_f2c(*from_type), *destination, *from_tag, PMPI_Comm_f2c(*comm))) {
     return next<"mpi_sendrecv", binding>(from, from_count, from_type, destination, from_tag, to, count, type, source,
                                          tag, comm, status, ierror);
@@ -140,11 +140,11 @@ void weigh_sendrecv(Site site, void* from, F* from_count, F* from_type, F* desti
   set_error(ierror, received != MPI_SUCCESS ? received : sent);
 }
 
-// The library's own way of packing it aside is not to be had from here: it waits as the library does.
+// The library's way of packing the data aside is not available here: the MPI library does the waiting.
 template <Name binding>
-void weigh_sendrecv_replace(Site site, void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag,
-                            F* comm, F* status, F* ierror) {
-  if (!weighs()) {
+void measure_sendrecv_replace(Site site, void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag,
+                              F* comm, F* status, F* ierror) {
+  if (!measures()) {
     return next<"mpi_sendrecv_replace", binding>(data, count, type, destination, from_tag, source, tag, comm, status,
                                                  ierror);
   }
@@ -156,16 +156,16 @@ void weigh_sendrecv_replace(Site site, void* data, F* count, F* type, F* destina
 }
 
 template <Name binding>
-void weigh_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!weighs() || *source == MPI_PROC_NULL) return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
+void measure_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) {
+  if (!measures() || *source == MPI_PROC_NULL) return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
   Call call(site);
   find<binding>(call, source, tag, comm, ierror,
                 [&](F* from, int* found) { return ask<"mpi_iprobe", binding>(from, tag, comm, found, status); });
 }
 
 template <Name binding>
-void weigh_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status, F* ierror) {
-  if (!weighs() || *source == MPI_PROC_NULL) {
+void measure_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status, F* ierror) {
+  if (!measures() || *source == MPI_PROC_NULL) {
     return next<"mpi_mprobe", binding>(source, tag, comm, message, status, ierror);
   }
   Call call(site);
@@ -175,15 +175,15 @@ void weigh_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status, 
 }
 
 template <Name binding>
-void weigh_wait(Site site, F* request, F* status, F* ierror) {
-  if (!weighs()) return next<"mpi_wait", binding>(request, status, ierror);
+void measure_wait(Site site, F* request, F* status, F* ierror) {
+  if (!measures()) return next<"mpi_wait", binding>(request, status, ierror);
   Call call(site);
   set_error(ierror, complete<binding>(call, request, status));
 }
 
 template <Name binding>
-void weigh_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
-  if (!weighs()) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
+void measure_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
+  if (!measures()) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
   Call call(site);
 #ifdef OPEN_MPI
   set_error(ierror,
@@ -195,8 +195,8 @@ void weigh_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
 }
 
 template <Name binding>
-void weigh_waitany(Site site, F* count, F* requests, F* index, F* status, F* ierror) {
-  if (!weighs()) return next<"mpi_waitany", binding>(count, requests, index, status, ierror);
+void measure_waitany(Site site, F* count, F* requests, F* index, F* status, F* ierror) {
+  if (!measures()) return next<"mpi_waitany", binding>(count, requests, index, status, ierror);
   Call call(site);
   set_error(ierror, until_done(call, [&](int* done) {
               return ask<"mpi_testany", binding>(count, requests, index, done, status);
@@ -204,8 +204,8 @@ void weigh_waitany(Site site, F* count, F* requests, F* index, F* status, F* ier
 }
 
 template <Name binding>
-void weigh_waitsome(Site site, F* count, F* requests, F* finished, F* indices, F* statuses, F* ierror) {
-  if (!weighs()) return next<"mpi_waitsome", binding>(count, requests, finished, indices, statuses, ierror);
+void measure_waitsome(Site site, F* count, F* requests, F* finished, F* indices, F* statuses, F* ierror) {
+  if (!measures()) return next<"mpi_waitsome", binding>(count, requests, finished, indices, statuses, ierror);
   Call call(site);
   set_error(ierror, until_done(call, [&](int* done) {
               const int error = ask<"mpi_testsome", binding>(count, requests, finished, indices, statuses);

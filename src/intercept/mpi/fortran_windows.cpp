@@ -10,7 +10,7 @@ using F = MPI_Fint;
 #define MAKE(name, parameters, arguments)                                                \
   namespace steelyard::intercept {                                                       \
   template <Name binding>                                                                \
-  void weigh_##name(Site site, STEELYARD_UNWRAP parameters, F* window, F* ierror) {      \
+  void measure_##name(Site site, STEELYARD_UNWRAP parameters, F* window, F* ierror) {    \
     const int error = timed(site, [&] { return ask<"mpi_" #name, binding> arguments; }); \
     if (error == MPI_SUCCESS) window_made(PMPI_Win_f2c(*window));                        \
     set_error(ierror, error);                                                            \
@@ -36,15 +36,15 @@ STEELYARD_FORTRAN(win_allocate_shared, (MPI_Aint * size, F* unit, F* info, F* co
 // From `use mpi`, with a C_PTR.
 MAKE(win_allocate_cptr, (MPI_Aint * size, F* unit, F* info, F* comm, void* base),
      (size, unit, info, comm, base, window))
-STEELYARD_FORTRAN_WEIGHED(win_allocate_cptr, _,
-                          (MPI_Aint * size, F* unit, F* info, F* comm, void* base, F* window, F* ierror),
-                          (size, unit, info, comm, base, window, ierror))
+STEELYARD_FORTRAN_MEASURED(win_allocate_cptr, _,
+                           (MPI_Aint * size, F* unit, F* info, F* comm, void* base, F* window, F* ierror),
+                           (size, unit, info, comm, base, window, ierror))
 
 MAKE(win_allocate_shared_cptr, (MPI_Aint * size, F* unit, F* info, F* comm, void* base),
      (size, unit, info, comm, base, window))
-STEELYARD_FORTRAN_WEIGHED(win_allocate_shared_cptr, _,
-                          (MPI_Aint * size, F* unit, F* info, F* comm, void* base, F* window, F* ierror),
-                          (size, unit, info, comm, base, window, ierror))
+STEELYARD_FORTRAN_MEASURED(win_allocate_shared_cptr, _,
+                           (MPI_Aint * size, F* unit, F* info, F* comm, void* base, F* window, F* ierror),
+                           (size, unit, info, comm, base, window, ierror))
 #endif
 
 MAKE(win_create_dynamic, (F * info, F* comm), (info, comm, window))

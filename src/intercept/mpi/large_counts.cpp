@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI 4's calls with large counts, from C. Where its counts fit, such a call is the ordinary one: ranks may mix them.
-// What may go over a board does so whatever the counts: whether they fit, one rank cannot say for another.
+// What may go through a broadcast buffer does so whatever the counts: no rank knows whether those of another fit.
 #include <initializer_list>
 #include <limits>
 

@@ -22,7 +22,7 @@ struct Plain {
   std::size_t size;
 };
 
-// Types without gaps that nobody can free, with their sizes; those most used come first.
+// Types without gaps that a program cannot free, with their sizes; those most used come first.
 Plain g_plain[] = {
     {MPI_DOUBLE, 0},
     {MPI_INT, 0},

@@ -11,7 +11,7 @@ namespace steelyard::intercept {
 /// How `count` elements of a type lie in the program's memory.
 class Layout final : public port::Layout {
  public:
-  /// What lies in an accelerator's memory is left to the MPI library to pack.
+  /// What lies in an accelerator's memory is packed by the MPI library.
   Layout(const void* buffer, MPI_Datatype type, MPI_Count count);
   /// `times` of them, one after the other as the elements of one are.
   Layout(const Layout& one, int times);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives among neighbours from C: weighed, but left to wait as the library does.
+// Collectives among neighbours from C: measured. The MPI library does the waiting.
 #include "intercept/mpi/call.h"
 
 extern "C" {

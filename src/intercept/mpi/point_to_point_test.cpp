@@ -86,7 +86,7 @@ Outcome message(const Api& api, MPI_Comm comm, unsigned seed) {
     outcome.add(got);
   }
   if (request != MPI_REQUEST_NULL) outcome.add_error(api.Wait(&request, MPI_STATUS_IGNORE));
-  settle();  // the next may take a message from anybody
+  settle();  // the next may take a message from any rank
   return outcome;
 }
 
@@ -238,7 +238,7 @@ TEST_F(PointToPoint, ErrorsAreTheLibrarysOwn) {
 }
 
 TEST_F(PointToPoint, WaitingLeavesTheCoreAndNamesTheLateOne) {
-  if (size_ < 2) GTEST_SKIP() << "nobody to wait for";
+  if (size_ < 2) GTEST_SKIP() << "one rank waits for no other";
   // The late one is the first of the world and the last of `reversed_`.
   const int late = size_ - 1;
   std::vector<int> data(50'000, 1);
@@ -280,7 +280,7 @@ TEST_F(PointToPoint, WaitingLeavesTheCoreAndNamesTheLateOne) {
   }
 }
 
-TEST_F(PointToPoint, ShortSendsAreNotWeighed) {
+TEST_F(PointToPoint, ShortSendsAreNotMeasured) {
   const long before = notes().calls;
   int value = 1, theirs = 0;
   MPI_Request request;

@@ -30,7 +30,7 @@ auto scatter(Site site, const Scatter& s, Native native, Answer answer) {
   if (!remembering()) return native();
   Communicator* communicator = at_collective(s.comm);
   if (communicator != nullptr && !is_valid(s, *communicator)) return timed(site, native);
-  const bool asked = session::takes_every_broadcast();
+  const bool asked = takes_every_broadcast();
   if (asked && communicator == nullptr) note_left_to_threads(collectives::Operation::scatter, s.comm);
   if (communicator == nullptr || !asked || !takes_over(s, *communicator))
     return collective(site, communicator, root_to_all(s.root, s.to_count, s.to_type), native, answer);

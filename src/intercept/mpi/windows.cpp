@@ -30,7 +30,7 @@ void forget_windows() {
   if (g_key != MPI_KEYVAL_INVALID) PMPI_Win_free_keyval(&g_key);
 }
 
-// Accesses to shared windows are loads and stores: nobody has to be advanced for them.
+// Accesses to shared windows are loads and stores: no other process has to advance them.
 bool is_shared_memory(MPI_Win window) {
   int* flavour = nullptr;
   int known = 0;

@@ -23,7 +23,7 @@ TEST_F(Windows, AreAliveFromTheirMakingUntilTheyAreFreed) {
   MPI_Win_allocate(sizeof(long), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &windows[1]);
   EXPECT_EQ(notes().windows, 2);
   MPI_Win_allocate_shared(sizeof(long), 1, MPI_INFO_NULL, node, &shared, &windows[2]);
-  EXPECT_EQ(notes().windows, 2) << "in shared memory nobody has to be advanced";
+  EXPECT_EQ(notes().windows, 2) << "in shared memory no other process advances an access";
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &windows[3]);
   EXPECT_EQ(notes().windows, 3);
   EXPECT_NE(allocated, nullptr);
@@ -39,14 +39,14 @@ TEST_F(Windows, AreAliveFromTheirMakingUntilTheyAreFreed) {
   PMPI_Comm_free(&node);
 }
 
-TEST_F(Windows, AreCountedWhereTheirMakingIsNotWeighed) {
-  session::fake::weigh(false);
+TEST_F(Windows, AreCountedWhereTheirMakingIsNotMeasured) {
+  session::fake::measure(false);
   const long calls = notes().calls;
   MPI_Win window;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   EXPECT_EQ(notes().windows, 1);
   MPI_Win_free(&window);
-  session::fake::weigh(true);
+  session::fake::measure(true);
   EXPECT_EQ(notes().calls, calls);
 }
 
@@ -125,7 +125,7 @@ TEST_F(Windows, AreServedByThoseWhoWait) {
 
 // Nothing is transferred: with Debian's MPICH 4.0.2 alone, without wrappers, what was put between fences did not
 // arrive.
-TEST_F(Windows, AreWeighedInEpochsOfTheirTargets) {
+TEST_F(Windows, AreMeasuredInEpochsOfTheirTargets) {
   const int left = (rank_ + size_ - 1) % size_, right = (rank_ + 1) % size_;
   long memory = 0;
   MPI_Win window;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "session/capability.h"
+#include "session/state.h"
+
+namespace steelyard::session {
+
+namespace {
+
+node::Level level_of(base::CoresDomain domain) {
+  switch (domain) {
+    case base::CoresDomain::node: return node::Level::node;
+    case base::CoresDomain::numa: return node::Level::numa;
+    case base::CoresDomain::l3: return node::Level::l3;
+    default: return node::Level::package;  // as the paper
+  }
+}
+
+cores::Options chosen_options() {
+  const base::Options& options = base::options();
+  cores::Options chosen;
+  chosen.lend = options.lending && options.wait == base::Wait::sleep;
+  chosen.level = level_of(options.cores_domain);
+  chosen.policy.every = static_cast<int>(options.balance_every);
+  chosen.policy.at = static_cast<int>(options.balance_at);
+  return chosen;
+}
+
+/// Cores move and are lent.
+class Cores final : public Capability {
+ public:
+  std::uint32_t wanted(const Session&) const override {
+    return base::options().cores && !base::options().observe ? kOn : 0;
+  }
+
+  node::Footprint footprint(Session& session) override {
+    return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
+            .attach = [this, &session](node::Segment& segment) {
+              cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
+                                                      session.topology, chosen_options());
+              session.cores = cores_.get();
+            }};
+  }
+
+  std::string header(const Session& session) const override {
+    if (session.lends) return "cores on, lending on";
+    const base::Options& options = base::options();
+    const std::string why = !options.lending                    ? ""
+                            : options.wait != base::Wait::sleep ? " (--wait=poll)"
+                                                                : fmt::format(" ({})", cores_->problem());
+    return "cores on, lending off" + why;
+  }
+
+  void contribute(const Session& session, observe::Contribution& part) const override {
+    if (session.leader) cores_->report(part.node.front(), part.decisions);
+    part.kept_regions = kept_regions(session);
+    if (cores_->paused_borrowing()) {
+      part.remarks.emplace_back(
+          "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
+          "parallel regions; request exclusive nodes");
+    }
+    // For regions that query thread IDs, merge() adds one remark for all ranks.
+    if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
+      part.remarks.push_back(fixed + ": its thread count was not changed");
+  }
+
+ private:
+  std::unique_ptr<cores::Cores> cores_;
+};
+
+}  // namespace
+
+std::unique_ptr<Capability> make_cores() { return std::make_unique<Cores>(); }
+
+std::string why_no_core_moves(const Session& session) {
+  if (!session.segment_problem.empty()) return session.segment_problem;
+  if (session.cores != nullptr) return session.cores->problem();
+  return base::options().observe ? "only observing (--observe)"
+         : session.start.language == "none"
+             ? "the program uses no MPI, so there is no other rank to exchange cores with"
+             : "switched off (--cores=off)";
+}
+
+}  // namespace steelyard::session
