@@ -51,8 +51,9 @@ std::uint32_t Comparison::rest(const Circumstances& at) {
   }
   rested_at_ = at.now;
   rest_number_ = at.number;
+  const std::int64_t cost = at.cost + (candidate_ == kLibrary ? at.announcing : 0);
   const double budget = at.settings.exploration * static_cast<double>(std::max<std::int64_t>(1, apart_));
-  const double rest = static_cast<double>(at.cost * std::exchange(measured_, 0)) / budget;
+  const double rest = static_cast<double>(cost * std::exchange(measured_, 0)) / budget;
   const auto most = rest < kMost ? static_cast<std::uint32_t>(rest) : kMost;  // without a budget, it is infinite
   blocks_ = -1;
   return most - most * (++rests_ % 4) / 8;

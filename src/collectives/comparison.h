@@ -46,10 +46,11 @@ class Comparison {
     Waits library, board;
   };
   struct Circumstances {
-    std::int64_t now = 0;     ///< ns
-    std::int64_t number = 0;  ///< of this broadcast among all collectives of the communicator
-    int ranks = 1;            ///< that add a wait for each broadcast that is counted
-    std::int64_t cost = 0;    ///< ns, of measuring a broadcast
+    std::int64_t now = 0;         ///< ns
+    std::int64_t number = 0;      ///< of this broadcast among all collectives of the communicator
+    int ranks = 1;                ///< that add a wait for each broadcast that is counted
+    std::int64_t cost = 0;        ///< ns, of measuring a broadcast
+    std::int64_t announcing = 0;  ///< ns, of telling the ranks that the library has a broadcast, beyond that
     decide::Settings settings = {};
   };
 

@@ -123,11 +123,17 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
     }
   } else if (compares_ && !head.by_library && anybody_late()) {
     const int which = SizeClasses::of(Operation::broadcast, bytes);
-    const Compared seen = classes_.asks(which) ? waits_of_all(which) : Compared();
+    Compared seen;
+    if (classes_.asks(which)) {
+      seen = waits_of_all(which);
+      if (seen.board.count > 0) announcing_[static_cast<std::size_t>(which)] = seen.board.ns / seen.board.count;
+    }
+    const std::int64_t reports = kReporting * static_cast<std::int64_t>(leaders_.size());
     const Comparison::Next next = classes_.next(which, seen,
                                                 {.now = now,
                                                  .ranks = static_cast<int>(node_of_.size()),
-                                                 .cost = kReporting * static_cast<std::int64_t>(leaders_.size()),
+                                                 .cost = reports,
+                                                 .announcing = announcing_[static_cast<std::size_t>(which)],
                                                  .settings = settings_.decision});
     head.by_library = !next.by_board;
     head.counted = next.counted;
