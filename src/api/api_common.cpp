@@ -66,10 +66,7 @@ void omp_balanced(void) { steelyard_step(); }
 
 // SABO's name as Fortran compilers write it, and what fortran/steelyard.f90 binds to.
 STEELYARD_API void omp_balanced_(void) { steelyard_step(); }
-STEELYARD_API void steelyard_step_f(int* status) {
-  const int result = steelyard_step();
-  if (status != nullptr) *status = result;
-}
+STEELYARD_API void steelyard_step_f(int* status) { steelyard::api::give(status, steelyard_step()); }
 STEELYARD_API bool steelyard_active_f(void) { return steelyard_active() != 0; }
 // Named as Fortran compilers name external procedures: a text of assumed length has no portable bind(c) interface.
 STEELYARD_API void steelyard_message_(char* text, std::uint32_t length) {

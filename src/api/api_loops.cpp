@@ -385,21 +385,18 @@ STEELYARD_API void steelyard_loop_free_f(steelyard_loop_t** loop) {
   *loop = nullptr;
 }
 STEELYARD_API void steelyard_loop_tie_f(steelyard_loop_t* const* loop, steelyard_loop_t* const* other, int* status) {
-  const steelyard_status_t result = steelyard_loop_tie(*loop, *other);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, steelyard_loop_tie(*loop, *other));
 }
 // No wrapper in Fortran: the place of the call in the program is the name of a loop without a handle.
 STEELYARD_API void steelyard_loop_begin_f(steelyard_iterations_t* mine, std::int64_t first, std::int64_t last,
                                           const std::int64_t* stride, steelyard_loop_t* const* loop, int* status) {
-  const steelyard_status_t result =
-      begin(gathering_of(loop == nullptr ? nullptr : *loop), __builtin_return_address(0),
-            inclusive(first, last, stride == nullptr ? 1 : *stride), static_cast<std::uint64_t>(last), true, mine);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, begin(gathering_of(loop == nullptr ? nullptr : *loop), __builtin_return_address(0),
+                                     inclusive(first, last, stride == nullptr ? 1 : *stride),
+                                     static_cast<std::uint64_t>(last), true, mine));
 }
 STEELYARD_API bool steelyard_loop_next_f(steelyard_iterations_t* mine) { return steelyard_loop_next(mine) != 0; }
 STEELYARD_API void steelyard_loop_end_f(steelyard_iterations_t* mine, int* status) {
-  const steelyard_status_t result = steelyard_loop_end(mine);
-  if (status != nullptr) *status = result;
+  steelyard::api::give(status, steelyard_loop_end(mine));
 }
 STEELYARD_API int steelyard_loops_save_f(const char* path, int length) {
   return guarded("steelyard_loops_save", false, [&] { return outcome(ready_registry().save(to_text(path, length))); });

@@ -22,6 +22,7 @@
 // pass.
 using namespace steelyard::phases;
 using steelyard::api::Code;
+using steelyard::api::invalid_argument;
 using steelyard::api::outcome;
 using steelyard::base::Status;
 
@@ -41,6 +42,13 @@ steelyard_status_t guarded(const char* name, const void* handle, Call&& call) {
   return steelyard::api::guarded(name, handle == nullptr, "handle or pointer", std::forward<Call>(call));
 }
 
+/// For calls with a result, which is reset first. A null result is refused as a null handle is.
+template <class Result, class Call>
+steelyard_status_t guarded(const char* name, const void* handle, Result* result, Call&& call) {
+  if (result != nullptr) *result = {};
+  return guarded(name, result == nullptr ? nullptr : handle, std::forward<Call>(call));
+}
+
 /// Tells the measurement that the calling thread waits, for as long as this lives.
 struct Waiting {
   explicit Waiting(bool quiesced) { steelyard_internal_wait_begins(quiesced ? 1 : 0); }
@@ -51,31 +59,32 @@ struct Waiting {
 
 Status known(steelyard_resource_t resource) {
   if (resource >= STEELYARD_MACHINE && resource <= STEELYARD_PU) return {};
-  return Status::failure(
-      Code::invalid_argument,
-      fmt::format("{} is not a type of resource: use STEELYARD_MACHINE to STEELYARD_PU", static_cast<int>(resource)));
+  return invalid_argument("{} is not a type of resource: use STEELYARD_MACHINE to STEELYARD_PU",
+                          static_cast<int>(resource));
+}
+
+Resource settled(const Context& context, steelyard_resource_t resource) {
+  return context.settle(static_cast<Resource>(resource));
 }
 
 Status known(const Context& context, steelyard_resource_t resource, int index) {
   if (Status kind = known(resource); !kind) return kind;
-  const int count = context.machine().count(context.settle(static_cast<Resource>(resource)));
+  const int count = context.machine().count(settled(context, resource));
   if (index >= 0 && index < count) return {};
-  return Status::failure(Code::invalid_argument, fmt::format("there is no {} {}: this machine has {}, counted from 0",
-                                                             name_of(static_cast<Resource>(resource)), index, count));
+  return invalid_argument("there is no {} {}: this machine has {}, counted from 0",
+                          name_of(static_cast<Resource>(resource)), index, count);
 }
 
 Status positive(int max_processes) {
   if (max_processes > 0) return {};
-  return Status::failure(Code::invalid_argument, fmt::format("max_processes is {}: pass 1 or more", max_processes));
+  return invalid_argument("max_processes is {}: pass 1 or more", max_processes);
 }
 
 Status threads_known(int threads) {
   if (threads >= STEELYARD_THREADS_KEEP) return {};
-  return Status::failure(
-      Code::invalid_argument,
-      fmt::format(
-          "the thread count is {}: pass a number from 1, STEELYARD_THREADS_ONE_PER_CORE or STEELYARD_THREADS_KEEP",
-          threads));
+  return invalid_argument(
+      "the thread count is {}: pass a number from 1, STEELYARD_THREADS_ONE_PER_CORE or STEELYARD_THREADS_KEEP",
+      threads);
 }
 
 steelyard_cpuset_t to_c(const CpuSet& set) {
@@ -160,8 +169,7 @@ int steelyard_node_rank(const steelyard_node_t* node) { return node == nullptr ?
 
 steelyard_status_t steelyard_node_count_resources(const steelyard_node_t* node, steelyard_resource_t resource,
                                                   int* count) {
-  if (count != nullptr) *count = 0;
-  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, count, [&] {
     Status kind = known(resource);
     if (kind) *count = node->context->machine().count(static_cast<Resource>(resource));
     return kind;
@@ -170,35 +178,31 @@ steelyard_status_t steelyard_node_count_resources(const steelyard_node_t* node, 
 
 steelyard_status_t steelyard_node_count_resources_in(const steelyard_node_t* node, steelyard_resource_t outer,
                                                      int index, steelyard_resource_t inner, int* count) {
-  if (count != nullptr) *count = 0;
-  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, count, [&] {
     const Context& context = *node->context;
     if (Status kind = known(inner); !kind) return kind;
     if (Status place = known(context, outer, index); !place) return place;
-    *count =
-        context.machine().count_in(context.settle(static_cast<Resource>(outer)), index, static_cast<Resource>(inner));
+    *count = context.machine().count_in(settled(context, outer), index, static_cast<Resource>(inner));
     return Status();
   });
 }
 
 steelyard_status_t steelyard_node_get_cpuset(const steelyard_node_t* node, steelyard_resource_t resource, int index,
                                              steelyard_cpuset_t* cpus) {
-  if (cpus != nullptr) *cpus = {};
-  return guarded(__func__, cpus == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, cpus, [&] {
     const Context& context = *node->context;
     Status place = known(context, resource, index);
-    if (place) *cpus = to_c(context.machine().cpus(context.settle(static_cast<Resource>(resource)), index));
+    if (place) *cpus = to_c(context.machine().cpus(settled(context, resource), index));
     return place;
   });
 }
 
 steelyard_status_t steelyard_node_get_processes(const steelyard_node_t* node, steelyard_resource_t resource, int index,
                                                 int* processes, int capacity, int* count) {
-  if (count != nullptr) *count = 0;
-  return guarded(__func__, count == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, count, [&] {
     const Context& context = *node->context;
     if (Status place = known(context, resource, index); !place) return place;
-    const std::vector<int> found = context.processes_in(context.settle(static_cast<Resource>(resource)), index);
+    const std::vector<int> found = context.processes_in(settled(context, resource), index);
     *count = static_cast<int>(found.size());
     if (processes != nullptr && capacity > 0) std::copy_n(found.begin(), std::min(capacity, *count), processes);
     return Status();
@@ -207,23 +211,20 @@ steelyard_status_t steelyard_node_get_processes(const steelyard_node_t* node, st
 
 steelyard_status_t steelyard_node_find_closest(const steelyard_node_t* node, steelyard_resource_t resource,
                                                int* index) {
-  if (index != nullptr) *index = 0;
-  return guarded(__func__, index == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, index, [&] {
     Status kind = known(resource);
-    if (kind) *index = node->context->closest(node->context->settle(static_cast<Resource>(resource)));
+    if (kind) *index = node->context->closest(settled(*node->context, resource));
     return kind;
   });
 }
 
 steelyard_status_t steelyard_node_get_process(const steelyard_node_t* node, int process,
                                               steelyard_process_info_t* info) {
-  if (info != nullptr) *info = {};
-  return guarded(__func__, info == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, info, [&] {
     const Context& context = *node->context;
     if (process < 0 || process >= context.size()) {
-      return Status::failure(Code::invalid_argument,
-                             fmt::format("there is no process {} in this context: its node has {}, counted from 0",
-                                         process, context.size()));
+      return invalid_argument("there is no process {} in this context: its node has {}, counted from 0", process,
+                              context.size());
     }
     const ProcessInfo found = context.process(process);
     *info = {found.rank, found.pid, found.bound ? 1 : 0, to_c(found.home), to_c(found.now)};
@@ -232,8 +233,7 @@ steelyard_status_t steelyard_node_get_process(const steelyard_node_t* node, int 
 }
 
 steelyard_status_t steelyard_node_get_machine(const steelyard_node_t* node, steelyard_machine_info_t* info) {
-  if (info != nullptr) *info = {};
-  return guarded(__func__, info == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, info, [&] {
     const Context& context = *node->context;
     *info = {context.machine().threads_per_core(), context.machine().kinds(),     context.emulated() ? 1 : 0,
              steelyard::node::cpu_quota(),         to_c(context.machine().all()), to_c(context.job())};
@@ -242,13 +242,10 @@ steelyard_status_t steelyard_node_get_machine(const steelyard_node_t* node, stee
 }
 
 steelyard_status_t steelyard_node_get_cpu_kind(const steelyard_node_t* node, int cpu, int* kind) {
-  if (kind != nullptr) *kind = 0;
-  return guarded(__func__, kind == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, kind, [&] {
     const int found = node->context->machine().kind(cpu);
     if (found < 0)
-      return Status::failure(
-          Code::invalid_argument,
-          fmt::format("this job has no CPU {}: pass one of job_cpuset (steelyard_node_get_machine())", cpu));
+      return invalid_argument("this job has no CPU {}: pass one of job_cpuset (steelyard_node_get_machine())", cpu);
     *kind = found;
     return Status();
   });
@@ -285,13 +282,11 @@ steelyard_status_t steelyard_binding_pop(steelyard_node_t* node) {
 
 steelyard_status_t steelyard_node_distribute(const steelyard_node_t* node, steelyard_resource_t resource,
                                              int max_processes, int* chosen) {
-  if (chosen != nullptr) *chosen = 0;
-  return guarded(__func__, chosen == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, chosen, [&] {
     if (Status count = positive(max_processes); !count) return count;
     if (Status kind = known(resource); !kind) return kind;
     const Context& context = *node->context;
-    *chosen =
-        context.distribute(context.settle(static_cast<Resource>(resource)), max_processes).chosen(context.me()) ? 1 : 0;
+    *chosen = context.distribute(settled(context, resource), max_processes).chosen(context.me()) ? 1 : 0;
     return Status();
   });
 }
@@ -312,8 +307,7 @@ steelyard_status_t steelyard_node_quiesce(steelyard_node_t* node) {
 
 steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_resource_t resource, int max_processes,
                                           steelyard_phase_t** phase) {
-  if (phase != nullptr) *phase = nullptr;
-  return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, phase, [&] {
     if (Status count = positive(max_processes); !count) return count;
     if (Status kind = known(resource); !kind) return kind;
     *phase = new steelyard_phase{Phase(node->context, static_cast<Resource>(resource), max_processes), {}, {}};
@@ -323,23 +317,21 @@ steelyard_status_t steelyard_phase_create(steelyard_node_t* node, steelyard_reso
 
 steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, const steelyard_phase_bounds_t* bounds,
                                                     steelyard_phase_t** phase) {
-  if (phase != nullptr) *phase = nullptr;
-  return guarded(__func__, phase == nullptr ? nullptr : node, [&] {
+  return guarded(__func__, node, phase, [&] {
     Bounds within;
     if (bounds != nullptr) within = {bounds->min_processes, bounds->max_processes, bounds->max_threads};
     if (std::min({within.min_processes, within.max_processes, within.max_threads}) < 0) {
-      return Status::failure(Code::invalid_argument,
-                             fmt::format("the bounds of a phase are {} to {} processes of at most {} threads: pass "
-                                         "numbers from 1, or 0 for no bound",
-                                         within.min_processes, within.max_processes, within.max_threads));
+      return invalid_argument(
+          "the bounds of a phase are {} to {} processes of at most {} threads: pass "
+          "numbers from 1, or 0 for no bound",
+          within.min_processes, within.max_processes, within.max_threads);
     }
     std::vector<Configuration> configurations = configurations_between(*node->context, within);
     if (configurations.empty()) {
-      return Status::failure(
-          Code::invalid_argument,
-          fmt::format("no configuration of the phase has {} to {} processes on this node of {}: widen the bounds",
-                      within.min_processes, within.max_processes == 0 ? node->context->size() : within.max_processes,
-                      node->context->size()));
+      return invalid_argument(
+          "no configuration of the phase has {} to {} processes on this node of {}: widen the bounds",
+          within.min_processes, within.max_processes == 0 ? node->context->size() : within.max_processes,
+          node->context->size());
     }
     *phase = new steelyard_phase{Phase(node->context, std::move(configurations)), {}, {}};
     return Status();
@@ -349,8 +341,7 @@ steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, cons
 void steelyard_phase_free(steelyard_phase_t* phase) { delete phase; }
 
 steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) {
-  if (chosen != nullptr) *chosen = 0;
-  return guarded(__func__, chosen == nullptr ? nullptr : phase, [&] {
+  return guarded(__func__, phase, chosen, [&] {
     bool works = false;
     const Waiting waiting(false);
     Status entered = phase->phase.enter(works);
@@ -389,8 +380,7 @@ void steelyard_internal_phases_finalize(void) {
 
 steelyard_status_t steelyard_phase_get_configuration(const steelyard_phase_t* phase,
                                                      steelyard_phase_configuration_t* configuration) {
-  if (configuration != nullptr) *configuration = {};
-  return guarded(__func__, configuration == nullptr ? nullptr : phase, [&] {
+  return guarded(__func__, phase, configuration, [&] {
     const Phase& it = phase->phase;
     const int me = it.context().me();
     *configuration = {it.configuration().processes,
@@ -405,8 +395,7 @@ steelyard_status_t steelyard_phase_get_configuration(const steelyard_phase_t* ph
 
 steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* data, size_t size,
                                           steelyard_view_t* all) {
-  if (all != nullptr) *all = {};
-  return guarded(__func__, all == nullptr ? nullptr : phase, [&] {
+  return guarded(__func__, phase, all, [&] {
     Status done = phase->phase.gather(data, data == nullptr ? 0 : size, phase->gathered);
     show(phase->gathered, all);
     return done;
@@ -415,8 +404,7 @@ steelyard_status_t steelyard_phase_gather(steelyard_phase_t* phase, const void* 
 
 steelyard_status_t steelyard_phase_scatter(steelyard_phase_t* phase, const void* data, const size_t* sizes,
                                            steelyard_view_t* mine) {
-  if (mine != nullptr) *mine = {};
-  return guarded(__func__, mine == nullptr ? nullptr : phase, [&] {
+  return guarded(__func__, phase, mine, [&] {
     // A leader that passes nothing scatters 0 bytes to each, so that no process waits for ever.
     std::vector<std::size_t> parts(phase->phase.members_of_scatter());
     if (data != nullptr && sizes != nullptr) std::copy_n(sizes, parts.size(), parts.begin());

@@ -16,6 +16,8 @@
 // pass.
 using namespace steelyard::tasks;
 using steelyard::api::Code;
+using steelyard::api::invalid_argument;
+using steelyard::api::invalid_state;
 using steelyard::base::Status;
 
 namespace {
@@ -27,8 +29,7 @@ steelyard_status_t guarded(const char* name, const char* what, const void* handl
 
 Status check_data(const char* what, const void* data, std::size_t size) {
   if (data != nullptr || size == 0) return {};
-  return Status::failure(Code::invalid_argument,
-                         fmt::format("the {} null, with {} bytes: pass the data, or 0 bytes", what, size));
+  return invalid_argument("the {} null, with {} bytes: pass the data, or 0 bytes", what, size);
 }
 
 /// The program's own MPI, called through the functions of the transport.
@@ -105,10 +106,8 @@ void forget(const steelyard_task_pool* pool) {
 Status to_settings(const steelyard_task_pool_options_t& options, Settings& settings) {
   if (options.policy != nullptr) settings.policy = options.policy;
   if (policy_named(settings.policy, 0) == nullptr) {
-    return Status::failure(
-        Code::invalid_argument,
-        fmt::format("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none",
-                    settings.policy));
+    return invalid_argument("\"{}\" is no policy of a task pool: use small-world, random, master, groups or none",
+                            settings.policy);
   }
   settings.threads = options.threads;
   settings.fraction = options.steal_fraction;
@@ -119,9 +118,7 @@ Status to_settings(const steelyard_task_pool_options_t& options, Settings& setti
 
 Status known(const Pool& pool, int type) {
   if (type >= 0 && static_cast<std::size_t>(type) < pool.functions()) return {};
-  return Status::failure(
-      Code::invalid_argument,
-      fmt::format("there is no task type {}: this pool has {}, counted from 0", type, pool.functions()));
+  return invalid_argument("there is no task type {}: this pool has {}, counted from 0", type, pool.functions());
 }
 
 void execute(void* self, Running& running) {
@@ -173,9 +170,7 @@ steelyard_status_t guarded_task(const char* name, const steelyard_task_t* task, 
   return guarded(name, "task", worker_of(task), [&]() -> Status {
     Worker& worker = *worker_of(task);
     if (worker.running()) return call(worker);
-    return Status::failure(
-        Code::invalid_state,
-        fmt::format("{}() was called for a task that has ended: call it in the task's function", name));
+    return invalid_state("{}() was called for a task that has ended: call it in the task's function", name);
   });
 }
 
@@ -196,17 +191,15 @@ steelyard_status_t steelyard_task_pool_create_with_transport(const steelyard_tas
     Status good;
     if (options != nullptr) good = to_settings(*options, settings);
     if (pool == nullptr)
-      good = Status::failure(Code::invalid_argument,
-                             "steelyard_task_pool_create() was called with a null pool: pass a pointer to one");
+      good = invalid_argument("steelyard_task_pool_create() was called with a null pool: pass a pointer to one");
     if (good && (count < 1 || types == nullptr)) {
-      good = Status::failure(Code::invalid_argument, "a task pool needs one task type or more: pass its types");
+      good = invalid_argument("a task pool needs one task type or more: pass its types");
     }
     auto made = std::make_unique<steelyard_task_pool>();
     std::string names;
     for (int i = 0; good && i < count; ++i) {
       if (types[i].name == nullptr || types[i].function == nullptr) {
-        good = Status::failure(Code::invalid_argument,
-                               fmt::format("task type {} has no name or no function: give it both", i));
+        good = invalid_argument("task type {} has no name or no function: give it both", i);
       } else {
         made->types.push_back({types[i]});
         made->types.back().name = made->names.emplace_back(types[i].name).c_str();
@@ -260,14 +253,12 @@ steelyard_status_t steelyard_internal_task_pool_free(steelyard_task_pool_t** han
   if (handle == nullptr || *handle == nullptr) return STEELYARD_SUCCESS;
   return guarded("steelyard_task_pool_free", "pool", *handle, [&] {
     if ((*handle)->pool->running() || (*handle)->pool->in_task()) {
-      return Status::failure(Code::invalid_state,
-                             "a task pool was freed in a task or by a consumer of results: free it after the run");
+      return invalid_state("a task pool was freed in a task or by a consumer of results: free it after the run");
     }
     const std::unique_ptr<steelyard_task_pool> freed(std::exchange(*handle, nullptr));
     forget(freed.get());
     if (!freed->pool->open()) {
-      return Status::failure(Code::invalid_state,
-                             "a task pool was freed after MPI_Finalize: free it before, on all ranks");
+      return invalid_state("a task pool was freed after MPI_Finalize: free it before, on all ranks");
     }
     Status left = freed->pool->leave();
     const steelyard_task_pool_statistics_t statistics = to_c(freed->pool->statistics());
@@ -284,9 +275,9 @@ steelyard_status_t steelyard_task_pool_spawn(steelyard_task_pool_t* pool, int ty
                                              size_t size) {
   return guarded(__func__, "pool", pool, [&] {
     if (pool->pool->in_task()) {
-      return Status::failure(Code::invalid_state,
-                             "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, "
-                             "whose result goes to the owner of this one");
+      return invalid_state(
+          "steelyard_task_pool_spawn() was called in a task: call steelyard_task_spawn() there, "
+          "whose result goes to the owner of this one");
     }
     if (Status there = known(*pool->pool, type); !there) return there;
     if (Status there = check_data("data of a task are", data, size); !there) return there;
@@ -298,8 +289,7 @@ steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* pool, steelyar
                                            void* user) {
   return guarded(__func__, "pool", pool, [&] {
     if (!pool->pool->open()) {
-      return Status::failure(Code::invalid_state,
-                             "a task pool was run after MPI_Finalize: run it between MPI_Init and MPI_Finalize");
+      return invalid_state("a task pool was run after MPI_Finalize: run it between MPI_Init and MPI_Finalize");
     }
     CalledConsumer called{consumer, user, {}};
     return pool->pool->run({consume, &called});

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <fmt/format.h>
+
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "steelyard/steelyard.h"
@@ -21,6 +24,16 @@ static_assert(static_cast<int>(Code::mpi) == STEELYARD_ERROR_MPI);
 static_assert(static_cast<int>(Code::task_failed) == STEELYARD_ERROR_TASK_FAILED);
 static_assert(static_cast<int>(Code::internal) == STEELYARD_ERROR_INTERNAL);
 
+/// A failure of the caller's, with a message for fmt::format().
+template <class... Args>
+base::Status invalid_argument(fmt::format_string<Args...> message, Args&&... args) {
+  return base::Status::failure(Code::invalid_argument, fmt::format(message, std::forward<Args>(args)...));
+}
+template <class... Args>
+base::Status invalid_state(fmt::format_string<Args...> message, Args&&... args) {
+  return base::Status::failure(Code::invalid_state, fmt::format(message, std::forward<Args>(args)...));
+}
+
 /// Stores the message that steelyard_message() returns to this thread from now on; cut at 511 bytes.
 void set_message(std::string_view sentence) noexcept;
 
@@ -34,6 +47,11 @@ inline steelyard_status_t fail(Code code, std::string_view sentence) noexcept {
 inline steelyard_status_t outcome(steelyard_status_t status) noexcept { return status; }
 inline steelyard_status_t outcome(const base::Status& status) noexcept {
   return status ? STEELYARD_SUCCESS : fail(status.code(), status.sentence());
+}
+
+/// For Fortran, where the status is an optional argument: null if it is absent.
+inline void give(int* status, steelyard_status_t result) noexcept {
+  if (status != nullptr) *status = result;
 }
 
 }  // namespace steelyard::api

@@ -20,7 +20,7 @@ namespace steelyard::partition {
 
 namespace {
 
-// A limit of time.
+// A limit of time, as in proof.cpp, for a body with all that it calls.
 constexpr int kMostInstructions = 10'000;
 constexpr std::int64_t kStackProtector =
     0x28;  // Format: gcc on x86-64, the word of thread-local data that gcc's own checks of the stack read

@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +91,22 @@ def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, option
     assert not [name for name, reason in waits.items() if not reason]
     # Not all of them have queries that are proved, with each set of options.
     assert len([name for name, reason in goes_on.items() if reason]) <= 1, goes_on
+
+
+@pytest.mark.parametrize(("statements", "proved"), [(700, True), (2000, False)])
+def test_a_long_function_is_analysed_in_time_or_not_at_all(statements: int, proved: bool, tmp_path: Path) -> None:
+    """Around the limits of src/partition: 700 statements are about 8,800 instructions with as many ways to meet."""
+    lines = "".join(f"    if (x[i] > {k}.5) y[i] += {k} * x[i + {k % 7}];\n" for k in range(statements))
+    source = tmp_path / "long.c"
+    source.write_text("double x[2000], y[2000];\nvoid f(void) {\n#pragma omp parallel for\n"
+                      f"  for (int i = 0; i < 1000; ++i) {{\n{lines}  }}\n}}\nint main(void) {{ f(); }}\n")
+    program = compiled(source, found(".c")[0], "-O1", tmp_path)
+    begin = time.monotonic()
+    listed = subprocess.run([str(LIST), str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
+    took = time.monotonic() - begin
+    print(f"{statements} statements: {took:.2f} s")
+    assert len(listed) == 2 and all((line.split("\t")[1] == "1") == proved for line in listed), listed
+    assert took < 10  # on a loaded machine
 
 
 def test_a_damaged_program_is_read_without_a_crash(tmp_path: Path) -> None:
