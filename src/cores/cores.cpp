@@ -248,8 +248,8 @@ void Cores::take_seat(int thread) {
     node::note_binding(place < seats_.size() ? node::CpuSet{seats_[place]} : node::CpuSet(seats_));
     return;
   }
-  // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread is
-  // put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
+  // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread
+  // is put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
   if (thread == 0 && !seats_.empty()) {
     node::bind_this_thread({seats_.front()});
     node::bind_this_thread(node::CpuSet(seats_));
