@@ -13,7 +13,7 @@ namespace steelyard::base {
 /// When a wait is reported: after 10 s, 1 min, 10 min, then each hour.
 inline constexpr std::int64_t kFirstComplaint = 10'000'000'000;  // ns
 inline std::int64_t next_complaint(std::int64_t last) {
-  constexpr std::int64_t kMinute = 60'000'000'000;
+  constexpr std::int64_t kMinute = 60'000'000'000;  // Format: ns of a minute
   if (last < kMinute) return kMinute;
   return last < 10 * kMinute ? 10 * kMinute : (last / (60 * kMinute) + 1) * (60 * kMinute);
 }

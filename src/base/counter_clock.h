@@ -43,7 +43,7 @@ class CounterClockOf {
   bool counts() const { return valid_ != 0; }
 
  private:
-  static constexpr int kShift = 32;
+  static constexpr int kShift = 32;                         // Encoding: bits of a fraction
   static constexpr std::int64_t kCompareEvery = 1'000'000;  // ns
   // How fast the counter runs is told by a stretch of time: the first two that agree. It is measured anew each second.
   static constexpr std::int64_t kStretch = 5'000'000, kLongestStretch = 1'000'000'000;  // ns

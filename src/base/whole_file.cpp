@@ -33,7 +33,7 @@ int write_to(const std::string& path, int flags, const std::string& text) {
 
 // The path that `path` leads to through symbolic links. std::filesystem resolves no link whose target does not exist.
 std::string target_of(const std::string& path) {
-  constexpr int kLinks = 40;  // the kernel follows no more; see path_resolution(7)
+  constexpr int kLinks = 40;  // Format: the kernel follows no more; see path_resolution(7)
   std::filesystem::path target = path;
   std::error_code failed;
   for (int links = 0; links < kLinks; ++links) {

@@ -23,7 +23,7 @@ enum Kind : std::int32_t {
   kOrderedFirst = 64,
   kOrderedLast = 72
 };
-constexpr std::int32_t kMonotonic = 1 << 29, kNonmonotonic = 1 << 30;
+constexpr std::int32_t kMonotonic = 1 << 29, kNonmonotonic = 1 << 30;  // Format: sched_type of LLVM's runtime
 
 // Chunks in ascending order in each thread were the rule before OpenMP 5.0, which compilers mark by saying nothing.
 std::optional<session::Left> reason_to_leave(std::int32_t schedule) {
@@ -82,7 +82,7 @@ struct Location {
   std::int32_t reserved;
   std::int32_t flags;
 };
-constexpr std::int32_t kStatic = 34, kWorksharingLoop = 0x200;
+constexpr std::int32_t kStatic = 34, kWorksharingLoop = 0x200;  // Format: sched_type, ident_t of LLVM's runtime
 
 // Puts this thread's part where the runtime has put an even one.
 template <class Wide, class Value, class Stride>

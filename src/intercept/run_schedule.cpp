@@ -10,7 +10,7 @@
 namespace steelyard::intercept {
 namespace {
 
-// omp_sched_t
+// Format: omp_sched_t
 constexpr std::uint32_t kStatic = 1, kDynamic = 2, kGuided = 3, kAuto = 4, kMonotonic = 0x80000000U;
 
 /// The program itself has said monotonic:static.
@@ -56,7 +56,7 @@ void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   if (marked && !base::options().schedule_set && !g_says_monotonic.load(std::memory_order_relaxed)) kind &= ~kMonotonic;
 }
 
-// As the compiler would write them in a call.
+// Format: sched_type of LLVM's runtime, as the compiler would write it in a call.
 constexpr std::int32_t kCallMonotonic = 1 << 29;
 enum Call : std::int32_t {
   kCallStaticChunks = 33,
@@ -79,8 +79,9 @@ RunSchedule meaning_of(std::uint32_t kind, std::int32_t chunk) {
   return {{}, kind == kAuto ? 1 : grain};
 }
 
-constexpr int kGrainBits = 31;
+constexpr int kGrainBits = 31;  // Encoding: of a packed RunSchedule
 
+// Encoding: which of kCalls, and what is none of them.
 constexpr std::uint64_t kOurs = 0, kMonotonicOther = 5, kOursGuided = 6;
 constexpr std::array<std::int32_t, 7> kCalls = {0, kCallStaticChunks, kCallStatic, kCallDynamic, kCallGuided, 0, 0};
 

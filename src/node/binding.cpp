@@ -13,7 +13,8 @@ namespace steelyard::node {
 
 // The kernel refuses fewer words than it has itself, and does not say how many those are.
 CpuSet affinity_mask(int thread) {
-  constexpr std::size_t kFirst = 128, kMost = 16384;  // words: 8,192 CPUs, which Linux on x86-64 allows; a million
+  constexpr std::size_t kFirst = 128,
+                        kMost = 16384;  // Size: words; 8,192 CPUs, which Linux on x86-64 allows; a million
   for (std::vector<std::uint64_t> words(kFirst); words.size() <= kMost; words.resize(2 * words.size())) {
     if (sched_getaffinity(thread, words.size() * sizeof(words[0]), reinterpret_cast<cpu_set_t*>(words.data())) == 0)
       return CpuSet::from_words(words.data(), words.size());

@@ -67,7 +67,7 @@ std::string to_text(const CpuSet& set);
 
 /// A set of CPUs in plain memory, for shared memory.
 struct SharedCpuSet {
-  /// CPUs 0 to 4095: what steelyard_cpuset_t of the public API, whose ABI is fixed, has room for.
+  /// Format: CPUs 0 to 4095, what steelyard_cpuset_t of the public API, whose ABI is fixed, has room for.
   static constexpr int kMost = 4096;
   std::array<std::uint64_t, kMost / 64> words;
 

@@ -13,14 +13,14 @@
 namespace steelyard::node {
 namespace {
 
-constexpr int kRegionBits = 21;     // 2 MiB, a huge page of x86-64
+constexpr int kRegionBits = 21;     // Size: 2 MiB, a huge page of x86-64
 constexpr std::size_t kSlots = 64;  // 512 bytes a thread, for 128 MiB
 
 // There is no such change of the blocked signals, but the kernel reads the set of signals before it says so. A null
 // pointer is no set to it.
 bool ask_kernel(std::uintptr_t address) {
-  constexpr int kNoSuchChange = ~0;     // no value that rt_sigprocmask(2) knows
-  constexpr std::size_t kSetBytes = 8;  // of the kernel's signal set
+  constexpr int kNoSuchChange = ~0;     // Format: no value that rt_sigprocmask(2) knows
+  constexpr std::size_t kSetBytes = 8;  // Size: of the kernel's signal set
   const std::uintptr_t set = address & ~(kSetBytes - 1);
   return set != 0 && (syscall(SYS_rt_sigprocmask, kNoSuchChange, set, nullptr, kSetBytes) == 0 || errno != EFAULT);
 }

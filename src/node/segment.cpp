@@ -134,7 +134,7 @@ bool Segment::commit(char* from, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   return madvise(from, bytes, MADV_POPULATE_WRITE) == 0;
 #else
-  constexpr int kPopulateWrite = 23;  // of Linux, where the C library does not know it
+  constexpr int kPopulateWrite = 23;  // Format: of Linux, where the C library does not know it
   return madvise(from, bytes, kPopulateWrite) == 0;
 #endif
 }

@@ -63,7 +63,7 @@ class Segment {
   static bool commit(char* from, std::size_t bytes);
 
  private:
-  static constexpr std::size_t kLine = 64;  // bytes of a cache line
+  static constexpr std::size_t kLine = 64;  // Size: bytes of a cache line
   Segment(void* memory, std::size_t bytes, std::size_t mapped, int file)
       : memory_(static_cast<char*>(memory)), bytes_(bytes), mapped_(mapped), file_(file) {}
   void* take(std::size_t bytes);

@@ -19,7 +19,7 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// "stylive3". Another layout has another number.
+  /// Encoding: "stylive3". Another layout has another number.
   static constexpr std::uint64_t kMagic = 0x336576696c797473;
   static constexpr int kDecisions = 4;  ///< lines of the screen of `steelyard top`
   struct Decision {

@@ -123,7 +123,7 @@ struct KeptRegion {
   double time = 0;       ///< s in all executions, of all ranks
 };
 
-inline constexpr int kSchema = 1;
+inline constexpr int kSchema = 1;  ///< Encoding: version of the run record
 
 struct RunRecord {
   int schema = kSchema;

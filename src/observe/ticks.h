@@ -9,7 +9,7 @@ namespace steelyard::observe {
 
 /// What may mark the steps of a program, the surest first.
 enum class TickSource { step, collective, region };
-inline constexpr int kTickSources = 3;
+inline constexpr int kTickSources = 3;  ///< Size: of TickSource
 
 /// One process's sums at one tick; cumulative, ns.
 struct Tick {

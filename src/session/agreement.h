@@ -13,7 +13,7 @@ class Agreement {
  public:
   /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.
   static constexpr std::uint32_t kKept = 32;
-  static constexpr int kBits = 34;  ///< of an answer
+  static constexpr int kBits = 34;  ///< Encoding: of an answer
 
   /// The answer for the loop with this number, from 0. `ask` is called by the first thread, and by a thread that comes
   /// so late that the answer is gone.

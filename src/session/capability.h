@@ -16,8 +16,8 @@ struct Session;
 /// and waits call what they need of a capability directly, by the pointers in Session.
 class Capability {
  public:
-  static constexpr int kBits = 4;          ///< what all ranks agree on of one capability
-  static constexpr std::uint32_t kOn = 1;  ///< the first of them
+  static constexpr int kBits = 4;          ///< Encoding: what all ranks agree on of one capability
+  static constexpr std::uint32_t kOn = 1;  ///< Encoding: the first of them
 
   virtual ~Capability() = default;
   /// The bits that this rank wants.

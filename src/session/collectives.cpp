@@ -9,7 +9,7 @@ namespace steelyard::session {
 
 namespace {
 
-// Bits of the agreement.
+// Encoding: bits of the agreement.
 constexpr std::uint32_t kEvery = 2, kCompares = 4, kTrees = 8;
 
 collectives::Policy policy_of(base::CollectivesTree tree) {

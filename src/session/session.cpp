@@ -52,7 +52,7 @@ CpuUse cpu_use() {
 
 // One exchange for all that the ranks have to agree on: bits of the node, and those of each capability.
 base::Status agree(Session& session) {
-  constexpr std::uint32_t kSameCores = 1, kRoom = 2;
+  constexpr std::uint32_t kSameCores = 1, kRoom = 2;  // Encoding: bits of the node
   const int pus = static_cast<int>(session.topology.pus.size());
   int leaders = pus;
   session.bootstrap->broadcast_in_node(&leaders, sizeof(leaders));

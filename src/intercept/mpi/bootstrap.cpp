@@ -14,7 +14,7 @@ namespace steelyard::intercept {
 
 namespace {
 
-constexpr int kGather = 1, kNever = 2;  // tags
+constexpr int kGather = 1, kNever = 2;  // Encoding: tags
 
 // A blocking call may poll, and with more ranks than cores each poll takes the core from the critical rank for a
 // whole time slice: at start and end that would be seconds.
@@ -67,7 +67,7 @@ std::string MpiBootstrap::library() const {
 }
 
 void MpiBootstrap::broadcast_in_node(void* bytes, std::size_t size) {
-  constexpr std::size_t kMost = 1 << 30;  // a count is an int
+  constexpr std::size_t kMost = 1 << 30;  // Size: a count is an int
   char* from = static_cast<char*>(bytes);
   for (std::size_t left = size; left > 0;) {
     const std::size_t part = std::min(left, kMost);
