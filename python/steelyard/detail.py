@@ -174,7 +174,7 @@ def decisions(run: Run) -> Optional[Section]:
     )
     for _, row in shown.iterrows():
         measured = nothing()
-        if row["outcome"] in ("confirmed", "undone") and (row["measured_gain"] or row["measured_noise"]):
+        if row["outcome"] in ("confirmed", "undone", "undecided") and (row["measured_gain"] or row["measured_noise"]):
             measured = Cell(band(row["measured_gain"], row["measured_noise"]), float(row["measured_gain"]))
         times = f" ({number(row['repeats'])} times)" if row["repeats"] > 1 else ""
         table.add(

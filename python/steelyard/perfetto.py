@@ -68,7 +68,8 @@ class _Trace:
             event = self._event(2, ns(row["time"]), TrackEvent.TYPE_INSTANT)
             event.track_event.name = f"{row['outcome']}: {row['what']}" if row["what"] else str(row["outcome"])
             told = {"why": row["why"], "node": str(row["node"]), "forecast": band(row["forecast_gain"], row["noise"])}
-            if row["outcome"] in ("confirmed", "undone"):
+            undecided = row["outcome"] == "undecided" and row["measured_noise"] > 0
+            if row["outcome"] in ("confirmed", "undone") or undecided:
                 told["measured"] = band(row["measured_gain"], row["measured_noise"])
             for name, words in told.items():
                 note = event.track_event.debug_annotations.add()

@@ -127,7 +127,7 @@ class Run:
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
         """All plans, carried out or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome
-        (`declined`, `taken`, `confirmed` or `undone`), measured_gain, measured_noise, repeats."""
+        (`declined`, `taken`, `confirmed`, `undone` or `undecided`), measured_gain, measured_noise, repeats."""
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property

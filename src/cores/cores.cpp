@@ -14,7 +14,7 @@
 namespace steelyard::cores {
 
 std::size_t Cores::footprint(int cores, int processes) {
-  return CoreTable::footprint(cores, processes) + EarlyThreads::footprint(processes);
+  return CoreTable::footprint(cores, processes) + LateJoin::footprint(processes);
 }
 
 Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
@@ -26,7 +26,7 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       domain_(node::domains(topology, options.level)),
       options_(options),
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
-      early_(segment, count, me) {}
+      late_join_(segment, count, me) {}
 
 Cores::~Cores() = default;
 
@@ -69,22 +69,22 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
-  if (early_.changed()) find_given();
+  if (late_join_.changed()) find_given();
   holding_->settle(most, region_.worth_borrowing, region.terms);
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
-  early_count_ = early_threads(held, most);
-  if (replanned || rebind_ || !seated() || (early_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
+  late_join_count_ = late_join_threads(held, most);
+  if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
     // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off
     // the others' cores until they are free.
     generation_ = table_.generation();
     rebind_ = false;
-    bind_ = bind_ || ((replanned || early_count_ > 0) && !topology_.emulated);
+    bind_ = bind_ || ((replanned || late_join_count_ > 0) && !topology_.emulated);
     seats_ = held_cpus();
     if (bind_ || topology_.emulated) binding_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (early_count_ > 0) early_.ask(held, seats_, region.terms.until);
-  threads_ = std::min(most, std::max(1, held + early_count_));
+  if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
+  threads_ = std::min(most, std::max(1, held + late_join_count_));
   choose_measurement();
   return fixed ? 0 : threads_;
 }
@@ -92,10 +92,10 @@ int Cores::threads_for_region(const RegionAhead& region) {
 // One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one
 // would hold up them all. Only where threads run on the cores that they say, and where none is shared with a guest
 // already.
-int Cores::early_threads(int held, int most) {
+int Cores::late_join_threads(int held, int most) {
   if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
-  const bool fits = held > 0 && held <= EarlyThreads::kMost && 2 * held <= most;
-  return fits && early_regions_.likely(region_.key) >= held && early_.possible() ? held : 0;
+  const bool fits = held > 0 && held <= LateJoin::kMost && 2 * held <= most;
+  return fits && late_join_regions_.likely(region_.key, held) >= held && late_join_.possible() ? held : 0;
 }
 
 std::vector<int> Cores::find_given() {
@@ -105,26 +105,26 @@ std::vector<int> Cores::find_given() {
 
 observe::LateCores Cores::after_region(std::int64_t now, int team, const observe::Activity& activity) {
   if (!holding_) return {};
-  early_.withdraw();
-  const bool asked = early_count_ > 0;
+  late_join_.withdraw();
+  const bool asked = late_join_count_ > 0;
   const int borrowed = holding_->borrowed();
   // Who gave a core may not have said so yet.
-  const std::vector<int> given = early_.changed() || asked ? find_given() : std::vector<int>{};
+  const std::vector<int> given = late_join_.changed() || asked ? find_given() : std::vector<int>{};
   const std::int64_t wall = now - region_.begin;
-  const int early = std::clamp(team - (threads_ - early_count_), 0, early_count_);
-  observe::LateCores late{.without = early * wall};
-  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < early; ++i) {
+  const int late_joined = std::clamp(team - (threads_ - late_join_count_), 0, late_join_count_);
+  observe::LateCores late{.without = late_joined * wall};
+  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < late_joined; ++i) {
     const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
     late.with += with;
     late.without -= with;
   }
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
   if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
-    const int came = asked ? came_early(now, given) : came_free(now);
-    early_regions_.learn(region_.key, {came, asked, threads_ - early_count_, wall});
+    const int came = asked ? came_to_late_join(now, given) : came_free(now);
+    late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
   }
   if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
-  early_count_ = 0;
+  late_join_count_ = 0;
   holding_->give_back_wanted();
   return late;
 }
@@ -134,7 +134,7 @@ observe::LateCores Cores::after_region(std::int64_t now, int team, const observe
 void Cores::choose_measurement() {
   const int own = threads_ - holding_->borrowed();
   const bool bound = run_delays_known_ && binding_.load(std::memory_order_relaxed) != 0;
-  comparable_ = bound && early_count_ == 0 && own > 0 && own < threads_;
+  comparable_ = bound && late_join_count_ == 0 && own > 0 && own < threads_;
   const bool measured = comparable_ && borrowing_.wants_measurement(region_.begin, region_.terms.until - region_.begin);
   if (measured) begun_.assign(static_cast<std::size_t>(threads_ - own), {});
   const int first = measured ? own : kNone;
@@ -161,12 +161,12 @@ void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::
 namespace {
 // What is left of a region when a core comes, so that a thread more is worth it: a tenth of it where there is one
 // already, and to begin with a fifth of a region that might have been shorter.
-constexpr std::int64_t kLeftForEarly = 10;
+constexpr std::int64_t kLeftForLateJoin = 10;
 constexpr std::int64_t kLeftToBegin = 5;
 }  // namespace
 
-int Cores::came_early(std::int64_t now, const std::vector<int>& given) const {
-  const std::int64_t latest = now - (now - region_.begin) / kLeftForEarly;
+int Cores::came_to_late_join(std::int64_t now, const std::vector<int>& given) const {
+  const std::int64_t latest = now - (now - region_.begin) / kLeftForLateJoin;
   return static_cast<int>(
       std::count_if(given.begin(), given.end(), [&](int core) { return table_.lent_since(core) < latest; }));
 }
@@ -184,24 +184,24 @@ int Cores::came_free(std::int64_t now) const {
 
 void Cores::lend(std::int64_t now, const Wait& wait) {
   if (!lends()) return;
-  early_.withdraw();
-  if (early_.changed()) find_given();
+  late_join_.withdraw();
+  if (late_join_.changed()) find_given();
   holding_->lend_all(now, wait);
-  give_to_early_threads(now);
+  give_to_late_join_threads(now);
 }
 
 void Cores::expect_wait(std::int64_t now, std::int64_t until) {
   if (!holding_) return;
   // Given by one who had seen the region that this process has just left.
-  if (early_.changed() && !find_given().empty()) holding_->leave_what_is_not_home(now);
+  if (late_join_.changed() && !find_given().empty()) holding_->leave_what_is_not_home(now);
   holding_->expect_wait(until);
-  give_to_early_threads(now);
+  give_to_late_join_threads(now);
 }
 
-void Cores::give_to_early_threads(std::int64_t now) {
-  if (!early_.anybody_asks() || table_.lent_idle() == 0) return;
+void Cores::give_to_late_join_threads(std::int64_t now) {
+  if (!late_join_.has_requests() || table_.lent_idle() == 0) return;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.is_lent(core) && table_.is_home(core)) early_.give(table_, core, topology_.pus[core].os_index, now);
+    if (table_.is_lent(core) && table_.is_home(core)) late_join_.give(table_, core, topology_.pus[core].os_index, now);
   }
 }
 
@@ -229,7 +229,7 @@ void Cores::go_home() {
 }
 
 void Cores::bind_thread(int thread) {
-  if (!early_.has_come(thread)) take_seat(thread);
+  if (!late_join_.place_if_late(thread)) take_seat(thread);
   if (const int first = measured_from_.load(std::memory_order_relaxed); thread >= first) {
     const auto place = static_cast<std::size_t>(thread - first);
     const int id = node::thread_id();
@@ -248,7 +248,7 @@ void Cores::take_seat(int thread) {
     node::note_binding(place < seats_.size() ? node::CpuSet{seats_[place]} : node::CpuSet(seats_));
     return;
   }
-  // A team larger than what is held (a clause asked for it, or some come early) shares all of it. The primary thread is
+  // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread is
   // put in its place, and may then leave it: what it starts, threads and programs, inherits where it may run.
   if (thread == 0 && !seats_.empty()) {
     node::bind_this_thread({seats_.front()});
@@ -258,7 +258,7 @@ void Cores::take_seat(int thread) {
   } else {
     node::bind_this_thread(node::CpuSet(seats_));
   }
-  early_.meet(thread);
+  late_join_.note_thread(thread);
 }
 
 void Cores::unbind() {

@@ -8,9 +8,9 @@
 
 #include "cores/borrowing.h"
 #include "cores/core_table.h"
-#include "cores/early_threads.h"
 #include "cores/holding.h"
 #include "cores/homes.h"
+#include "cores/late_join.h"
 #include "cores/policy.h"
 #include "node/processes.h"
 #include "node/topology.h"
@@ -59,7 +59,7 @@ class Cores {
   /// Before a blocking MPI call, by which others may wake up and want their cores.
   void before_call(std::int64_t now) {
     if (!holding_) return;
-    if (early_.changed()) find_given();
+    if (late_join_.changed()) find_given();
     if (holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
   }
   /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so
@@ -99,12 +99,12 @@ class Cores {
  private:
   NodeShape shape() const;
   int fixed_away_from_home() const;
-  int early_threads(int held, int most);
+  int late_join_threads(int held, int most);
   std::vector<int> find_given();
-  void give_to_early_threads(std::int64_t now);
+  void give_to_late_join_threads(std::int64_t now);
   std::vector<int> held_cpus() const;
   bool seated() const;
-  int came_early(std::int64_t now, const std::vector<int>& given) const;
+  int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;
   void choose_measurement();
@@ -128,14 +128,14 @@ class Cores {
   std::string problem_;
   CoreTable table_;
   std::unique_ptr<Holding> holding_;
-  EarlyThreads early_;
-  EarlyRegions early_regions_;
+  LateJoin late_join_;
+  LateJoinRegions late_join_regions_;
   Borrowing borrowing_;
   bool run_delays_known_ = false;     // the kernel has scheduler statistics
   bool comparable_ = false;           // the present region tells whether borrowing is a gain
   RegionAhead region_;                // the present one
   int threads_ = 0;                   // it was to have
-  int early_count_ = 0;               // of them began without a core
+  int late_join_count_ = 0;           // of them began without a core
   bool rebind_ = false;               // threads may be elsewhere than on their seats
   bool bind_ = false;                 // from the first change on, threads are bound one to a core
   std::uint32_t generation_ = 0;      // of the table, when binding was last looked at

@@ -198,7 +198,7 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
 }
 
 // The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to
-// find all of its cores out. Threads play processes that run regions, wait, give cores to early threads, and are
+// find all of its cores out. Threads play processes that run regions, wait, give cores to late-join threads, and are
 // replanned at random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
@@ -213,13 +213,13 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
       std::mt19937 random(static_cast<unsigned>(p));
       const int here = cpus[static_cast<std::size_t>(p) % cpus.size()];
       Holding& holding = *node.holdings[p];
-      EarlyThreads& early = *node.early[p];
+      LateJoin& late_join = *node.late_join[p];
       while (!stop) {
-        if (early.changed()) holding.find_given();
+        if (late_join.changed()) holding.find_given();
         holding.settle(kCores, random() % 4 != 0);
         if (random() % 2 == 0) {
-          early.ask(1, {here, here}, 0);
-          early.has_come(1);
+          late_join.request(1, {here, here}, 0);
+          late_join.place_if_late(1);
           std::this_thread::yield();
         }
         const std::vector<int> cores = holding.cores();
@@ -229,14 +229,14 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         }
         borrowed += holding.borrowed();
         ++regions;
-        early.withdraw();
-        early.changed();
+        late_join.withdraw();
+        late_join.changed();
         given += !holding.find_given().empty();
         holding.give_back_wanted();
         if (random() % 3 == 0) {
           holding.lend_all(1, kLong);
           for (int core = 0; core < kCores; ++core) {
-            if (node.tables[p]->is_home(core)) early.give(*node.tables[p], core, here, 1);
+            if (node.tables[p]->is_home(core)) late_join.give(*node.tables[p], core, here, 1);
           }
           std::this_thread::yield();
           holding.come_back();

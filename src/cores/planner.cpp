@@ -85,11 +85,14 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
 }
 
 void Planner::note(const Verdict& verdict, const Window& window) {
-  if (verdict.judged) {
+  const bool undecided = verdict.undecided && verdict.action != Action::undo;
+  if (verdict.judged || undecided) {
     const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(),
                                    [](const auto& decision) { return decision.outcome == observe::Outcome::taken; });
     if (last != decisions_.rend()) {
-      last->outcome = verdict.helped ? observe::Outcome::confirmed : observe::Outcome::undone;
+      last->outcome = undecided        ? observe::Outcome::undecided
+                      : verdict.helped ? observe::Outcome::confirmed
+                                       : observe::Outcome::undone;
       last->measured_gain = verdict.measured_gain;
       last->measured_noise = verdict.measured_noise;
     }
@@ -98,8 +101,9 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     // Without a judgement it is a return to the start, as the loads change faster than moves pay.
     if (!verdict.judged) undo_open_moves();
     after_ = {};
-    moved_ = std::any_of(decisions_.begin(), decisions_.end(),
-                         [](const auto& decision) { return decision.outcome == observe::Outcome::confirmed; });
+    moved_ = std::any_of(decisions_.begin(), decisions_.end(), [](const auto& decision) {
+      return decision.outcome == observe::Outcome::confirmed || decision.outcome == observe::Outcome::undecided;
+    });
     return;
   }
   observe::DecisionRecord decision;
@@ -130,7 +134,8 @@ void Planner::note(const Verdict& verdict, const Window& window) {
 
 void Planner::undo_open_moves() {
   for (auto& decision : decisions_) {
-    if (decision.outcome == observe::Outcome::taken) decision.outcome = observe::Outcome::undone;
+    if (decision.outcome == observe::Outcome::taken || decision.outcome == observe::Outcome::undecided)
+      decision.outcome = observe::Outcome::undone;
   }
 }
 

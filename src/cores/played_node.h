@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "cores/early_threads.h"
 #include "cores/holding.h"
+#include "cores/late_join.h"
 
 // For tests.
 namespace steelyard::cores {
@@ -13,11 +13,11 @@ namespace steelyard::cores {
 /// A node whose processes are played by this program, each with its own view of the same memory.
 struct Node {
   Node(int cores, int processes, const std::vector<int>& home)
-      : bytes(CoreTable::footprint(cores, processes) + EarlyThreads::footprint(processes)), memory(bytes + 64) {
+      : bytes(CoreTable::footprint(cores, processes) + LateJoin::footprint(processes)), memory(bytes + 64) {
     for (int p = 0; p < processes; ++p) {
       segments.push_back(node::Segment::over(aligned(), bytes));
       tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
-      early.push_back(std::make_unique<EarlyThreads>(*segments.back(), processes, p));
+      late_join.push_back(std::make_unique<LateJoin>(*segments.back(), processes, p));
     }
     tables[0]->settle(home);
     for (auto& table : tables) holdings.push_back(std::make_unique<Holding>(*table, std::vector<int>(cores, 0)));
@@ -33,7 +33,7 @@ struct Node {
   std::vector<unsigned char> memory;
   std::vector<std::unique_ptr<node::Segment>> segments;
   std::vector<std::unique_ptr<CoreTable>> tables;
-  std::vector<std::unique_ptr<EarlyThreads>> early;
+  std::vector<std::unique_ptr<LateJoin>> late_join;
   std::vector<std::unique_ptr<Holding>> holdings;
 };
 

@@ -239,11 +239,15 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   verdict.measured_gain = judgement.gain;
   verdict.measured_noise = judgement.noise;
   const double after = trial->after.elapsed(), before = trial->before.elapsed();
-  const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
-  move_cost =
-      std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
+  if (before > 0) {
+    const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
+    move_cost =
+        std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
+  }
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
-  if (!verdict.judged) {
+  if (trial->before.windows() < Trial::kLeastBefore) {
+    verdict.why = "the last move could not be verified: too few steps were measured before it";
+  } else if (!verdict.judged) {
     verdict.why =
         fmt::format("the last move is kept, though its gain is not statistically significant: {}; {} was forecast",
                     with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
@@ -375,7 +379,12 @@ Policy::Policy(PolicyOptions options) : state_(std::make_unique<State>()) {
   state_->move_cost = options.move_cost;
 }
 Policy::~Policy() = default;
-Verdict Policy::consider(const Window& window, const NodeShape& shape) { return state_->consider(window, shape); }
+Verdict Policy::consider(const Window& window, const NodeShape& shape) {
+  const bool open = state_->trial.has_value();
+  Verdict verdict = state_->consider(window, shape);
+  verdict.undecided = open && !verdict.judged && (!state_->trial || verdict.action == Action::apply);
+  return verdict;
+}
 int Policy::phases_wanted() const { return state_->phases_wanted(); }
 const std::vector<Scaling>& Policy::scaling() const { return state_->estimate.scaling(); }
 

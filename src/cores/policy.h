@@ -35,8 +35,11 @@ struct Verdict {
   double forecast_gain = 0;  ///< fraction of the phase time
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
-  /// Set once, when the last applied move has been judged. A move stays unjudged when the loads change before.
+  /// Set once, when the last applied move was confirmed or refuted.
   bool judged = false;
+  /// Set once, when its trial ended without either: after Trial::kWindows, because the loads or thread counts have
+  /// changed, or because of another move.
+  bool undecided = false;
   bool helped = false;
   double measured_gain = 0;
   double measured_noise = 0;  ///< half width of its noise band

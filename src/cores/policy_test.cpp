@@ -34,6 +34,7 @@ struct Outcome {
   int applied = 0;
   int undone = 0;
   int helped = 0;
+  int undecided = 0;
   std::vector<int> threads;
   std::vector<long> acted;  ///< at these phases
 };
@@ -102,6 +103,7 @@ class Simulation {
     EXPECT_FALSE(verdict.why.empty());
     EXPECT_TRUE(std::isfinite(verdict.forecast_gain) && std::isfinite(verdict.noise) && std::isfinite(verdict.cost));
     outcome.helped += verdict.judged && verdict.helped;
+    outcome.undecided += verdict.undecided;
     if (verdict.action == Action::none) return;
     (verdict.action == Action::apply ? outcome.applied : outcome.undone) += 1;
     outcome.acted.push_back(phase);
@@ -407,6 +409,25 @@ TEST(Policy, PlansAtEachGivenPhase) {
   EXPECT_EQ(outcome.undone, 0);
   for (long phase : outcome.acted) EXPECT_EQ(phase % 10, 0);
   EXPECT_LT(outcome.elapsed, untouched(node, 200));
+}
+
+TEST(Policy, EachMoveIsDecidedOrUndecidedInTheEnd) {
+  Node node = eight_on_two_sockets();
+  // Two moves, right after one another: only the first has windows before it.
+  node.work = [](int phase) {
+    std::vector<double> work(8, 0.6);
+    work[0] = 1.2;
+    work[5] = phase < 21 ? 0.6 : 2.4;
+    return work;
+  };
+  PolicyOptions options;
+  options.every = 1;
+  Policy policy(options);
+  Simulation simulation(node);
+  const Outcome outcome = simulation.run(60, &policy);
+  EXPECT_GE(outcome.applied, 2);
+  EXPECT_GE(outcome.undecided, 1);
+  EXPECT_EQ(outcome.helped + outcome.undecided + outcome.undone, outcome.applied);
 }
 
 TEST(Policy, SaysWhyNothingCanBeDone) {

@@ -47,7 +47,9 @@ double Spell::elapsed() const {
 }
 
 Trial::Judgement Trial::judge(bool steady_total, double noise) const {
-  if (before.windows() == 0 || after.windows() == 0) return {};
+  const bool last = after.windows() >= kWindows;
+  if (before.windows() < kLeastBefore) return {.ruling = last ? Ruling::kept : Ruling::open};
+  if (after.windows() == 0) return {};
   decide::Estimate known(deviation(before, noise), kNoiseWeight);
   for (const Spell::Sample& sample : before.samples()) known.add(log_duration(sample, steady_total));
   decide::Forecast since(forecast, known, deviation(after, noise), kNoiseWeight);
@@ -56,10 +58,8 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   const double confidence = decide::Settings().confidence;
   Judgement judgement;
   judgement.gain = since.gain();
-  // Unbounded after a single window before the move.
   judgement.noise = std::min(1.0, since.gain() - since.interval(confidence).low);
   const decide::Forecast::Result result = since.result(confidence);
-  const bool last = after.windows() >= kWindows;
   if (result == decide::Forecast::Result::confirmed) {
     judgement.ruling = Ruling::helped;
   } else if (result == decide::Forecast::Result::refuted) {

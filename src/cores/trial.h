@@ -46,7 +46,10 @@ struct Trial {
     failed,  ///< refuted, or undecided after Trial::kWindows and nearer to no gain than to the forecast
     kept,    ///< undecided after Trial::kWindows, and nearer to the forecast
   };
-  static constexpr std::size_t kWindows = 8;  ///< after which a ruling is made whatever the uncertainty
+  /// Windows after which a ruling is made whatever the uncertainty.
+  static constexpr std::size_t kWindows = 8;
+  /// Windows before the move without which nothing can be compared: one alone has no deviation.
+  static constexpr std::size_t kLeastBefore = 2;
   struct Judgement {
     Ruling ruling = Ruling::open;
     double gain = 0;

@@ -98,11 +98,13 @@ TEST(Trial, FailedWhereNothingCameOfIt) {
   EXPECT_EQ(trial(0.2, {1, 1}, {1.3, 1.3}).judge(true, 0.05).ruling, Trial::Ruling::failed);
 }
 
-TEST(Trial, ASingleWindowBeforeTheMoveLeavesAFiniteUncertainty) {
-  const std::vector<double> after(8, 1);
-  const Trial::Judgement judgement = trial(0.2, {1}, after).judge(true, 0.01);
-  EXPECT_EQ(judgement.ruling, Trial::Ruling::failed);
-  EXPECT_LE(judgement.noise, 1);
+TEST(Trial, IsUndecidedWithoutTwoWindowsBeforeTheMove) {
+  for (const std::vector<double>& before : {std::vector<double>{}, std::vector<double>{1}}) {
+    EXPECT_EQ(trial(0.2, before, {1, 1}).judge(true, 0.01).ruling, Trial::Ruling::open);
+    const Trial::Judgement judgement = trial(0.2, before, std::vector<double>(8, 1)).judge(true, 0.01);
+    EXPECT_EQ(judgement.ruling, Trial::Ruling::kept);
+    EXPECT_EQ(judgement.gain, 0);
+  }
 }
 
 TEST(Trial, StaysOpenInNoiseButNotForEver) {

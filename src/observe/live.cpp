@@ -102,7 +102,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     decision.node = read.node;
     decision.capability = "cores";
     decision.forecast_gain = from.forecast_gain;
-    decision.outcome = static_cast<Outcome>(std::clamp(from.outcome, 0, 3));
+    decision.outcome = static_cast<Outcome>(std::clamp(from.outcome, 0, 4));
     decision.repeats = from.repeats;
     decision.what = text_of(from.what, sizeof(from.what));
     decision.why = text_of(from.why, sizeof(from.why));

@@ -53,9 +53,10 @@ struct TasksRecord {
 };
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.
-/// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back.
-enum class Outcome { declined, taken, confirmed, undone };
-inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone"};
+/// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back. `undecided`: moved and kept; its check
+/// ended without a significant result.
+enum class Outcome { declined, taken, confirmed, undone, undecided };
+inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone", "undecided"};
 
 struct DecisionRecord {
   double time = 0;  ///< s since MPI_Init at the deciding rank
@@ -67,7 +68,7 @@ struct DecisionRecord {
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
   Outcome outcome = Outcome::declined;
-  double measured_gain = 0;   ///< fraction, where confirmed or reverted
+  double measured_gain = 0;   ///< fraction, where confirmed, reverted or undecided
   double measured_noise = 0;  ///< half width of its confidence interval, fraction
   int repeats = 1;            ///< equal declined decisions are counted, not listed
 };

@@ -372,7 +372,7 @@ struct Reader {
       }
       ++index;
     }
-    expected(where, "`declined`, `taken`, `confirmed` or `undone`", json);
+    expected(where, "`declined`, `taken`, `confirmed`, `undone` or `undecided`", json);
   }
   template <class T>
   static void read(const Json& json, const std::string& where, std::vector<T>& list) {

@@ -128,7 +128,8 @@ std::string decision(const DecisionRecord& d) {
   std::string outcome =
       fmt::format("{}: forecast {} less time, noise {}, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
                   percent(d.forecast_gain, 1), percent(d.noise, 1), duration(d.cost));
-  if (d.outcome == Outcome::confirmed || d.outcome == Outcome::undone) {
+  const bool undecided = d.outcome == Outcome::undecided && d.measured_noise > 0;
+  if (d.outcome == Outcome::confirmed || d.outcome == Outcome::undone || undecided) {
     outcome += fmt::format("; measured {} +- {}", percent(d.measured_gain, 1), percent(d.measured_noise, 1));
   }
   return out + paragraph(kIndent, outcome);

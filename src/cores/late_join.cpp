@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cores/early_threads.h"
+#include "cores/late_join.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@ namespace steelyard::cores {
 
 using node::Segment;
 
-std::size_t EarlyThreads::footprint(int processes) {
+std::size_t LateJoin::footprint(int processes) {
   return Segment::footprint<std::atomic<std::int32_t>>(1) + Segment::footprint<Request>(processes);
 }
 
-EarlyThreads::EarlyThreads(Segment& segment, int processes, int me)
+LateJoin::LateJoin(Segment& segment, int processes, int me)
     : names_(node::pid_namespace()),
       open_(segment.carve<std::atomic<std::int32_t>>(1)),
       requests_(segment.carve<Request>(processes)),
@@ -26,11 +26,11 @@ EarlyThreads::EarlyThreads(Segment& segment, int processes, int me)
   requests_[me].names.store(names_);
 }
 
-void EarlyThreads::meet(int thread) {
+void LateJoin::note_thread(int thread) {
   if (thread < kMostKnown) known_[thread].store(node::thread_id(), std::memory_order_relaxed);
 }
 
-bool EarlyThreads::possible() const {
+bool LateJoin::possible() const {
   const auto same = [this](int process) { return process != me_ && requests_[process].names.load() == names_; };
   for (int process = 0; names_ != 0 && process < processes_; ++process) {
     if (same(process)) return true;
@@ -38,7 +38,7 @@ bool EarlyThreads::possible() const {
   return false;
 }
 
-void EarlyThreads::ask(int first_thread, const std::vector<int>& seats, std::int64_t until) {
+void LateJoin::request(int first_thread, const std::vector<int>& seats, std::int64_t until) {
   Request& mine = requests_[me_];
   mine.until.store(until, std::memory_order_relaxed);
   for (int place = 0; place < kMost; ++place) {
@@ -47,7 +47,7 @@ void EarlyThreads::ask(int first_thread, const std::vector<int>& seats, std::int
     if (place < static_cast<int>(seats.size()) && thread < kMostKnown) {
       seat_[place] = seats[static_cast<std::size_t>(place)];
       id = known_[thread].load(std::memory_order_relaxed);
-      // A thread that has ended may have left its number to somebody else's.
+      // If the thread has ended, the kernel may have given its ID to a thread of another process.
       if (id != 0 && (tgkill(getpid(), id, 0) != 0 || !node::bind_thread(id, {seat_[place]}))) id = 0;
     }
     placed_[place] = id;
@@ -55,13 +55,13 @@ void EarlyThreads::ask(int first_thread, const std::vector<int>& seats, std::int
   }
   first_.store(first_thread, std::memory_order_relaxed);
   open_->fetch_add(1);
-  asking_ = true;
+  requesting_ = true;
 }
 
-bool EarlyThreads::come(int thread) {
+bool LateJoin::place(int thread) {
   const int place = thread - first_.load(std::memory_order_relaxed);
   if (place >= kMost || thread >= kMostKnown) return false;
-  meet(thread);
+  note_thread(thread);
   const std::int32_t id = known_[thread].load(std::memory_order_relaxed);
   if (id == placed_[place]) return true;
   if (placed_[place] != 0) misplaced_.store(true, std::memory_order_relaxed);
@@ -70,15 +70,15 @@ bool EarlyThreads::come(int thread) {
   return true;
 }
 
-void EarlyThreads::withdraw() {
-  if (!asking_) return;
-  asking_ = false;
+void LateJoin::withdraw() {
+  if (!requesting_) return;
+  requesting_ = false;
   open_->fetch_sub(1);
   first_.store(std::numeric_limits<int>::max(), std::memory_order_relaxed);
   for (auto& thread : requests_[me_].thread) thread.store(0);
 }
 
-bool EarlyThreads::changed() {
+bool LateJoin::changed() {
   const std::uint32_t given = requests_[me_].given.load(std::memory_order_acquire);
   const bool some = given != seen_ || misplaced_.load(std::memory_order_relaxed);
   if (some) {
@@ -88,7 +88,7 @@ bool EarlyThreads::changed() {
   return some;
 }
 
-bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t now) {
+bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) {
   for (int step = 0; step < processes_; ++step) {
     const int process = (next_ + step) % processes_;
     Request& request = requests_[process];
@@ -97,10 +97,10 @@ bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t n
         std::none_of(std::begin(request.thread), std::end(request.thread), waits) ||
         !table.may_borrow(process, core, request.until.load()))
       continue;
-    // The core stays ours until a thread is on it: that process may count its cores at any time.
+    // The core is this process's until a thread is bound to it: the other process may count its cores at any time.
     const std::int64_t since = table.lent_since(core);
     if (!table.take_home(core)) return false;
-    // Another lender may have been faster at each of them, or the region may have ended.
+    // Other lenders may have bound each of these threads, or the region may have ended.
     std::int32_t thread = 0;
     for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)
       thread = place->exchange(0);
@@ -114,33 +114,33 @@ bool EarlyThreads::give(CoreTable& table, int core, int os_index, std::int64_t n
 }
 
 namespace {
-// Executions in succession in which cores came free: once may be an accident.
+// Executions in a row in which cores came free, before cores are expected: one may be an accident.
 constexpr int kTrusted = 2;
-constexpr int kMostTrust = 4;
-// Of a program. One that generates code while it runs must not fill the memory.
+// Trust at most: after two executions without such a core in a row, none is expected, however long it was right.
+constexpr int kMostTrust = 2 * kTrusted;
+// Regions of a program. One that generates code while it runs must not fill the memory: 2 MB here.
 constexpr std::size_t kMostRegions = 4096;
 }  // namespace
 
-int EarlyRegions::likely(std::uint64_t region) const {
-  const auto found = experience_.find(region);
+int LateJoinRegions::likely(std::uint64_t region, int held) const {
+  const auto found = experience_.find({region, held});
   if (found == experience_.end() || found->second.trust < kTrusted || found->second.contest.next() == kWithout)
     return 0;
   return found->second.cores;
 }
 
-void EarlyRegions::learn(std::uint64_t region, const Execution& execution) {
-  auto found = experience_.find(region);
+void LateJoinRegions::learn(std::uint64_t region, const Execution& execution) {
+  const Key key{region, execution.held};
+  auto found = experience_.find(key);
   if (found == experience_.end()) {
     if (execution.came == 0 || experience_.size() >= kMostRegions) return;
-    found = experience_.try_emplace(region).first;
+    found = experience_.try_emplace(key).first;
   }
   Experience& known = found->second;
-  if (execution.held != known.held) {
-    known.held = execution.held;
-    known.contest.restart(kWays, kWithout);
-  }
-  // No core may have been likely enough for early threads.
-  if (execution.early == (known.contest.next() == kWith)) known.contest.measured(static_cast<double>(execution.wall));
+  // Late-join threads are not always possible: no core was likely, or the thread limit is too low.
+  const int way = execution.late_join ? kWith : kWithout;
+  if (known.contest.next() != way) known.contest.abandon();
+  if (known.contest.next() == way) known.contest.measured(static_cast<double>(execution.wall));
   known.trust = std::clamp(known.trust + (execution.came > 0 ? 1 : -kTrusted), 0, kMostTrust);
   if (execution.came > 0) known.cores = execution.came;
 }
