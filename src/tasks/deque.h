@@ -93,17 +93,17 @@ class Deque {
 
   void push(const Task& task);
   void push_private(Entry entry) { behind_.push_back(std::move(entry)); }
-  /// The newest. False where there is none, or where thieves have got them all.
+  /// Takes the newest task. False if there is none, or if thieves have claimed all.
   bool pop(Entry& entry, std::int64_t ns_per_task);
-  /// Makes tasks public, where thieves find few. `share(entry)`: puts an input into shared memory; false where it
-  /// cannot be.
+  /// Makes tasks public if few are.
+  /// @param share `share(entry)` puts an input into shared memory; false if there is no room
   template <class Share>
   void publish(std::int64_t ns_per_task, Share&& share) {
     if (!behind_.empty() && window_.public_tasks() < Window::kTasks / 4) refill(share);
     if (private_tasks() > 0) publish_window(ns_per_task);
   }
 
-  /// The oldest, at most `most`, appended: to be given away.
+  /// Appends the oldest tasks, at most `most`, to `taken`: they are given away.
   void take_oldest(std::size_t most, std::vector<Entry>& taken);
 
   std::size_t size() const { return private_tasks() + window_.public_tasks() + behind_.size(); }
@@ -113,7 +113,7 @@ class Deque {
   bool room();
   bool reclaim(std::int64_t ns_per_task);
   void publish_window(std::int64_t ns_per_task);
-  /// Up, while thieves may move the head.
+  /// Raises split, while thieves may move the head.
   void move_split(std::uint32_t split);
   template <class Share>
   void refill(Share&& share);

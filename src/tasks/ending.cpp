@@ -21,22 +21,22 @@ std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool i
   const std::uint64_t round = word >> 2;
   if (round != seen_) {
     const auto outcome = static_cast<TerminationRounds::Outcome>(word & 3);
-    for (const int child : duties_.children) voice_.outcome(child, round, outcome, leaver());
+    for (const int child : duties_.children) sender_.outcome(child, round, outcome, leaver());
     seen_ = round;
     if (outcome != TerminationRounds::Outcome::again) {
       idle_since_ = -1;
       return outcome;
     }
   }
-  if (!duties_.speaks || !idle || spoken_ == round) return {};
+  if (!duties_.reports || !idle || reported_ == round) return {};
   if (node.children.load(std::memory_order_acquire) != static_cast<std::uint64_t>(duties_.children_of_node)) return {};
   if (!is_complete(run)) return {};
   const bool root = duties_.parent < 0;
   if (root && now < not_before_) return {};
   const TerminationRounds::Counts counts = gather();
-  spoken_ = round;
+  reported_ = round;
   if (!root) {
-    voice_.report(duties_.parent, round, counts);
+    sender_.report(duties_.parent, round, counts);
   } else {
     // While tasks are under way, rounds follow each other ever more slowly, as idle processes look for tasks.
     if (idle_since_ < 0) idle_since_ = now;

@@ -11,19 +11,19 @@ namespace steelyard::tasks {
 
 /// Detects the end of a run. In each termination round, counts go up the tree of routes to node 0, and outcomes come
 /// down. A node reports after all its processes have entered the run, after the nodes below it have reported, and when
-/// the process that speaks for the node is idle: so rounds wait for tasks and do not delay them. The counts of a node
+/// the process that reports for the node is idle: so rounds wait for tasks and do not delay them. The counts of a node
 /// lie in its shared memory, where any of its processes adds the counts that arrive over its links.
 class Ending {
  public:
-  /// What it says to others.
-  class Voice {
+  /// Sends to other nodes.
+  class Sender {
    public:
-    virtual ~Voice() = default;
+    virtual ~Sender() = default;
     virtual void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) = 0;
     virtual void outcome(int rank, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) = 0;
   };
-  Ending(const Arena& arena, const Routes::Duties& duties, int ranks, Voice& voice)
-      : arena_(arena), duties_(duties), ranks_(static_cast<std::uint64_t>(ranks)), voice_(voice) {}
+  Ending(const Arena& arena, const Routes::Duties& duties, int ranks, Sender& sender)
+      : arena_(arena), duties_(duties), ranks_(static_cast<std::uint64_t>(ranks)), sender_(sender) {}
 
   /// One step, at any time. `idle`: this process has nothing else to do. Returns the outcome that ends this run, if
   /// there is one.
@@ -44,12 +44,12 @@ class Ending {
   const Arena& arena_;
   const Routes::Duties& duties_;
   std::uint64_t ranks_;
-  Voice& voice_;
+  Sender& sender_;
   TerminationRounds rounds_;  // at the root
   std::uint64_t seen_ = 0;
-  std::uint64_t spoken_ = ~std::uint64_t{0};  // the last round for which this process spoke
-  std::int64_t not_before_ = 0;               // at the root: time of the next round
-  std::int64_t idle_since_ = -1;              // at the root: time of the first round of this run; -1: there was none
+  std::uint64_t reported_ = ~std::uint64_t{0};  // the last round that this process reported
+  std::int64_t not_before_ = 0;                 // at the root: time of the next round
+  std::int64_t idle_since_ = -1;                // at the root: time of the first round of this run; -1: there was none
 };
 
 }  // namespace steelyard::tasks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a pool says to others, and what it makes of what they say: the part of Pool that knows messages.
+// The part of Pool that knows messages: it sends them, reads them, and answers requests for tasks.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -36,7 +36,7 @@ void Pool::poll(std::int64_t time, bool idle) {
     next_receive_ = time + (alone ? kReceiveRarely : kReceiveEvery);
   }
   router_.pump(idle);
-  if (!held_.empty()) serve();
+  if (!requests_.empty()) serve();
   send_queue_.step();
   if (!outcome_) outcome_ = ending_->step(run_, idle && primary().queued() == 0, time);
 }
@@ -104,8 +104,9 @@ void Pool::read(int from, std::vector<char> message) {
     case Kind::request:
     case Kind::early_request:
     case Kind::withdrawal:
-      std::erase_if(held_, [&](const Request& held) { return held.rank == from && held.run == header.number; });
-      if (header.kind != Kind::withdrawal) held_.push_back({from, header.number, header.kind == Kind::early_request});
+      std::erase_if(requests_, [&](const Request& held) { return held.rank == from && held.run == header.number; });
+      if (header.kind != Kind::withdrawal)
+        requests_.push_back({from, header.number, header.kind == Kind::early_request});
       break;
     case Kind::tasks: {
       if (header.further == 0) answered(from);  // the first message of the answer
@@ -226,11 +227,12 @@ bool Pool::deliver(const Record& record, const char* bytes) {
   return true;
 }
 
-void Pool::Voice::report(int to, std::uint64_t round, const TerminationRounds::Counts& counts) {
+void Pool::EndingSender::report(int to, std::uint64_t round, const TerminationRounds::Counts& counts) {
   pool.send_message(to, Kind::report, round, bytes_of(&counts, sizeof(counts)));
 }
 
-void Pool::Voice::outcome(int to, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
+void Pool::EndingSender::outcome(int to, std::uint64_t round, TerminationRounds::Outcome outcome,
+                                 std::uint64_t leaver) {
   const Decided decided{outcome, leaver};
   pool.send_message(to, Kind::outcome, round, bytes_of(&decided, sizeof(decided)));
 }
@@ -286,8 +288,8 @@ void Pool::withdraw() {
 }
 
 void Pool::serve() {
-  std::size_t askers = held_.size();
-  std::erase_if(held_, [this, &askers](const Request& request) {
+  std::size_t askers = requests_.size();
+  std::erase_if(requests_, [this, &askers](const Request& request) {
     return request.run < run_ || (request.run == run_ && give_to(request, askers--));  // a thief may be a run ahead
   });
 }

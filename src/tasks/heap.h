@@ -26,7 +26,7 @@ class Heap {
   using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
   Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back);
 
-  /// 0 where there is no memory.
+  /// A block for `bytes`; 0 if there is no memory.
   std::uint64_t take(std::size_t bytes);
   void give(std::uint64_t block);
   /// Puts a block on a stack: lock-free, from any process. On `returned`, that gives it back to its owner.

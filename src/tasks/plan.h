@@ -12,7 +12,7 @@ namespace steelyard::tasks {
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
 /// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but
-/// so little that all neighbours know of it soon.
+/// so little that all neighbours are asked soon.
 inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
 

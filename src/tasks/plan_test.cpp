@@ -116,13 +116,13 @@ TEST(Overlay, AMillionNodesCostAMillionthEach) {
 
 void check(const Places& places, int ranks) {
   const Routes routes(places, std::make_unique<SmallWorld>(places.nodes(), 4));
-  int children = 0, speakers = 0;
+  int children = 0, reporters = 0;
   std::size_t links = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     EXPECT_EQ(places.rank(places.node(rank), places.local(rank)), rank);
     const Routes::Duties duties = routes.duties(rank);
     children += static_cast<int>(duties.children.size());
-    speakers += duties.speaks ? 1 : 0;
+    reporters += duties.reports ? 1 : 0;
     links += duties.peers.size();
     for (const int peer : duties.peers) {
       const auto back = routes.duties(peer).peers;
@@ -147,7 +147,7 @@ void check(const Places& places, int ranks) {
     }
   }
   EXPECT_EQ(children, places.nodes() - 1);
-  EXPECT_EQ(speakers, places.nodes());
+  EXPECT_EQ(reporters, places.nodes());
   std::size_t links_of_nodes = 0;
   for (int node = 0; node < places.nodes(); ++node) links_of_nodes += routes.overlay().neighbours(node).size();
   EXPECT_EQ(links, links_of_nodes);

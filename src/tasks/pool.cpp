@@ -90,7 +90,8 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
     made->workers_.push_back(std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread,
                                                       thread == 0, made->policy_->moves_tasks()));
   }
-  made->ending_ = std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->voice_);
+  made->ending_ =
+      std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->ending_sender_);
   made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_sender_);
   pool = std::move(made);
   return {};
@@ -145,7 +146,7 @@ base::Status Pool::run(Consumer consumer) {
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
-  std::erase_if(held_, [this](const Request& request) { return request.run <= run_; });
+  std::erase_if(requests_, [this](const Request& request) { return request.run <= run_; });
   std::ranges::fill(asked_, Asked::no);
   running_ = false;
   policy_->run_ends(*this);
@@ -329,7 +330,7 @@ void Pool::hand_over(Worker& worker) {
 }
 
 void Pool::wait(std::int64_t waited) {
-  // At first for what comes at once, then ever longer: the core belongs to those who work.
+  // Spins at first, as tasks may come at once, then sleeps ever longer and leaves the core to threads that work.
   transport_->waits(true);
   transport_->pause(wait::kTask.stage(waited) == wait::Stage::spin ? 0 : wait::kTask.sleep(waited));
   transport_->waits(false);

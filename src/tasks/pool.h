@@ -57,8 +57,8 @@ struct Statistics {
   int threads = 1;
 };
 
-/// Tasks of all processes of a communicator. One thread of a process, which made it, runs it and speaks with other
-/// nodes.
+/// Tasks of all processes of a communicator. In each process the primary thread, which has created the pool, runs it
+/// and exchanges messages with other nodes.
 class Pool final : Router::Carrier, Policy::Host {
  public:
   /// Collective over the ranks of `transport`, which the pool keeps.
@@ -69,8 +69,8 @@ class Pool final : Router::Carrier, Policy::Host {
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
-  /// By the other threads of a process, once for each run, while the one that made the pool is in run(). A late thread
-  /// finds it over.
+  /// By the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
+  /// the call returns at once.
   base::Status help();
   /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
   /// called before; what was spawned and not executed is dropped.
@@ -96,9 +96,9 @@ class Pool final : Router::Carrier, Policy::Host {
   void finish(Worker& worker, bool primary, const Record& record, const char* bytes);
 
  private:
-  /// Ending's word to other nodes.
-  struct Voice final : Ending::Voice {
-    explicit Voice(Pool& p) : pool(p) {}
+  /// Sends counts and outcomes of Ending to other nodes.
+  struct EndingSender final : Ending::Sender {
+    explicit EndingSender(Pool& p) : pool(p) {}
     void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) override;
     void outcome(int rank, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) override;
     Pool& pool;
@@ -133,7 +133,7 @@ class Pool final : Router::Carrier, Policy::Host {
   void send(int to, std::uint64_t run, const std::vector<char>& bytes) override;
 
   TerminationRounds::Outcome work();
-  /// Hears, hands on and answers. An outcome that ends the run goes to outcome_.
+  /// Receives and sends messages, forwards results and answers requests. Stores an outcome that ends the run.
   void poll(std::int64_t now, bool idle);
   void collect_blocks();
   void receive_messages();
@@ -164,14 +164,14 @@ class Pool final : Router::Carrier, Policy::Host {
   std::vector<std::unique_ptr<Worker>> workers_;
   SendQueue send_queue_;
   Router router_;
-  Voice voice_{*this};
+  EndingSender ending_sender_{*this};
   std::unique_ptr<Ending> ending_;
   RollSender roll_sender_{*this};
   std::unique_ptr<RollCall> roll_call_;
 
   // Stealing between nodes.
-  std::vector<Request> held_;  // thieves that wait here for tasks
-  std::vector<Asked> asked_;   // by peer
+  std::vector<Request> requests_;  // thieves that wait here for tasks
+  std::vector<Asked> asked_;       // by peer
   std::int64_t ask_again_ = 0, patience_ = 0;
   std::vector<std::size_t> askable_;  // indices of peers, ascending
   std::optional<Victims> victims_;    // among those

@@ -24,7 +24,7 @@ Routes::Way Routes::way(int rank, int owner) const {
 Routes::Duties Routes::duties(int rank) const {
   Duties duties;
   const int here = places_.node(rank);
-  duties.speaks = here == 0 && places_.local(rank) == 0;
+  duties.reports = here == 0 && places_.local(rank) == 0;
   for (const std::int64_t neighbour : overlay_->neighbours(here)) {
     const int there = static_cast<int>(neighbour);
     const bool below = there != 0 && overlay_->parent(there) == here;
@@ -35,7 +35,7 @@ Routes::Duties Routes::duties(int rank) const {
     if (below) duties.children.push_back(peer);
     if (here != 0 && overlay_->parent(here) == there) {
       duties.parent = peer;
-      duties.speaks = true;
+      duties.reports = true;
     }
   }
   return duties;

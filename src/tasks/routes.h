@@ -9,8 +9,8 @@
 
 namespace steelyard::tasks {
 
-/// From the overlay of nodes to processes. Each link of a node is served by one of its processes, in turn, so that a
-/// process has few; the others reach it through the memory that they share.
+/// Routes between processes over the overlay of nodes. Each link of a node is served by one process of the node, in
+/// turn, so that a process serves few links; the other processes reach it through shared memory.
 class Routes {
  public:
   Routes(Places places, std::unique_ptr<const Overlay> overlay)
@@ -20,7 +20,7 @@ class Routes {
 
   /// The process of `node` that serves its link to the neighbour `other`.
   int server(int node, int other) const;
-  /// Where something for `owner` goes next from `rank`.
+  /// The process to which `rank` hands a result for `owner`.
   int next(int rank, int owner) const;
 
   struct Way {
@@ -29,12 +29,12 @@ class Routes {
   };
   Way way(int rank, int owner) const;
 
-  /// What one process is in charge of.
+  /// Links that one process serves, and its part in termination rounds.
   struct Duties {
     std::vector<int> peers;     ///< ranks at the other ends of its links
     std::vector<int> children;  ///< those among them that are below it in the tree
     int parent = -1;            ///< the one above it
-    bool speaks = false;        ///< for its node, to the one above; at the root, to all
+    bool reports = false;       ///< the counts of its node, to the parent; at the root, decides
     int children_of_node = 0;
   };
   Duties duties(int rank) const;

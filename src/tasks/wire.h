@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-// What processes tell each other: between nodes in messages, inside of a node in blocks of shared memory.
+// The format of what processes exchange: between nodes in messages, inside a node in blocks of shared memory.
 namespace steelyard::tasks {
 
 enum class Kind : std::uint16_t {
@@ -16,7 +16,7 @@ enum class Kind : std::uint16_t {
   acknowledge,    ///< results were handed on
   report,         ///< of a round, towards the root
   outcome,        ///< of a round, from the root
-  policy,         ///< what the policy of one process tells that of another
+  policy,         ///< from the policy of one process to that of another
   roll            ///< ranks that are missing in the run, seen from the sender; see roll_call.h
 };
 

@@ -54,12 +54,13 @@ class Worker {
   bool pop(Deque::Entry& entry) { return deque_.pop(entry, ns_per_task_); }
   /// Takes tasks of other workers of the node, of which `entry` is one.
   bool steal(Deque::Entry& entry, std::size_t askers, double fraction);
-  /// Executes it. Takes the time when it last was asked for, and gives the same: it is not asked for after each short
-  /// task.
+  /// Executes the task of `entry`.
+  /// @param now the time of the last look at the clock
+  /// @return the same: the clock is not read after each short task
   std::int64_t execute(Deque::Entry& entry, std::int64_t now);
   void publish();
 
-  /// Its oldest tasks, or where it has none another's, at most `most`: given away. None where none is in reach.
+  /// Gives away its oldest tasks, at most `most`, or those of another worker if it has none. None if none is in reach.
   void give(std::size_t most, std::vector<Deque::Entry>& given);
   const char* input_of(const Deque::Entry& entry) const;
   void release_input(const Deque::Entry& entry);
@@ -75,7 +76,7 @@ class Worker {
    private:
     Worker* before_;
   };
-  /// The one of the calling thread, or null.
+  /// The worker of the calling thread, or null.
   static const Worker* here() { return here_; }
 
   // For the running task.
@@ -85,7 +86,8 @@ class Worker {
   bool failed() const { return failed_; }
 
   void count_finished();
-  /// Its tasks are not executed any more: they count as done. How many they were.
+  /// Drops its tasks, which count as finished.
+  /// @return how many they were
   std::size_t drop_all();
   std::size_t queued() const { return deque_.size(); }
   /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
