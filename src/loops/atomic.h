@@ -2,9 +2,9 @@
 #pragma once
 
 // The atomics of the engine. A test that explores all interleavings compiles the engine with STEELYARD_EXPLORE and puts
-// atomics of its own in their place, each operation of which is a step: loops/explorer.h.
+// atomics of its own in their place, each operation of which is a step: base/explorer.h.
 #ifdef STEELYARD_EXPLORE
-#include "loops/explorer.h"
+#include "base/explorer.h"
 namespace steelyard::loops {
 template <class T>
 using Atomic = explorer::Atomic<T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All interleavings of the engine's atomic operations, for a few threads: loops/team.cpp is compiled with this test,
-// with the atomics of loops/explorer.h. What the engine needs of a Loop is replaced here, so that nothing depends on
+// with the atomics of base/explorer.h. What the engine needs of a Loop is replaced here, so that nothing depends on
 // time.
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
+#include "base/explorer.h"
 #include "base/sanitized.h"
-#include "loops/explorer.h"
 #include "loops/places.h"
 #include "loops/team.h"
 #include "node/binding.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #ifdef STEELYARD_EXPLORE
-#include "loops/explorer.h"
+#include "base/explorer.h"
 #else
 #include "wait/back_off.h"
 #endif

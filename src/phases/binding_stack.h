@@ -7,9 +7,9 @@
 
 namespace steelyard::phases {
 
-/// The bindings of this process, as a stack: one for the whole process, since that is what a binding belongs to, however
-/// many contexts there are. Each context pops its own pushes, in the opposite order. Not thread-safe: called by the
-/// thread whose regions follow. It and its OpenMP workers are bound.
+/// The bindings of this process, as a stack: one for the whole process, since a binding belongs to it, however many
+/// contexts there are. Each context pops its own pushes, in the opposite order. Not thread-safe: called by the thread
+/// whose regions follow. It and its OpenMP workers are bound.
 class BindingStack {
  public:
   static BindingStack& of_this_process();
