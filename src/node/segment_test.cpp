@@ -3,27 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+
+#include "node/one_process.h"
 
 namespace steelyard::node {
 namespace {
-
-/// One process, alone on its node.
-class OneProcess final : public Bootstrap {
- public:
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  int node_rank() const override { return 0; }
-  int node_size() const override { return 1; }
-  int node_index() const override { return 0; }
-  int node_count() const override { return 1; }
-  std::string library() const override { return {}; }
-  void broadcast_in_node(void*, std::size_t) override {}
-  void barrier_in_node() override {}
-  std::vector<std::string> gather(const std::string& bytes) override { return {bytes}; }
-  std::uint32_t common_bits(std::uint32_t mine) override { return mine; }
-  void progress() override {}
-};
 
 struct Numbers {
   static std::size_t footprint(int processes) { return Segment::footprint<int>(static_cast<std::size_t>(processes)); }
