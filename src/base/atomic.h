@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// The atomics of the engine. A test that explores all interleavings compiles the engine with STEELYARD_EXPLORE and puts
-// atomics of its own in their place, each operation of which is a step: base/explorer.h.
+// The atomics of code that a test explores in all interleavings: std::atomic. Such a test compiles the code with
+// STEELYARD_EXPLORE, which makes each operation a step (explorer.h).
 #ifdef STEELYARD_EXPLORE
 #include "base/explorer.h"
-namespace steelyard::loops {
+namespace steelyard::base {
 template <class T>
 using Atomic = explorer::Atomic<T>;
 }
 #else
 #include <atomic>
-namespace steelyard::loops {
+namespace steelyard::base {
 template <class T>
 using Atomic = std::atomic<T>;
 }

@@ -1,21 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cores/core_table.h"
 
+#include <new>
+
 namespace steelyard::cores {
+namespace {
+
+/// Objects in shared memory, of which zeros are the initial state.
+template <class T>
+T* shared(node::Segment& segment, int count) {
+  T* objects = segment.carve<T>(static_cast<std::size_t>(count));
+#ifdef STEELYARD_EXPLORE
+  for (int i = 0; i < count; ++i) new (objects + i) T();  // the explorer numbers its atomics
+#endif
+  return objects;
+}
+
+}  // namespace
 
 using node::Segment;
 
 std::size_t CoreTable::footprint(int cores, int processes) {
   return Segment::footprint<Header>(1) + Segment::footprint<Core>(cores) +
-         2 * Segment::footprint<Atomic<std::int32_t>>(processes) + Segment::footprint<Atomic<std::int64_t>>(processes);
+         2 * Segment::footprint<base::Atomic<std::int32_t>>(processes) +
+         Segment::footprint<base::Atomic<std::int64_t>>(processes);
 }
 
 CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
     : header_(shared<Header>(segment, 1)),
       core_(shared<Core>(segment, cores)),
-      asked_(shared<Atomic<std::int32_t>>(segment, processes)),
-      waits_for_(shared<Atomic<std::int32_t>>(segment, processes)),
-      waits_until_(shared<Atomic<std::int64_t>>(segment, processes)),
+      asked_(shared<base::Atomic<std::int32_t>>(segment, processes)),
+      waits_for_(shared<base::Atomic<std::int32_t>>(segment, processes)),
+      waits_until_(shared<base::Atomic<std::int64_t>>(segment, processes)),
       cores_(cores),
       processes_(processes),
       me_(me) {}

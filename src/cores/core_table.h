@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cores/atomic.h"
+#include "base/atomic.h"
 #include "node/segment.h"
 
 namespace steelyard::cores {
@@ -109,21 +109,21 @@ class CoreTable {
   static constexpr std::int32_t kFree = -1;
   static constexpr std::int32_t kLent = -2;
   struct Header {
-    Atomic<std::uint32_t> generation;
-    Atomic<std::int32_t> lent_idle;
+    base::Atomic<std::uint32_t> generation;
+    base::Atomic<std::int32_t> lent_idle;
   };
   struct Core {
-    Atomic<std::int32_t> home;
-    Atomic<std::int32_t> user;  // process, kFree or kLent
-    Atomic<std::int32_t> wanted;
-    Atomic<std::int64_t> lent_since;  // ns
+    base::Atomic<std::int32_t> home;
+    base::Atomic<std::int32_t> user;  // process, kFree or kLent
+    base::Atomic<std::int32_t> wanted;
+    base::Atomic<std::int64_t> lent_since;  // ns
   };
 
   Header* header_;
   Core* core_;
-  Atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
-  Atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
-  Atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
+  base::Atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
+  base::Atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
+  base::Atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
   int cores_;
   int processes_;
   int me_;

@@ -207,12 +207,12 @@ TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
 using explorer::Atomic;
 
 /// Two threads that run `body`, and a verdict on what they share.
-Outcome two(const std::function<void(std::array<Atomic<int>, 2>&, int)>& body,
-            const std::function<bool(std::array<Atomic<int>, 2>&)>& right) {
+Outcome two(const std::function<void(std::array<base::Atomic<int>, 2>&, int)>& body,
+            const std::function<bool(std::array<base::Atomic<int>, 2>&)>& right) {
   Explorer all;
   return all.explore(
       [&] {
-        const auto shared = std::make_shared<std::array<Atomic<int>, 2>>();
+        const auto shared = std::make_shared<std::array<base::Atomic<int>, 2>>();
         Scenario scenario;
         for (int t = 0; t < 2; ++t) scenario.threads.emplace_back([=, &body] { body(*shared, t); });
         scenario.verdict = [=, &right] { return right(*shared) ? "" : "an order that must not be"; };

@@ -16,7 +16,7 @@ namespace {
 
 /// On lines of its own: neighbours are fetched in pairs.
 struct alignas(128) Word {
-  Atomic<std::uint64_t> range = 0;
+  base::Atomic<std::uint64_t> range = 0;
 };
 struct alignas(128) Result {
   ThreadSample sample;
@@ -39,8 +39,8 @@ struct Instance {
     execution.threads.resize(static_cast<std::size_t>(threads));
   }
 
-  alignas(128) Atomic<std::uint64_t> turn = 0;
-  Atomic<bool> cancelled = false;
+  alignas(128) base::Atomic<std::uint64_t> turn = 0;
+  base::Atomic<bool> cancelled = false;
   std::uint32_t round = 0;
   Loop* loop = nullptr;
   Loop* planned_for = nullptr;
@@ -51,7 +51,7 @@ struct Instance {
   std::uint64_t version = 0;
   std::vector<Range> fixed, dynamic;  ///< by thread, in units
 
-  alignas(128) Atomic<int> ended = 0;
+  alignas(128) base::Atomic<int> ended = 0;
   Execution execution;
   std::unique_ptr<Word[]> words;  ///< one a thread, and the pool's
   std::unique_ptr<Result[]> results;
@@ -135,7 +135,7 @@ void Instance::close(int threads) {
 
 Team::Team(int threads, int depth)
     : threads_(std::max(1, threads)),
-      places_(std::make_unique<Atomic<Place>[]>(static_cast<std::size_t>(threads_))),
+      places_(std::make_unique<base::Atomic<Place>[]>(static_cast<std::size_t>(threads_))),
       members_(std::make_unique<Member[]>(static_cast<std::size_t>(threads_))) {
   for (int i = 0; i < std::max(1, depth); ++i) {
     instances_.push_back(std::make_unique<Instance>(threads_));
@@ -280,7 +280,7 @@ bool Member::take_pool(Chunk& chunk) {
     return false;
   }
   const auto threads = static_cast<std::uint32_t>(team_->threads_);
-  Atomic<std::uint64_t>& pool = instance_->words[threads].range;
+  base::Atomic<std::uint64_t>& pool = instance_->words[threads].range;
   std::uint64_t word = pool.load(std::memory_order_relaxed);
   for (;;) {
     const Range range = unpack(word, round_, planned);
@@ -318,7 +318,7 @@ void Member::look_where_it_runs() {
   const std::optional<Place> place = place_of_this_thread();
   cpu_ = cpu;
   loops_until_look_ = place ? kLookAgain : 1;
-  Atomic<Place>& mine = team_->places_[static_cast<std::size_t>(thread_)];
+  base::Atomic<Place>& mine = team_->places_[static_cast<std::size_t>(thread_)];
   if (!place || *place == mine.load(std::memory_order_relaxed)) return;
   mine.store(*place, std::memory_order_relaxed);
   team_->placement_.fetch_add(1, std::memory_order_release);
@@ -334,7 +334,7 @@ void Member::order_victims() {
 
 bool Member::rob(int victim, Chunk& chunk) {
   const auto its = static_cast<std::size_t>(victim);
-  Atomic<std::uint64_t>& its_word = instance_->words[its].range;
+  base::Atomic<std::uint64_t>& its_word = instance_->words[its].range;
   std::uint64_t word = its_word.load(std::memory_order_relaxed);
   for (;;) {
     const Range range = unpack(word, round_, instance_->dynamic[its]);

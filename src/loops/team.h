@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/atomic.h"
 #include "base/status.h"
-#include "loops/atomic.h"
 #include "loops/loop.h"
 #include "loops/range.h"
 #include "loops/victims.h"
@@ -105,9 +105,9 @@ class alignas(128) Member {
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;
   std::uint32_t chunk_ = 1;
-  Range planned_;                         ///< dynamic part of its home
-  Atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
-  Atomic<bool>* cancelled_ = nullptr;
+  Range planned_;                               ///< dynamic part of its home
+  base::Atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
+  base::Atomic<bool>* cancelled_ = nullptr;
   std::uint64_t unit_ = 1, count_ = 0;
   std::uint64_t last_ = 0;  ///< the chunk that ends here comes at last; 0: none does
   std::uint64_t chunks_ = 0, iterations_ = 0;
@@ -153,8 +153,9 @@ class Team {
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
-  std::unique_ptr<Atomic<Place>[]> places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
-  Atomic<std::uint32_t> placement_ = 0;      ///< changes whenever one of them does
+  std::unique_ptr<base::Atomic<Place>[]>
+      places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
+  base::Atomic<std::uint32_t> placement_ = 0;  ///< changes whenever one of them does
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };
