@@ -114,14 +114,16 @@ void Arrivals::arrive(Group& group, std::int64_t now, bool may_end) {
   Count& mine = line(group.slot, me_);
   if (may_end) mine.may_end.store(group.count, std::memory_order_relaxed);
   mine.when[group.count % kRemembered].store(now, std::memory_order_relaxed);
-  mine.value.store(group.count);
+  mine.value.store(group.count, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // before this member looks for sleepers and for other arrivals
 }
 
 bool Arrivals::watched(const Group& group) const { return slots_[group.slot].sleepers.load() != 0; }
 
-bool Arrivals::wake(const Group& group) {
+bool Arrivals::wake(const Group& group, bool if_last) {
   Slot& slot = slots_[group.slot];
   if (slot.sleepers.load() == 0) return false;
+  if (if_last && missing(group) >= 0) return false;
   const std::uint32_t wakings = slot.wakings.fetch_add(1) + 1;
   wait::wake(slot.wakings, at_once_, other_than(wakings));
   return true;

@@ -56,7 +56,8 @@ class Arrivals {
   /// 3. Two answers are kept. No member is two barriers ahead of another, so the answer to a barrier is not replaced
   ///    before all have read it. Should a collective have been missed (see Group::trusted), the answer is no.
   bool ends_here(const Group& group);
-  /// Wakes the members that sleep on the group: to be called after each arrive(). False if none sleeps.
+  /// Wakes the members that sleep on the group: to be called after each arrive(). False if it wakes none.
+  /// @param if_last every member that waits at this collective waits for all: it wakes them only if all have arrived
   ///
   /// With more members than CPUs, the members that are woken at once would take the CPU from the one that wakes them,
   /// which is on the critical path. So it wakes only as many as there are CPUs besides its own, and each member that is
@@ -64,7 +65,8 @@ class Arrivals {
   ///
   /// 1. A member counts itself as a sleeper, reads `wakings`, and then looks whether its wait is over. A member that
   ///    arrives notes its arrival, and then looks for sleepers. So the sleeper sees the arrival, or the arrival sees
-  ///    the sleeper and changes `wakings`.
+  ///    the sleeper and changes `wakings`. With `if_last`, the member whose arrival is noted last sees all others, and
+  ///    sees each sleeper that has not seen it.
   /// 2. No member falls asleep on a count that is not the present one: the kernel checks it. So after a wake-up, the
   ///    members that sleep on an older count only become fewer.
   /// 3. Only members that sleep on another count than the present one are woken, and each wakes the next ones before
@@ -74,7 +76,7 @@ class Arrivals {
   ///
   /// Counts are told apart modulo 32: a member that sleeps through exactly 32 wake-ups is left for the next one. That
   /// takes 31 members that are woken before it, and lasts no longer than the `ns` of its sleep().
-  bool wake(const Group& group);
+  bool wake(const Group& group, bool if_last = false);
   /// A member sleeps on the group, or did so just now.
   bool watched(const Group& group) const;
   /// When `member` (node rank) came to this process's present collective of the group; -1 where it has not, or where it

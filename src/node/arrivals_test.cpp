@@ -35,9 +35,9 @@ struct Node {
     for (auto& process : arrivals) groups.push_back(process->follow(hash, all, all));
     return groups;
   }
-  void arrive(int process, const std::vector<Arrivals::Group*>& groups) {
+  bool arrive(int process, const std::vector<Arrivals::Group*>& groups, bool wakes_if_last = false) {
     arrivals[process]->arrive(*groups[process], ++now);
-    arrivals[process]->wake(*groups[process]);
+    return arrivals[process]->wake(*groups[process], wakes_if_last);
   }
 
   std::atomic<std::int64_t> now{0};
@@ -139,6 +139,19 @@ TEST(Arrivals, TheLastOneWakesTheSleepers) {
 }
 
 // Every process must see every other at each of its collectives, whatever the timing.
+TEST(Arrivals, OnlyTheLastWakesMembersThatWaitForAll) {
+  Node node(3);
+  const auto groups = node.follow_all(1);
+  node.arrive(0, groups);
+  std::atomic<bool> over{false};
+  std::thread sleeper([&] { node.arrivals[0]->sleep(*groups[0], 60'000'000'000, [&] { return over.load(); }); });
+  while (!node.arrivals[1]->watched(*groups[1])) wait::sleep_for(100'000);
+  EXPECT_FALSE(node.arrive(1, groups, true));
+  over = true;
+  EXPECT_TRUE(node.arrive(2, groups, true));
+  sleeper.join();
+}
+
 TEST(Arrivals, NobodyGoesOnAloneAndNobodyIsLeftBehind) {
   constexpr int kProcesses = 4, kRounds = 2000;
   Node node(kProcesses);
@@ -182,7 +195,7 @@ TEST_P(ChainOfWakeUps, LeavesNobodyAsleep) {
         const int late = static_cast<int>(same() % kProcesses), feeder = static_cast<int>(same() % kProcesses);
         const unsigned kind = same() % 4;
         if (p == late) wait::sleep_for(static_cast<std::int64_t>(own() % 200'000));  // so that the others are asleep
-        node.arrive(p, groups);
+        node.arrive(p, groups, kind != 0);
         const auto over = [&] {
           if (kind == 0) return node.arrivals[p]->here(group, feeder);
           return node.arrivals[p]->missing(group) < 0;

@@ -230,7 +230,7 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   if ((watched && is_last) || feeds_all) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
-  if (arrivals.wake(group) && !(is_last && may_end)) wait::yield();
+  if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
   if (waits && !is_last) call.await_arrivals();
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
