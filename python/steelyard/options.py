@@ -9,7 +9,6 @@ _RENAMED = {
     "learn": "loops-learn",
     "replay": "loops-replay",
     "loops-static": "loops-static-percent",
-    "loops-reweigh": "loops-rebalance-static",
     "timeline": "timeline-samples",
     "domain": "cores-domain",
     "broadcast-tree": "collectives-tree",

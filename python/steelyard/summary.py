@@ -168,10 +168,7 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
             else "no rank needed them"
         )
         sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
-    reweighed = int((run.loops["strategy"] == "reweighed").sum())
-    if reweighed:
-        sentences.append(f"Threads got other parts of {plural(reweighed, 'plain static loop')}.")
-    taken = run.loops[~run.loops["strategy"].isin(["runtime", "reweighed"])]
+    taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0
     if share > run.thresholds["stolen_share"]:

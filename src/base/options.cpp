@@ -127,10 +127,6 @@ void add_loops_options(std::vector<Option>& table) {
   loops.integer_or_auto(
       "loops-chunk", &Options::loops_chunk, 1L << 62, "iterations",
       "The minimum number of iterations that a thread takes at a time. auto: from their measured cost.");
-  loops.on_off(
-      "loops-rebalance-static", &Options::loops_rebalance_static,
-      "Divide clang's static loops by the measured speed of each thread. Threads then execute other iterations than "
-      "without Steelyard. All loops of a region with the same number of iterations are divided in the same way.");
   loops.integer_or_auto(
       "virtual-threads", &Options::virtual_threads, 64, "threads",
       "Divide gcc's static loops into N chunks per thread; threads that finish early take over chunks of "
@@ -348,7 +344,7 @@ Status assign(Options& options, const Option& option, std::string_view text, std
 }
 
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {
-  if (auto sentence = renamed(seen, shape); !sentence.empty()) return sentence;
+  if (auto sentence = refusal_of_old_name(seen, shape); !sentence.empty()) return sentence;
   const auto known = names(shape);
   const auto meant = nearest(seen, {known.begin(), known.end()});
   if (meant.empty()) return fmt::format("unknown {} {}; `steelyard options` lists all", kind, seen);
@@ -362,10 +358,12 @@ void override_from(const Environment& environment, Options& options, std::vector
     if (text.empty()) continue;
     if (const auto status = assign(options, option, text, variable); !status) complaints.push_back(status.sentence());
   }
-  for (const auto& option : renamed_options) {
-    const auto variable = variable_of(option.before);
-    if (!value_of(environment, variable).empty()) complaints.push_back(renamed(variable, variable_of));
-  }
+  const auto refuse = [&](std::string_view old_name) {
+    const auto variable = variable_of(old_name);
+    if (!value_of(environment, variable).empty()) complaints.push_back(refusal_of_old_name(variable, variable_of));
+  };
+  for (const auto& option : renamed_options) refuse(option.before);
+  for (const auto& option : removed_options) refuse(option.name);
 }
 
 std::vector<std::string> unknown_variables(const Environment& environment) {

@@ -54,7 +54,6 @@ struct Options {
   Loops loops = Loops::automatic;
   long loops_static_percent = 90;
   long loops_chunk = 0;
-  bool loops_rebalance_static = false;
   long virtual_threads = 0;  ///< of each thread, in every region that can have them; 0: in regions that borrow cores
   std::string loops_learn;
   std::string loops_replay;

@@ -5,9 +5,12 @@
 
 namespace steelyard::base {
 
-std::string renamed(std::string_view seen, NameShape shape) {
+std::string refusal_of_old_name(std::string_view seen, NameShape shape) {
   for (const auto& option : renamed_options) {
     if (seen == shape(option.before)) return fmt::format("{} is now {}", seen, shape(option.now));
+  }
+  for (const auto& option : removed_options) {
+    if (seen == shape(option.name)) return fmt::format("{} was removed: {}", seen, option.why_and_instead);
   }
   return {};
 }

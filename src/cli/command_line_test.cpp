@@ -87,7 +87,7 @@ TEST_F(ResolveTest, NamesWhatWasProbablyMeant) {
 
 TEST_F(ResolveTest, RefusesOldNamesInEachSource) {
   EXPECT_EQ(resolve({"--thread-numbers=keep"}), "--thread-numbers is now --thread-ids");
-  EXPECT_EQ(resolve({"--loops-reweigh"}), "--loops-reweigh is now --loops-rebalance-static");
+  EXPECT_THAT(resolve({"--loops-rebalance-static"}), HasSubstr("--loops-rebalance-static was removed: "));
   EXPECT_EQ(resolve({}, {{"STEELYARD_LEARN", "loops.json"}}), "STEELYARD_LEARN is now STEELYARD_LOOPS_LEARN");
   const auto file = scratch_.write("old.toml", "domain = \"numa\"\n");
   EXPECT_THAT(resolve({"--config=" + file}), HasSubstr("line 1: domain is now cores-domain"));

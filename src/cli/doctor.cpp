@@ -234,18 +234,8 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         "loops: none with a dynamic, guided, runtime or auto schedule in the executable; iterations of loops with "
         "schedule(runtime) can move");
   }
-  if (!fixed && options.loops_rebalance_static) {
-    findings.note(
-        "loops: --loops-rebalance-static does nothing here: static loops compiled by gcc do not ask the OpenMP "
-        "runtime for their bounds");
-  }
-  if (fixed && options.loops != base::Loops::off) {
-    findings.ok(
-        "loops: the program has static loops; {}",
-        options.loops_rebalance_static
-            ? "they are divided by the time that each thread needed (--loops-rebalance-static)"
-            : "they are not changed (--loops-rebalance-static divides them by the time that each thread needed)");
-  }
+  if (fixed && options.loops != base::Loops::off)
+    findings.ok("loops: the program has static loops; Steelyard does not change them");
   if (left) {
     findings.note(
         "loops: some are ordered, or compiled for chunks in ascending order (monotonic, or a compiler before "

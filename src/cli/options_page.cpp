@@ -234,7 +234,7 @@ std::string doctor_help() {
          paragraph(
              "It takes the options of `steelyard run`, and reports what they would do. These change the report, shown "
              "with their defaults:") +
-         rows_of({"thread-ids", "thread-local-data", "loops", "loops-rebalance-static", "openmp"}) +
+         rows_of({"thread-ids", "thread-local-data", "loops", "openmp"}) +
          "\nExamples\n"
          "  steelyard doctor ./app\n"
          "  steelyard doctor --verbose ./app\n"

@@ -6,7 +6,6 @@
 
 #include "intercept/clause.h"
 #include "intercept/run_schedule.h"
-#include "session/static_loops.h"
 #include "session/worksharing.h"
 
 namespace steelyard::intercept {
@@ -77,34 +76,6 @@ int next(Place& here, std::int32_t* is_last, Value* first, Value* last, Stride* 
   return 1;
 }
 
-// What clang says of a call's place in the source; the flags tell worksharing loops from sections and from distribute.
-struct Location {
-  std::int32_t reserved;
-  std::int32_t flags;
-};
-constexpr std::int32_t kStatic = 34, kWorksharingLoop = 0x200;  // Format: sched_type, ident_t of LLVM's runtime
-
-// Puts this thread's part where the runtime has put an even one.
-template <class Wide, class Value, class Stride>
-void rebalance(std::uint64_t site, const void* location, std::int32_t schedule, std::int32_t* is_last, Value first,
-               Value last, Value* part_first, Value* part_last, Stride stride) {
-  Place* const here = session::place();
-  if (here == nullptr || here->region == nullptr || here->region->static_loops == nullptr || schedule != kStatic)
-    return;
-  if (location == nullptr || (static_cast<const Location*>(location)->flags & kWorksharingLoop) == 0) return;
-  const auto space = loops::inclusive(static_cast<Wide>(first), static_cast<Wide>(last), stride);
-  session::Part part;
-  if (!space || !session::static_loop_begun(*here, site, space->count, part)) return;
-  if (part.begin < part.end) {
-    *part_first = static_cast<Value>(space->value(part.begin));
-    *part_last = static_cast<Value>(space->value(part.end - 1));
-  } else {  // an empty part inside of the loop: nothing overflows
-    *part_first = static_cast<Value>(space->value(1));
-    *part_last = static_cast<Value>(space->value(0));
-  }
-  if (is_last != nullptr) *is_last = part.begin < part.end && part.end == space->count ? 1 : 0;
-}
-
 }  // namespace
 }  // namespace steelyard::intercept
 
@@ -127,28 +98,6 @@ using steelyard::session::Place;
       return next(*here, is_last, first, last, stride);                                                           \
     return behind("__kmpc_dispatch_next_" #suffix, real)(location, thread, is_last, first, last, stride);         \
   }
-// The runtime divides first: where nothing is known of the loop, its parts stay.
-#define STEELYARD_STATIC(suffix, Value, Stride, Wide)                                                                \
-  STEELYARD_EXPORT void __kmpc_for_static_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule,  \
-                                                        std::int32_t* is_last, Value* first, Value* last,            \
-                                                        Stride* span, Stride stride, Stride chunk) {                 \
-    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Stride*, Stride, Stride) = \
-        nullptr;                                                                                                     \
-    const Value all_first = *first, all_last = *last;                                                                \
-    behind("__kmpc_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last, span, stride,  \
-                                                    chunk);                                                          \
-    rebalance<Wide>(STEELYARD_SITE, location, schedule, is_last, all_first, all_last, first, last, stride);          \
-  }
-STEELYARD_STATIC(4, std::int32_t, std::int32_t, std::int64_t)
-STEELYARD_STATIC(4u, std::uint32_t, std::int32_t, std::uint64_t)
-STEELYARD_STATIC(8, std::int64_t, std::int64_t, std::int64_t)
-STEELYARD_STATIC(8u, std::uint64_t, std::int64_t, std::uint64_t)
-
-STEELYARD_EXPORT void __kmpc_for_static_fini(void* location, std::int32_t thread) {
-  static void (*real)(void*, std::int32_t) = nullptr;
-  if (Place* const here = place(); here != nullptr) steelyard::session::static_loop_ended(*here);
-  behind("__kmpc_for_static_fini", real)(location, thread);
-}
 
 STEELYARD_DISPATCH(4, std::int32_t, std::int32_t, std::int64_t)
 STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)

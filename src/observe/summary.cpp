@@ -437,8 +437,7 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
 }
 
 bool iterations_moved(const RunRecord& record) {
-  return std::ranges::any_of(record.loops,
-                             [](const LoopRecord& l) { return l.stolen > 0 || l.strategy == "reweighed"; });
+  return std::ranges::any_of(record.loops, [](const LoopRecord& l) { return l.stolen > 0; });
 }
 
 /// One line for each reason, the one with the most nodes first.
@@ -480,18 +479,15 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
 }
 
 void say_loops(const RunRecord& record, Page& page) {
-  long taken = 0, reweighed = 0;
+  long taken = 0;
   double time = 0, stolen = 0, idle = 0;
   for (const LoopRecord& loop : record.loops) {
-    if (loop.strategy == "reweighed") ++reweighed;
-    if (loop.strategy == "runtime" || loop.strategy == "reweighed") continue;
+    if (loop.strategy == "runtime") continue;
     ++taken;
     time += loop.time;
     stolen += loop.time * loop.stolen;
     idle += loop.time * loop.idle;
   }
-  if (reweighed > 0)
-    page.say("moved", "iterations: other parts for the threads of " + plural(reweighed, "plain static loop"), 1);
   if (!(stolen > record.thresholds.stolen_share * time)) return;
   page.say(
       "moved",

@@ -2,7 +2,6 @@
 #include "loops/setup.h"
 #include "session/capability.h"
 #include "session/state.h"
-#include "session/static_loops.h"
 #include "session/worksharing.h"
 
 namespace steelyard::session {
@@ -18,7 +17,6 @@ class Loops final : public Capability {
     std::string words;
     const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
     if (takes_loops()) add("loops " + text_of_option("loops"));
-    if (options.loops_rebalance_static) add("static loops rebalanced");
     if (!options.loops_learn.empty()) add("learns in " + options.loops_learn + whose);
     if (!options.loops_replay.empty()) add("replays " + options.loops_replay + whose);
     return words;
@@ -27,11 +25,6 @@ class Loops final : public Capability {
   void contribute(const Session& session, observe::Contribution& part) const override {
     const base::Options& options = base::options();
     part.loops = loop_records();
-    if (options.loops_rebalance_static && !static_loops_seen()) {
-      part.remarks.emplace_back(
-          "--loops-rebalance-static found no static loop that it can change: gcc's loops do not call the OpenMP "
-          "runtime, and regions that query thread IDs keep their division");
-    }
     if (options.virtual_threads > 1 && !options.observe && session.activity.totals().virtual_regions == 0) {
       part.remarks.emplace_back(
           "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait "

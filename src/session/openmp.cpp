@@ -89,8 +89,7 @@ void meet_late_runtime(Session& session) {
 
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
 bool matters(const Session& session, const observe::Site& site) {
-  const base::Options& options = base::options();
-  if (options.virtual_threads > 0 || (session.regions.body == nullptr && options.loops_rebalance_static)) return true;
+  if (base::options().virtual_threads > 0) return true;
   if (session.cores == nullptr || !session.cores->problem().empty()) return false;
   // Where each process has one core, it only gains those that are lent.
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;

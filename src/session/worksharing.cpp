@@ -13,9 +13,7 @@
 #include "loops/description.h"
 #include "loops/openmp.h"
 #include "loops/setup.h"
-#include "session/growing_list.h"
 #include "session/state.h"
-#include "session/static_loops.h"
 
 namespace steelyard::session {
 
@@ -97,10 +95,17 @@ void keep_promise(LoopSite& site, loops::Loop& loop, std::uint64_t shrinking) {
 }
 
 loops::Team& team_of(Region& region, int threads) {
-  return found_or_made(
-             region.teams, shared().mutex, [threads](const TeamOfSize& its) { return its.threads == threads; },
-             [threads](TeamOfSize* others) { return new TeamOfSize(threads, others); })
-      .team;
+  const auto find = [&]() -> TeamOfSize* {
+    TeamOfSize* its = region.teams.load(std::memory_order_acquire);
+    while (its != nullptr && its->threads != threads) its = its->next;
+    return its;
+  };
+  if (TeamOfSize* const known = find()) return known->team;
+  const std::lock_guard lock(shared().mutex);
+  if (TeamOfSize* const known = find()) return known->team;
+  auto* const made = new TeamOfSize(threads, region.teams.load(std::memory_order_relaxed));
+  region.teams.store(made, std::memory_order_release);
+  return made->team;
 }
 
 }  // namespace
@@ -111,7 +116,6 @@ void take_loops() {
   const base::Options& options = base::options();
   if (options.observe || options.loops == base::Loops::off) return;
   g_on.store(true, std::memory_order_relaxed);
-  rebalance_static_loops();
 }
 
 Region* region_made(const ThreadCells& cells) {
@@ -129,15 +133,11 @@ Region* region_made(const ThreadCells& cells) {
   if (region == nullptr) region = new Region;
   region->cells = cells;
   region->run_schedules.reset();
-  const observe::Site* const site = measured ? g_session->regions.present : nullptr;
-  region->static_loops =
-      site != nullptr && site->queries == observe::Site::Queries::proved ? static_loops_of(site->address) : nullptr;
   return region;
 }
 
 void region_gone(Region* region) {
   if (region == nullptr) return;
-  static_loops_end(region->static_loops);
   if (region->measured() && g_spare == nullptr) {
     g_spare = region;
     return;
@@ -161,7 +161,6 @@ void entered(Region* region, int thread, int threads) {
   here->run_schedules = 0;
   here->member = nullptr;
   here->alone = 0;
-  here->static_ns = nullptr;
 }
 
 void left(int thread) {
@@ -302,7 +301,6 @@ std::vector<observe::LoopRecord> loop_records() {
     }
   }
   add_called_loop_records(records);
-  add_static_loop_records(records);
   std::ranges::sort(records, {}, &observe::LoopRecord::site);
   return records;
 }

@@ -24,15 +24,13 @@
 // 2. Reuse. After region_gone(), any later region may take the record, and finds `teams` as they are. Each Team is fit
 //    for reuse: its threads have ended all loops that they began in it, and the same number of them, before the
 //    region's team joined.
-// 3. Access. region_made() writes `measured` and `static_loops` and resets `run_schedules`. The region's threads read
-//    the first two, agree on `run_schedules`, and add to `teams` under a lock; `teams` never shrinks. Only measured
-//    regions have `static_loops`: the primary thread begins those, one at a time.
+// 3. Access. region_made() writes `cells` and resets `run_schedules`. The region's threads read `cells`, agree on
+//    `run_schedules`, and add to `teams` under a lock; `teams` never shrinks.
 // 4. Nesting. A nested region has a record of its own. The thread that begins it keeps its Place in the outer region,
 //    where it may be in the middle of a loop. The other threads of the nested team come from no region that still runs.
 //    A region that is nested too deep has no record, and its loops are the runtime's.
 // 5. Cancellation. If OMP_CANCELLATION is true, all loops that ask for chunks are the runtime's. So no thread leaves a
-//    Team in the middle of a loop, and a cancelled region leaves nothing in its record to a later one. A thread that
-//    leaves a static loop early has not been measured in it.
+//    Team in the middle of a loop, and a cancelled region leaves nothing in its record to a later one.
 namespace steelyard::session {
 
 /// The OpenMP runtime shows its regions: before the first of them. Loops are taken over from then on, if the options
@@ -41,14 +39,12 @@ void take_loops();
 bool takes_loops();
 
 struct TeamOfSize;
-struct StaticLoops;
 
 /// One instance of a parallel region, and the teams that are kept for later ones.
 struct Region {
   ThreadCells cells;                         ///< where its threads note their times
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
-  StaticLoops* static_loops = nullptr;       ///< null: they keep even parts
   bool measured() const { return cells.first != nullptr; }
 };
 
@@ -62,11 +58,9 @@ struct Place {
   std::uint32_t run_schedules = 0;  ///< schedule(runtime) loops that it has begun in this region
   loops::Member* member = nullptr;
   loops::Space space;
-  std::uint64_t limit = 0;            ///< where the last part of a half-open range ends, as the program wrote it
-  std::uint64_t grain = 1;            ///< iterations that stay together, as the program wants it
-  std::uint64_t alone = 0;            ///< iterations left of a thread that has no others
-  std::int64_t* static_ns = nullptr;  ///< where the time goes of the static loop that it is in
-  std::int64_t static_since = 0;
+  std::uint64_t limit = 0;  ///< where the last part of a half-open range ends, as the program wrote it
+  std::uint64_t grain = 1;  ///< iterations that stay together, as the program wants it
+  std::uint64_t alone = 0;  ///< iterations left of a thread that has no others
 };
 
 /// Nested deeper than this, loops are the runtime's.

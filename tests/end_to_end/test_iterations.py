@@ -145,27 +145,6 @@ def test_a_schedule_with_a_chunk_size_keeps_its_promise(compiler, tmp_path):
     assert result.out.strip() in ("as promised", "no turns"), result.explain()
 
 
-# With two threads long enough for several trials a loop, as other programs may disturb the first.
-@pytest.mark.parametrize("threads, repeats", [("2", "1000"), ("3", "60"), ("5", "60")])
-def test_static_loops_are_fitted_and_keep_their_promise(threads, repeats, tmp_path):
-    result = run_without_mpi("static_loops.clang", tmp_path, repeats, options=("--loops-rebalance-static",),
-                             OMP_NUM_THREADS=threads)
-    check(result)
-    check_measured(result)
-    loops = result.record["loops"]
-    assert {loop["strategy"] for loop in loops} <= {"static", "reweighed"}
-    assert any(0 < loop["idle"] < 1 for loop in loops), result.explain()
-    if threads == "2":
-        assert any(loop["strategy"] == "reweighed" for loop in loops), result.explain()
-        assert "plain static loop" in result.err
-
-
-def test_static_loops_are_left_alone_unless_asked(tmp_path):
-    result = run_without_mpi("static_loops.clang", tmp_path)
-    check(result)
-    assert result.record["loops"] == []
-
-
 def test_what_is_no_file_of_learn_stays_as_it_is(tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("not to be lost")

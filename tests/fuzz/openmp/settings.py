@@ -63,9 +63,6 @@ def random_options(rng: random.Random, family: str, portable: bool, learnt: str)
     if rng.random() < 0.6:
         strategy = rng.choice([(), (f"--loops={rng.choice(STRATEGIES)}",)])
         result += [(f"--loops-learn={learnt}", *strategy), (f"--loops-replay={learnt}",)]
-    if rng.random() < 0.5:
-        result.append(rng.choice([("--loops-rebalance-static",),
-                                  ("--loops-rebalance-static", f"--loops={rng.choice(STRATEGIES)}")]))
     if rng.random() < 0.3:
         result.append(("--observe",))
     if family == "gcc":
