@@ -36,7 +36,7 @@ void Comparison::begin_block() {
   blocks_ = next == contest_->leader() && next == candidate_ ? blocks_ + 1 : 0;
   candidate_ = next;
   extended_ = 0;
-  to_come_ = kBlock;
+  to_come_ = contest_->warms_up() ? 1 : kBlock;
 }
 
 // The number varies, because the broadcasts of a program have a pattern of their own.

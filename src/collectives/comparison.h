@@ -21,10 +21,11 @@ struct Waits {
 /// Decides whether the broadcasts (or scatters) of one size class on a communicator are handled by the MPI library or
 /// delivered through shared memory (between nodes: along the tree). A contest of the two (decide/contest.h).
 ///
-/// - An execution of the contest is a block of successive broadcasts. Its duration is the mean time from one broadcast
-///   to the next, plus the mean wait in it. The contest therefore compares what the program would take, and a wait that
-///   is less than the exploration budget of that time decides nothing. No wait is longer than the time between
-///   broadcasts of the rank that is waited for, so no trial costs more than a few executions of the leader.
+/// - An execution of the contest is a block of successive broadcasts, or one broadcast if it only warms caches. Its
+///   duration is the mean time from one broadcast to the next, plus the mean wait in it. The contest therefore compares
+///   what the program would take, and a wait that is less than the exploration budget of that time decides nothing. No
+///   wait is longer than the time between broadcasts of the rank that is waited for, so no trial costs more than a few
+///   executions of the leader.
 /// - Between blocks, the leader has so many broadcasts unmeasured that measuring stays within the exploration budget.
 ///   If the library leads, no rank is told about these broadcasts.
 ///

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace steelyard::decide {
@@ -94,9 +95,9 @@ bool BasicContest<Candidates>::measured(double duration) {
     return false;
   }
   before_ = log_duration;
-  if (watch(log_duration)) return true;
+  const bool changed = watch(log_duration);
   if (const int challenger = rival(); challenger >= 0) begin_trial(challenger);
-  return false;
+  return changed;
 }
 
 // A duration of the survey was the first after a change: it counts until there is another.
@@ -144,6 +145,7 @@ void BasicContest<Candidates>::lead(int candidate) {
   step_ = Step::lead;
   cold_ = true;
   reference_ = Estimate();
+  before_change_ = Estimate();
   slower_ = faster_ = 0;
 }
 
@@ -204,7 +206,20 @@ void BasicContest<Candidates>::end_trial(double after) {
   } else if (ratio.low > -settings_.exploration) {
     it.eliminated = true;
     it.last = ratio;
+  } else if (it.ratio.count() == 1 && stands_out(trial_ - std::min(before_, after))) {
+    // Two executions may have been disturbed: the former leader remains a rival.
+    const int former = leader_;
+    promote(challenger_);
+    at(former).eliminated = false;
   }
+}
+
+// The leader's deviation before the change is that of each of the two executions.
+template <class Candidates>
+bool BasicContest<Candidates>::stands_out(double ratio) const {
+  Estimate alone(std::numbers::sqrt2 * before_change_.deviation(), before_change_.count());
+  alone.add(ratio);
+  return alone.interval(each_confidence()).high < 0;
 }
 
 // One execution does not tell whether it was disturbed: no more is charged than was expected.
@@ -263,20 +278,19 @@ void BasicContest<Candidates>::promote(int rival) {
 template <class Candidates>
 bool BasicContest<Candidates>::watch(double log_duration) {
   if (reference_.count() >= kReference) {
-    const double deviation = reference_.deviation();
+    // A change below the exploration budget is not searched for.
+    const double deviation = std::max(reference_.deviation(), settings_.exploration / kDrift);
     const double distance = (log_duration - reference_.mean()) / deviation;
     const double residual = std::clamp(distance, -Estimate::kClip, Estimate::kClip);
-    // A change below the exploration budget is not searched for.
-    const double drift = std::max(kDrift, settings_.exploration / deviation);
-    slower_ = std::max(0.0, slower_ + residual - drift);
-    faster_ = std::max(0.0, faster_ - residual - drift);
+    slower_ = std::max(0.0, slower_ + residual - kDrift);
+    faster_ = std::max(0.0, faster_ - residual - kDrift);
   }
-  reference_.add(log_duration);
-  if (std::max(slower_, faster_) > alarm_) {
+  if (std::max(slower_, faster_) >= alarm_) {
     changed_ = true;
-    reference_ = Estimate();
+    before_change_ = std::exchange(reference_, Estimate());
     slower_ = faster_ = 0;
   }
+  reference_.add(log_duration);
   if (!changed_ || since_ < pause_) return false;
   reopen();
   return true;

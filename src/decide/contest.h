@@ -40,7 +40,9 @@ struct Candidate {
 ///    runs exceeds them by 0.3 % of the executions, and by 5 % in a stream with spikes.
 /// 4. Watch: a change of the leader's duration, by a cumulative sum of residuals (CUSUM, Page 1954), reopens the
 ///    contest. A rival whose trial its old ratio makes too expensive is then executed once, as in the survey, as soon
-///    as that is within the budget. If the reopening gains nothing, the pause before the next one doubles.
+///    as that is within the budget. If the reopening gains nothing, the pause before the next one doubles. If the first
+///    trial after a change shows a gain that the leader's noise before the change excludes, its rival takes the lead at
+///    once; the former leader is tried again, within the budget.
 ///
 /// The same durations give the same choices in every process. Not thread-safe.
 ///
@@ -61,6 +63,8 @@ class BasicContest {
 
   /// The candidate of the next execution.
   int next() const { return current_; }
+  /// The next execution only warms caches, so it may be short: how long it takes does not count.
+  bool warms_up() const { return step_ == Step::warm_up || (cold_ && step_ != Step::survey); }
   /// The best candidate so far.
   int leader() const { return leader_; }
   /// True if the next execution is not a trial and no rival is left that could be tried within the budget.
@@ -102,6 +106,7 @@ class BasicContest {
   void end_trial(double after);
   void end_probe(double log_duration);
   void back_to_leader(bool cold);
+  bool stands_out(double ratio) const;
   void promote(int rival);
   bool watch(double log_duration);
   void open();
@@ -119,7 +124,8 @@ class BasicContest {
   double trial_time_ = 0;                    ///< of all executions of this trial
   double longest_ = 0, second_longest_ = 0;  ///< of these
   // The watch.
-  Estimate reference_;              ///< log duration of the leader since it leads or was last reopened
+  Estimate reference_;              ///< log duration of the leader since it leads or has last changed
+  Estimate before_change_;          ///< the same before the last change of this leader
   double slower_ = 0, faster_ = 0;  ///< the cumulative sums, in standard deviations
   double alarm_;                    ///< the sum at which the duration has changed
   int opened_with_ = 0;             ///< the leader when the contest was last opened

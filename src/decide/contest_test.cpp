@@ -227,6 +227,40 @@ TEST(Contest, AfterAChangeARivalThatWasMuchSlowerIsTriedAgain) {
   }
 }
 
+TEST(Contest, OneTrialDecidesAfterALargeChange) {
+  for (const int before : {50, 100, 1000}) {
+    Contest contest(2);
+    Stream stream(Noise::steady, before);
+    execute(contest, stream, {1, 1.1}, before);
+    ASSERT_EQ(contest.leader(), 0);
+    execute(contest, stream, {2, 1.1}, 8);  // 4 that raise the alarm, 4 of the trial
+    EXPECT_EQ(contest.leader(), 1) << before;
+  }
+}
+
+TEST(Contest, AfterOneTrialThatMisledTheFormerLeaderReturns) {
+  Contest contest(2);
+  Stream stream(Noise::steady, 3);
+  execute(contest, stream, {1, 1.05}, 200);
+  execute(contest, stream, {2, 1.05}, 8);
+  ASSERT_EQ(contest.leader(), 1);
+  execute(contest, stream, {1, 1.05}, 60);
+  EXPECT_EQ(contest.leader(), 0);
+}
+
+// 0.1 % of noise: after 100 executions, the deviation that is known is less than the least change that is searched for.
+TEST(Contest, FindsAChangeInAlmostNoNoise) {
+  Contest contest(2);
+  const auto run = [&](double first, double second, int executions) {
+    for (int i = 0; i < executions; ++i)
+      contest.measured((contest.next() == 0 ? first : second) * (1 + 0.001 * (i % 3)));
+  };
+  run(1, 1.2, 1000);
+  ASSERT_EQ(contest.leader(), 0);
+  run(1.3, 1.2, 100);
+  EXPECT_EQ(contest.leader(), 1);
+}
+
 TEST(Contest, ARivalThatIsMuchSlowerAfterEachChangeCostsNoMoreThanTheBudget) {
   Contest contest(2);
   Stream stream(Noise::steady, 8);
