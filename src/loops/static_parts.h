@@ -16,7 +16,7 @@ namespace steelyard::loops {
 /// Pure: no clock. Not thread-safe: only the thread that ends the region calls it.
 class StaticParts {
  public:
-  explicit StaticParts(int threads, decide::Settings settings = {});
+  StaticParts(int threads, decide::Settings settings);
 
   /// Boundaries of the parts in the next execution: fractions of the loop, from 0 to 1, one more than threads.
   const std::vector<double>& boundaries() const { return now_; }

@@ -14,7 +14,7 @@ namespace {
 class Loops {
  public:
   using Cost = std::function<double(double)>;
-  Loops(int threads, Cost cost, double noise = 0) : parts(threads), cost_(std::move(cost)), noise_(1, noise) {}
+  Loops(int threads, Cost cost, double noise = 0) : parts(threads, {}), cost_(std::move(cost)), noise_(1, noise) {}
   double execute() {
     std::vector<double> ns;
     const std::vector<double> boundaries = parts.boundaries();
@@ -67,7 +67,7 @@ TEST(StaticParts, BoundariesAreAlwaysThoseOfALoop) {
   std::mt19937 random(3);
   std::exponential_distribution<> cost(1);
   for (int round = 0; round < 50; ++round) {
-    StaticParts parts(5);
+    StaticParts parts(5, {});
     for (int i = 0; i < 60; ++i) {
       const std::vector<double>& boundaries = parts.boundaries();
       ASSERT_EQ(boundaries.size(), 6U);
@@ -83,7 +83,7 @@ TEST(StaticParts, BoundariesAreAlwaysThoseOfALoop) {
 
 TEST(StaticParts, PartsThatAreNotFasterAreReverted) {
   // The first thread is slow whatever its part: another process uses its core.
-  StaticParts parts(2);
+  StaticParts parts(2, {});
   int others = 0;
   for (int i = 0; i < 400; ++i) {
     others += parts.trying() ? 1 : 0;
@@ -94,8 +94,16 @@ TEST(StaticParts, PartsThatAreNotFasterAreReverted) {
   EXPECT_TRUE(parts.decided_even());
 }
 
+TEST(StaticParts, AGainBelowTheExplorationBudgetIsNotTried) {
+  for (const double exploration : {0.01, 0.5}) {
+    StaticParts parts(2, {.exploration = exploration});
+    for (int i = 0; i < 50 && !parts.trying(); ++i) parts.executed(std::vector<double>{2e6, 1e6}, 2e6);
+    EXPECT_EQ(parts.trying(), exploration < 0.1) << exploration;
+  }
+}
+
 TEST(StaticParts, PartsInATrialAreNotDecided) {
-  StaticParts parts(2);
+  StaticParts parts(2, {});
   while (!parts.trying()) parts.executed(std::vector<double>{2e6, 1e6}, 2e6);
   EXPECT_NE(parts.boundaries(), parts.decided());
   EXPECT_TRUE(parts.decided_even());
@@ -111,13 +119,13 @@ TEST(StaticParts, FollowALoadThatMoves) {
 }
 
 TEST(StaticParts, ShortLoopsAreLeftAlone) {
-  StaticParts parts(2);
+  StaticParts parts(2, {});
   for (int i = 0; i < 50; ++i) parts.executed(std::vector<double>{9'000, 3'000}, 9'000);
   EXPECT_TRUE(parts.decided_even() && !parts.trying());
 }
 
 TEST(StaticParts, ThreadsThatTakeNoTimeAreIgnored) {
-  StaticParts parts(3);
+  StaticParts parts(3, {});
   for (int i = 0; i < 50; ++i) parts.executed(std::vector<double>{0, 0, 0}, 0);
   EXPECT_TRUE(parts.decided_even() && !parts.trying());
 }

@@ -35,7 +35,7 @@ struct StaticLoop {
 /// The loops of a region with one iteration count, executed by one number of threads.
 struct Equal {
   Equal(std::uint64_t count, int its_threads, Equal* others)
-      : iterations(count), threads(its_threads), parts(its_threads), next(others) {}
+      : iterations(count), threads(its_threads), parts(its_threads, base::options().decision()), next(others) {}
   const std::uint64_t iterations;
   const int threads;
   loops::StaticParts parts;
