@@ -10,6 +10,7 @@
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
 #include "phases/phase.h"
@@ -155,7 +156,7 @@ steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_tra
           if (abort != nullptr) abort();
           std::abort();
         },
-        context);
+        steelyard::base::options().decision(), context);
     if (!made) return made;
     steelyard_internal_phases_begin();
     *node = new steelyard_node{std::move(context)};

@@ -20,6 +20,7 @@ std::string key_name(std::string_view name) { return std::string(name); }
 std::optional<std::string> text_of_node(const toml::node& node) {
   if (const auto* flag = node.as_boolean()) return flag->get() ? "on" : "off";
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
   if (const auto* text = node.as_string()) return text->get();
   return std::nullopt;
 }
@@ -41,7 +42,7 @@ Status override_from_toml(std::string_view text, const std::string& path, Option
     if (option->name == "config") return Status::failure(where + ": a config file cannot name another one");
     const auto value = text_of_node(node);
     if (!value) {
-      return Status::failure(fmt::format("{}: {} is neither a text, an integer nor true or false; it must be {}", where,
+      return Status::failure(fmt::format("{}: {} is neither a text, a number nor true or false; it must be {}", where,
                                          key.str(), option->allowed()));
     }
     if (auto status = assign(options, *option, *value, fmt::format("{}: {}", where, key.str())); !status) return status;

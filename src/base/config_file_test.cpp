@@ -26,6 +26,9 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   EXPECT_FALSE(options.lending);
   EXPECT_EQ(options.spin, 50);
   EXPECT_EQ(options.wait, Wait::poll);
+  ASSERT_TRUE(override_from_toml("confidence = 0.9\nexploration = 0\n", "steelyard.toml", options));
+  EXPECT_EQ(options.confidence, 0.9);
+  EXPECT_EQ(options.exploration, 0);
   EXPECT_EQ(options.record, "");
   ASSERT_TRUE(override_from_toml("max-threads = 3\nspin = 7\n", "steelyard.toml", options));
   ASSERT_TRUE(override_from_toml("max-threads = \"auto\"\nloops-learn = \"none\"\n", "steelyard.toml", options));
@@ -39,7 +42,10 @@ TEST(ConfigFile, NamesFileLineAndNearestNeighbour) {
             "config file steelyard.toml, line 2: unknown option balence-every; did you mean balance-every?");
   EXPECT_EQ(sentence_of("spin = -1"),
             "config file steelyard.toml, line 1: spin is '-1'; it must be an integer from 0 to 1000000 (us)");
-  EXPECT_THAT(sentence_of("spin = 1.5"), HasSubstr("spin is neither a text, an integer nor true or false"));
+  EXPECT_THAT(sentence_of("spin = 1.5"), HasSubstr("spin is '1.5'; it must be an integer from 0 to 1000000 (us)"));
+  EXPECT_THAT(sentence_of("confidence = 95"),
+              HasSubstr("confidence is '95'; it must be a number from 0.5 to 0.9999 (probability)"));
+  EXPECT_THAT(sentence_of("spin = 2026-11-25"), HasSubstr("spin is neither a text, a number nor true or false"));
   EXPECT_THAT(sentence_of("[cores]\nevery = 3"), HasSubstr("cores is neither"));
   EXPECT_THAT(sentence_of("cores = true\ncores = "), AllOf(HasSubstr("steelyard.toml, line 2: ")));
   EXPECT_THAT(sentence_of("internal-command = 'x'"), HasSubstr("unknown option internal-command"));

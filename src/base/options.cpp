@@ -51,6 +51,14 @@ class Group {
     integer(name, member, 0, most, unit, doc);
     table_.back().unset = "auto";
   }
+  void real(std::string_view name, double Options::* member, double lowest, double highest,
+            std::string_view placeholder, std::string_view unit, std::string_view doc) {
+    Option& option = add(name, doc, member);
+    option.lowest = lowest;
+    option.highest = highest;
+    option.placeholder = placeholder;
+    option.unit = unit;
+  }
   void choice(std::string_view name, Choice member, std::vector<std::string_view> choices, std::string_view doc) {
     add(name, doc, member).choices = std::move(choices);
   }
@@ -82,6 +90,17 @@ void add_capability_options(std::vector<Option>& table) {
       "Deliver broadcasts and scatters so that a late rank delays no other rank. auto: only for communicators whose "
       "ranks are measured to wait less. on: for every MPI_Bcast and MPI_Scatter. called: only for calls of "
       "steelyard_bcast(). off: never.");
+}
+
+void add_decision_options(std::vector<Option>& table) {
+  Group decisions(table, "How Steelyard decides");
+  decisions.real("confidence", &Options::confidence, 0.5, 0.9999, "LEVEL", "probability",
+                 "The level of all confidence intervals, and so of all decisions. A higher level makes fewer wrong "
+                 "decisions and needs more measurements for each.");
+  decisions.real(
+      "exploration", &Options::exploration, 0, 0.5, "SHARE", "share of the run time",
+      "The share of the run time that trials of slower candidates may cost, such as loop strategies, "
+      "configurations of autotuned phases and deliveries of broadcasts. Smaller gains are not searched for.");
 }
 
 void add_cores_options(std::vector<Option>& table) {
@@ -221,6 +240,7 @@ void add_internal_options(std::vector<Option>& table) {
 std::vector<Option> make_table() {
   std::vector<Option> table;
   add_capability_options(table);
+  add_decision_options(table);
   add_cores_options(table);
   add_loops_options(table);
   add_collectives_options(table);
@@ -267,6 +287,15 @@ bool assign_integer(long& value, std::string_view text, long least, long most) {
   return true;
 }
 
+bool assign_real(double& value, std::string_view text, double lowest, double highest) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !(number >= lowest && number <= highest)) return false;  // NaN is in no range
+  value = number;
+  return true;
+}
+
 }  // namespace
 
 std::vector<std::string> Options::command_line() const {
@@ -294,6 +323,8 @@ std::string Option::allowed() const {
     return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
                          : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, 1L), most, unit);
   }
+  if (std::holds_alternative<double Options::*>(member))
+    return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
   return unset.empty() ? "a text that is not empty" : fmt::format("a text that is not empty, or {}", unset);
 }
 
@@ -318,6 +349,7 @@ std::string text_of(const Options& options, const Option& option) {
     const long value = options.*(*number);
     return value == 0 && !option.unset.empty() ? std::string(option.unset) : std::to_string(value);
   }
+  if (const auto* real = std::get_if<double Options::*>(&option.member)) return fmt::format("{}", options.*(*real));
   const auto& text = options.*std::get<std::string Options::*>(option.member);
   return text.empty() ? std::string(option.unset) : text;
 }
@@ -334,6 +366,8 @@ Status assign(Options& options, const Option& option, std::string_view text, std
     valid = assign_switch(options.*(*flag), text);
   } else if (const auto* number = std::get_if<long Options::*>(&option.member)) {
     valid = assign_integer(options.*(*number), unset ? "0" : text, option.least, option.most);
+  } else if (const auto* real = std::get_if<double Options::*>(&option.member)) {
+    valid = assign_real(options.*(*real), text, option.lowest, option.highest);
   } else {
     const auto value = std::get<std::string Options::*>(option.member);
     valid = !text.empty() || (defaults().*value).empty();

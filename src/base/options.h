@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/status.h"
+#include "decide/settings.h"
 
 // The one option table. What a user can set is a member of Options and a row of option_table(); the environment
 // variables, the command line, the config file, `steelyard options`, the man page and the run record follow from it.
@@ -42,6 +43,9 @@ struct Options {
   bool cores = true;
   bool lending = true;
   Collectives collectives = Collectives::automatic;
+
+  double confidence = decide::Settings().confidence;
+  double exploration = decide::Settings().exploration;
 
   long balance_every = 0;
   long balance_at = 0;
@@ -91,6 +95,8 @@ struct Options {
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 
   std::vector<std::string> command_line() const;
+  /// The settings of every decision of this process.
+  decide::Settings decision() const { return {.confidence = confidence, .exploration = exploration}; }
 };
 
 /// How a source of options writes the name of one.
@@ -109,12 +115,13 @@ struct Option {
   std::string_view name;   ///< "balance-every"
   std::string_view group;  ///< heading on the options page
   std::string_view doc;    ///< sentences for the user; of an internal option, a phrase
-  std::variant<bool Options::*, long Options::*, std::string Options::*, Choice> member;
+  std::variant<bool Options::*, long Options::*, double Options::*, std::string Options::*, Choice> member;
   std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
   long least = 0, most = 0;               ///< of an integer
-  std::string_view unit;                  ///< of an integer
+  double lowest = 0, highest = 0;         ///< of a real number
+  std::string_view unit;                  ///< of a number
   std::string_view unset;                 ///< the word for 0 or for no text: "auto", "none"; empty: there is none
-  std::string_view placeholder;           ///< of a text: PATH, TEXT
+  std::string_view placeholder;           ///< of a text or a real number: PATH, TEXT, SHARE
   bool internal = false;                  ///< handed down by the launcher, hidden from users
 
   bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }

@@ -85,6 +85,29 @@ TEST(Assign, TakesNoHalfNumbers) {
   EXPECT_EQ(sentence_of("spin", "1000000"), "");
 }
 
+TEST(Assign, TakesRealNumbersWithinTheirRange) {
+  for (const char* text :
+       {"", " 0.9", "0.9 ", "0.9x", "95", "95%", "1", "0.49", "-0.9", "nan", "inf", "1e400", "0,9"}) {
+    EXPECT_EQ(sentence_of("confidence", text),
+              "--confidence is '" + std::string(text) + "'; it must be a number from 0.5 to 0.9999 (probability)");
+  }
+  for (const char* text : {"0.5", "0.999", "9e-1", "0.9999"}) EXPECT_EQ(sentence_of("confidence", text), "") << text;
+  for (const char* text : {"0", "0.5", "1e-05"}) EXPECT_EQ(sentence_of("exploration", text), "") << text;
+  EXPECT_EQ(sentence_of("exploration", "2"),
+            "--exploration is '2'; it must be a number from 0 to 0.5 (share of the run time)");
+}
+
+TEST(Options, HoldTheSettingsOfAllDecisions) {
+  Options options;
+  EXPECT_EQ(options.decision().confidence, 0.95);
+  EXPECT_EQ(options.decision().exploration, 0.01);
+  ASSERT_TRUE(assign(options, *find_option("confidence"), "0.999", "x"));
+  ASSERT_TRUE(assign(options, *find_option("exploration"), "0.2", "x"));
+  EXPECT_EQ(options.decision().confidence, 0.999);
+  EXPECT_EQ(options.decision().exploration, 0.2);
+  EXPECT_EQ(described(options).at("confidence"), "0.999");
+}
+
 TEST(Assign, LeavesTheOldValueWhereItFails) {
   Options options;
   ASSERT_TRUE(assign(options, *find_option("max-threads"), "12", "x"));
@@ -142,6 +165,7 @@ TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
 
 TEST(UnknownVariables, AreNamedWithTheNearestNeighbour) {
   const Environment environment{{"STEELYARD_BALENCE_EVERY", "3"},
+                                {"STEELYARD_CONFIDENSE", "0.9"},
                                 {"STEELYARD_ROOT_OF_ALL", "/opt"},
                                 {"STEELYARD_CORES", "on"},
                                 {"STEELYARD_INTERNAL_COMMAND", "a"},
@@ -149,6 +173,7 @@ TEST(UnknownVariables, AreNamedWithTheNearestNeighbour) {
                                 {"ZZZ", "1"}};
   EXPECT_THAT(unknown_variables(environment),
               ElementsAre("unknown environment variable STEELYARD_BALENCE_EVERY; did you mean STEELYARD_BALANCE_EVERY?",
+                          "unknown environment variable STEELYARD_CONFIDENSE; did you mean STEELYARD_CONFIDENCE?",
                           "unknown environment variable STEELYARD_ROOT_OF_ALL; `steelyard options` lists all"));
 }
 
@@ -164,6 +189,7 @@ TEST(Exported, CarriesEveryOptionOverTheEnvironment) {
   sent.cores_domain = CoresDomain::node;
   sent.record = "/tmp/a b=c.json";
   sent.max_threads = 9;
+  sent.confidence = 0.1 + 0.7;  // not 0.8: more digits than a user would write
   sent.loops_replay = "none.json";
   sent.command =
       "./app\x1f-n\x1f"

@@ -134,7 +134,7 @@ void LateJoinRegions::learn(std::uint64_t region, const Execution& execution) {
   auto found = experience_.find(key);
   if (found == experience_.end()) {
     if (execution.came == 0 || experience_.size() >= kMostRegions) return;
-    found = experience_.try_emplace(key).first;
+    found = experience_.try_emplace(key, Experience{.contest = decide::Contest(kWays, settings_)}).first;
   }
   Experience& known = found->second;
   // Late-join threads are not always possible: no core was likely, or the thread limit is too low.

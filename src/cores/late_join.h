@@ -85,6 +85,7 @@ class LateJoin {
 /// with.
 class LateJoinRegions {
  public:
+  explicit LateJoinRegions(const decide::Settings& settings) : settings_(settings) {}
   struct Execution {
     int came = 0;            ///< cores that came free while it ran, soon enough to be worth one more thread
     bool late_join = false;  ///< it had late-join threads
@@ -109,8 +110,9 @@ class LateJoinRegions {
   struct Experience {
     int trust = 0;
     int cores = 0;
-    decide::Contest contest{kWays};
+    decide::Contest contest;
   };
+  decide::Settings settings_;
   std::unordered_map<Key, Experience, KeyHash> experience_;
 };
 

@@ -185,7 +185,7 @@ LateJoinRegions::Execution joined(int came, std::int64_t wall = 80) {
 }
 
 TEST(LateJoinRegions, AreBelievedAfterTwoAndDoubtedAfterOne) {
-  LateJoinRegions regions;
+  LateJoinRegions regions{decide::Settings()};
   regions.learn(7, plain(3));
   EXPECT_EQ(regions.likely(7, 1), 0) << "once may be an accident";
   regions.learn(7, plain(3));
@@ -205,8 +205,8 @@ TEST(LateJoinRegions, AreBelievedAfterTwoAndDoubtedAfterOne) {
 }
 
 /// How many of 1000 executions have late-join threads, if these take as long as that.
-int with_late_join_threads(std::int64_t wall, std::int64_t once_in_a_while = 0) {
-  LateJoinRegions regions;
+int with_late_join_threads(std::int64_t wall, std::int64_t once_in_a_while = 0, decide::Settings settings = {}) {
+  LateJoinRegions regions{settings};
   int count = 0;
   for (int i = 0; i < 1000; ++i) {
     const bool with = regions.likely(7, 1) > 0;
@@ -226,8 +226,13 @@ TEST(LateJoinRegions, ThatAreShorterForItKeepIt) {
   EXPECT_GT(with_late_join_threads(80, 1000), 900) << "though one in a hundred takes ten times as long";
 }
 
+TEST(LateJoinRegions, DoNotSearchForGainsBelowTheExplorationBudget) {
+  EXPECT_LT(with_late_join_threads(100, 0, {.exploration = 0.4}), 50);
+  EXPECT_GT(with_late_join_threads(100, 0, {.exploration = 0}), 200);
+}
+
 TEST(LateJoinRegions, ExecutionsWithOtherNumbersOfCoresAreNotCompared) {
-  LateJoinRegions regions;
+  LateJoinRegions regions{decide::Settings()};
   int with = 0;
   constexpr int kExecutions = 400;
   for (int i = 0; i < kExecutions; ++i) {
@@ -245,7 +250,7 @@ TEST(LateJoinRegions, ExecutionsWithOtherNumbersOfCoresAreNotCompared) {
 }
 
 TEST(LateJoinRegions, AreNotComparedWithExecutionsFromLongAgo) {
-  LateJoinRegions regions;
+  LateJoinRegions regions{decide::Settings()};
   int with = 0;
   const auto execute = [&](int executions, std::int64_t without, std::int64_t wall) {
     for (int i = 0; i < executions; ++i) {

@@ -64,8 +64,9 @@ class Steadiness {
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
 /// "34.1 % (95 % CI 32.0 to 36.2 %)". `noise`: half width of the interval.
-std::string with_interval(double value, double noise) {
-  return fmt::format("{} (95 % CI {:.1f} to {:.1f} %)", percent(value), 100 * (value - noise), 100 * (value + noise));
+std::string with_interval(double value, double noise, double confidence) {
+  return fmt::format("{} ({:g} % CI {:.1f} to {:.1f} %)", percent(value), 100 * confidence, 100 * (value - noise),
+                     100 * (value + noise));
 }
 
 /// Why no plan can be made whatever the loads; empty where one can.
@@ -250,10 +251,11 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   } else if (!verdict.judged) {
     verdict.why =
         fmt::format("the last move is kept, though its gain is not statistically significant: {}; {} was forecast",
-                    with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
+                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast));
   } else if (verdict.helped) {
-    verdict.why = fmt::format("the last move gained {}; {} was forecast",
-                              with_interval(judgement.gain, judgement.noise), percent(trial->forecast));
+    verdict.why =
+        fmt::format("the last move gained {}; {} was forecast",
+                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast));
     rest = 0;
   } else {
     rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
@@ -262,8 +264,9 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     verdict.plan = trial->previous;
     verdict.plan.moved = trial->applied.moved;
     verdict.cost = trial->applied.moved * move_cost;
-    verdict.why = fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
-                              with_interval(judgement.gain, judgement.noise), percent(trial->forecast), rest);
+    verdict.why =
+        fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
+                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast), rest);
     spell.clear();
   }
   trial.reset();
@@ -307,6 +310,7 @@ void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   trial->applied = verdict.plan;
   trial->previous = as_it_is(shape);
   trial->forecast = verdict.forecast_gain;
+  trial->confidence = options.decision.confidence;
   trial->loads = estimate.newest();
   trial->before = spell;
   applied_at = phase;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cores/plan.h"
+#include "decide/settings.h"
 
 // When to act: the paper leaves the step to the user, here it follows from what was measured.
 namespace steelyard::cores {
@@ -23,6 +24,7 @@ struct PolicyOptions {
   double noise_factor = 2.5;  ///< standard deviations of what was seen that could be noise
   int every = 0;              ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
   int at = 0;                 ///< --balance-at: consider once, at this phase; 0 = decide
+  decide::Settings decision = {};
 };
 
 enum class Action { none, apply, undo };

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cores/policy.h"
-#include "decide/settings.h"
 
 namespace steelyard::cores {
 namespace {
@@ -55,7 +54,6 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   decide::Forecast since(forecast, known, deviation(after, noise), kNoiseWeight);
   for (const Spell::Sample& sample : after.samples()) since.add(log_duration(sample, steady_total));
 
-  const double confidence = decide::Settings().confidence;
   Judgement judgement;
   judgement.gain = since.gain();
   judgement.noise = std::min(1.0, since.gain() - since.interval(confidence).low);

@@ -5,6 +5,7 @@
 
 #include "cores/plan.h"
 #include "decide/forecast.h"
+#include "decide/settings.h"
 
 namespace steelyard::cores {
 
@@ -33,9 +34,10 @@ class Spell {
 /// A move that was made, and its forecast.
 struct Trial {
   Plan applied;
-  Plan previous;                   ///< what to go back to
-  double forecast = 0;             ///< gain, as a fraction of the step time
-  std::vector<ProcessLoad> loads;  ///< in one step, before the move
+  Plan previous;                                      ///< what to go back to
+  double forecast = 0;                                ///< gain, as a fraction of the step time
+  double confidence = decide::Settings().confidence;  ///< level of the interval
+  std::vector<ProcessLoad> loads;                     ///< in one step, before the move
   Spell before, after;
   double first_elapsed = 0;  ///< s a step in the window in which the move took place
   int first_phases = 0;      ///< of that window; 0: it has not come in yet

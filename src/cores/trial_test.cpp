@@ -88,6 +88,15 @@ TEST(Trial, WaitsForTheProofOfAGainThatIsLessThanForecast) {
   EXPECT_EQ(trial(0.3, {1, 1, 1, 1}, four).judge(true, 0.01).ruling, Trial::Ruling::helped);
 }
 
+TEST(Trial, NeedsTheConfidenceThatIsSet) {
+  Trial made = trial(0.1, {1, 1, 1, 1}, {0.95, 0.95, 0.95, 0.95});
+  for (const double confidence : {0.5, 0.999}) {
+    made.confidence = confidence;
+    EXPECT_EQ(made.judge(true, 0.01).ruling, confidence < 0.9 ? Trial::Ruling::helped : Trial::Ruling::open)
+        << confidence;
+  }
+}
+
 TEST(Trial, KeepsWhatIsUndecidedButNearTheForecast) {
   const std::vector<double> many(8, 0.97);
   EXPECT_EQ(trial(0.04, {1, 1}, many).judge(true, 0.05).ruling, Trial::Ruling::kept);

@@ -56,7 +56,7 @@ class BasicContest {
 
   /// @param candidates at least 1
   /// @param first begins, e.g. the leader of an earlier run
-  explicit BasicContest(int candidates, Settings settings = {}, int first = 0);
+  BasicContest(int candidates, Settings settings, int first = 0);
 
   /// Opens the contest with other candidates. The budget that was spent and the pause of the watch stay.
   void restart(int candidates, int first);

@@ -24,7 +24,7 @@ std::vector<int> execute(Contest& contest, Stream& stream, const std::vector<dou
 }
 
 TEST(Contest, OfOneIsSettled) {
-  Contest contest(1);
+  Contest contest(1, {});
   EXPECT_TRUE(contest.settled());
   for (int i = 0; i < 100; ++i) contest.measured(1);
   EXPECT_TRUE(contest.settled());
@@ -32,7 +32,7 @@ TEST(Contest, OfOneIsSettled) {
 }
 
 TEST(Contest, ExecutesEachOnceThenTheFastestOfClearlyDifferentOnes) {
-  Contest contest(5);
+  Contest contest(5, {});
   Stream stream(Noise::steady, 1);
   const std::vector<int> count = execute(contest, stream, {16, 8, 1, 8, 16}, 100);
   EXPECT_EQ(contest.leader(), 2);
@@ -41,7 +41,7 @@ TEST(Contest, ExecutesEachOnceThenTheFastestOfClearlyDifferentOnes) {
 }
 
 TEST(Contest, TheFirstExecutionAfterAChangeDoesNotCount) {
-  Contest contest(2);
+  Contest contest(2, {});
   int last = -1;
   for (int i = 0; i < 400; ++i) {
     const int candidate = contest.next();
@@ -52,6 +52,29 @@ TEST(Contest, TheFirstExecutionAfterAChangeDoesNotCount) {
   EXPECT_NEAR(contest.gain_over(0).value, 0.05, 0.001);
 }
 
+/// Executions until a contest with a rival of this ratio is settled; at most 5,000.
+int executions_to_settle(Settings settings, double rival) {
+  Contest contest(2, settings);
+  Stream stream(Noise::steady, 3);
+  int executions = 10;
+  execute(contest, stream, {1, rival}, executions);
+  while (!contest.settled() && executions < 5000) {
+    execute(contest, stream, {1, rival}, 1);
+    ++executions;
+  }
+  return executions;
+}
+
+TEST(Contest, AHigherConfidenceNeedsMoreExecutions) {
+  EXPECT_LT(executions_to_settle({.confidence = 0.5}, 0.97), executions_to_settle({.confidence = 0.95}, 0.97));
+  EXPECT_LT(executions_to_settle({.confidence = 0.95}, 0.97), executions_to_settle({.confidence = 0.9999}, 0.97));
+}
+
+TEST(Contest, DoesNotSearchForGainsBelowTheExplorationBudget) {
+  EXPECT_LT(executions_to_settle({.exploration = 0.2}, 1), 100);
+  EXPECT_GT(executions_to_settle({.exploration = 0.002}, 1), 1000);
+}
+
 class OfNoise : public testing::TestWithParam<Noise> {};
 
 TEST_P(OfNoise, FewWrongLeadersAmongEqualOnes) {
@@ -59,7 +82,7 @@ TEST_P(OfNoise, FewWrongLeadersAmongEqualOnes) {
   constexpr int kRuns = 1000;
   for (int run = 0; run < kRuns; ++run) {
     Stream stream(GetParam(), run);
-    Contest contest(2);
+    Contest contest(2, {});
     execute(contest, stream, {1, 1}, 10);
     const int first = contest.leader();
     execute(contest, stream, {1, 1}, 190);
@@ -84,7 +107,7 @@ TEST_P(OfNoise, FindsTenPerCent) {
   std::vector<int> delays;
   for (int run = 0; run < 1000; ++run) {
     Stream stream(GetParam(), run);
-    Contest contest(2);
+    Contest contest(2, {});
     delays.push_back(executions_until_the_second_leads(contest, stream, 1, 0.9, 400));
   }
   std::ranges::sort(delays);
@@ -97,7 +120,7 @@ TEST_P(OfNoise, StaysWithinItsBudget) {
   constexpr int kExecutions = 2000;
   for (int run = 0; run < 200; ++run) {
     Stream stream(GetParam(), run);
-    Contest contest(4);
+    Contest contest(4, {});
     double lost = 0;
     for (int i = 0; i < kExecutions; ++i) {
       const int candidate = contest.next();
@@ -119,7 +142,7 @@ TEST_P(OfNoise, FindsAChange) {
   std::vector<int> delays;
   for (int run = 0; run < 200; ++run) {
     Stream stream(GetParam(), run);
-    Contest contest(2);
+    Contest contest(2, {});
     execute(contest, stream, {1, 1.2}, 300);
     delays.push_back(executions_until_the_second_leads(contest, stream, 1.3, 1.1, 4000));
   }
@@ -132,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, OfNoise, testing::ValuesIn(kNoises),
                          [](const auto& tested) { return std::string(name(tested.param)); });
 
 TEST(Contest, IgnoresWhatIsNoDuration) {
-  Contest contest(2), undisturbed(2);
+  Contest contest(2, {}), undisturbed(2, {});
   Stream stream(Noise::steady, 7);
   for (int i = 0; i < 200; ++i) {
     for (const double none : {0.0, -1.0, std::nan(""), HUGE_VAL}) EXPECT_FALSE(contest.measured(none));
@@ -146,7 +169,7 @@ TEST(Contest, IgnoresWhatIsNoDuration) {
 
 TEST(Contest, IsTheSameEverywhere) {
   Stream stream(Noise::heavy_tailed, 5);
-  Contest a(5), b(5);
+  Contest a(5, {}), b(5, {});
   for (int i = 0; i < 2000; ++i) {
     ASSERT_EQ(a.next(), b.next());
     const double duration = stream.next();
@@ -155,7 +178,7 @@ TEST(Contest, IsTheSameEverywhere) {
 }
 
 TEST(Contest, ReopensLessAndLessOftenWhereNothingIsGained) {
-  Contest contest(2);
+  Contest contest(2, {});
   int reopened = 0, soon = 0;
   for (int block = 0; block < 200; ++block) {
     Stream stream(Noise::steady, block);
@@ -169,7 +192,7 @@ TEST(Contest, ReopensLessAndLessOftenWhereNothingIsGained) {
 }
 
 TEST(Contest, ARestartForgetsAChangeOfTheFormerCandidates) {
-  Contest contest(2);
+  Contest contest(2, {});
   Stream stream(Noise::steady, 4);
   const auto reopened = [&](double duration, int executions) {
     for (int i = 0; i < executions; ++i) {
@@ -190,7 +213,7 @@ TEST(Contest, ARestartForgetsAChangeOfTheFormerCandidates) {
 
 TEST(Contest, AGainThatARestartFindsResetsThePause) {
   for (const double other : {0.8, 1.2}) {
-    Contest contest(2);
+    Contest contest(2, {});
     Stream stream(Noise::steady, 5);
     int reopened = 0;
     for (int i = 0; i < 20000; ++i) {
@@ -206,7 +229,7 @@ TEST(Contest, AGainThatARestartFindsResetsThePause) {
 
 TEST(Contest, AHiccupInATrialDoesNotUseUpTheBudget) {
   for (const int at : {0, 1, 2, 3}) {  // of a trial's executions
-    Contest contest(2);
+    Contest contest(2, {});
     Stream stream(Noise::loud, 6);
     execute(contest, stream, {1, 1}, 20);
     const int rival = 1 - contest.leader();
@@ -219,7 +242,7 @@ TEST(Contest, AHiccupInATrialDoesNotUseUpTheBudget) {
 
 TEST(Contest, AfterAChangeARivalThatWasMuchSlowerIsTriedAgain) {
   for (const double leading : {0.5, 1.3, 2.0}) {
-    Contest contest(2);
+    Contest contest(2, {});
     Stream stream(Noise::steady, 8);
     EXPECT_EQ(execute(contest, stream, {1, 16}, 600)[1], 1);
     execute(contest, stream, {leading, 0.8 * leading}, 600);
@@ -262,7 +285,7 @@ TEST(Contest, FindsAChangeInAlmostNoNoise) {
 }
 
 TEST(Contest, ARivalThatIsMuchSlowerAfterEachChangeCostsNoMoreThanTheBudget) {
-  Contest contest(2);
+  Contest contest(2, {});
   Stream stream(Noise::steady, 8);
   int count = 0;
   constexpr int kExecutions = 10000;
@@ -276,7 +299,7 @@ TEST(Contest, ARivalThatIsMuchSlowerAfterEachChangeCostsNoMoreThanTheBudget) {
 }
 
 TEST(Contest, GoesOnWithoutACandidateThatCannotBeExecuted) {
-  Contest contest(3);
+  Contest contest(3, {});
   Stream stream(Noise::steady, 9);
   const double ratio[] = {1, 0.6, 0.8};
   std::array<int, 3> count{};
@@ -307,7 +330,7 @@ TEST(Contest, OfCandidatesThatCannotBeExecutedTheFirstLeads) {
 }
 
 TEST(Contest, PrefersTheProgramsOwnBehaviourAmongEqualOnes) {
-  Contest contest(3);
+  Contest contest(3, {});
   Stream stream(Noise::steady, 3);
   const double ratio[] = {1, 0.998, 0.999};
   for (int i = 0; i < 4; ++i) contest.measured(ratio[contest.next()]);

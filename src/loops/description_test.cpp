@@ -29,7 +29,7 @@ Loop::Regime learnt(std::uint64_t count, int threads) {
   EXPECT_TRUE(once.latest(regime));
   regime.history = History(threads);
   regime.history.restore({}, 1000, 60e9, 0);
-  regime.policy = Policy(Strategy::guided);
+  regime.policy = Policy({}, Strategy::guided);
   return regime;
 }
 

@@ -159,6 +159,7 @@ Loop::Regime& Loop::regime_of(const Shape& shape) {
   made.threads = shape.threads;
   made.magnitude = magnitude;
   made.history = History(shape.threads);
+  made.policy = Policy(settings_.decision);
   made.history.measured().slack_ns = static_cast<double>(slack_ns_);
   return *(latest_ = &made);
 }
@@ -296,6 +297,7 @@ void Loop::restore(Regime regime) {
   }
   regime.version = 0;
   regime.plan = {};
+  regime.policy = Policy(settings_.decision, regime.policy.best());
   regimes_.push_back(std::move(regime));
 }
 

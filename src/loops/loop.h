@@ -77,7 +77,7 @@ class Loop {
     int threads = 1;
     int magnitude = 0;  ///< bits of the iteration count
     History history;
-    Policy policy;
+    Policy policy = Policy(decide::Settings());  ///< of a Loop: with its settings
     Plan plan;
     std::uint64_t version = 0;
     long until_measured = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "decide/settings.h"
 #include "loops/profile.h"
 
 // The planning half of `loops`: pure functions from what was measured of a loop to how its next execution is divided.
@@ -56,8 +57,9 @@ Composition compose(Strategy strategy);
 /// What a user has set; the defaults leave all to measurement.
 struct Settings {
   Strategy strategy = Strategy::automatic;
-  double fraction = 0.9;    ///< 0..1: static part, for hybrid and staggered
-  std::uint64_t chunk = 0;  ///< iterations a chunk, at least; 0: by measurement
+  double fraction = 0.9;           ///< 0..1: static part, for hybrid and staggered
+  std::uint64_t chunk = 0;         ///< iterations a chunk, at least; 0: by measurement
+  decide::Settings decision = {};  ///< of `automatic`
 };
 /// Failure where the fraction is outside of 0..1 or no number.
 base::Status check(const Settings& settings);

@@ -22,6 +22,10 @@ constexpr double kUnevenNs = 1000;
 
 }  // namespace
 
+Policy::Policy(const decide::Settings& settings, std::optional<Strategy> known) : contest_(1, settings) {
+  known ? start_with(*known) : restart();
+}
+
 void Policy::restart() {
   step_ = Step::warm_up;
   first_ = kStealing;

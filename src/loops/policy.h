@@ -38,9 +38,8 @@ class Policy {
   /// saves (`bench/loops.py`, rows of 10 us).
   static constexpr double kShort = 20'000;
 
-  Policy() { restart(); }
-  /// Starts with the best strategy of an earlier run, which is then compared as all others are.
-  explicit Policy(Strategy known) { start_with(known); }
+  /// @param known the best strategy of an earlier run: the policy starts with it, and compares it as all others
+  explicit Policy(const decide::Settings& settings, std::optional<Strategy> known = {});
 
   Strategy next() const { return candidates[current()]; }
   /// True if the loop behaves otherwise than before: what was learnt of it should be forgotten.
@@ -77,10 +76,10 @@ class Policy {
   }
 
   Step step_ = Step::warm_up;
-  std::size_t first_ = 2;       ///< the candidate before the contest
-  int looks_ = 0;               ///< warm executions since it has begun
-  Observation least_;           ///< of those, the least of each figure; ns are for one iteration
-  decide::Contest contest_{1};  ///< of these:
+  std::size_t first_ = 2;    ///< the candidate before the contest
+  int looks_ = 0;            ///< warm executions since it has begun
+  Observation least_;        ///< of those, the least of each figure; ns are for one iteration
+  decide::Contest contest_;  ///< of these:
   std::vector<std::size_t> in_contest_;
   std::optional<Strategy> known_;  ///< the last leader, of this run or an earlier one
   int uneven_ = 0;                 ///< executions of a short loop in a row that were not level

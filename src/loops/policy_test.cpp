@@ -222,10 +222,10 @@ void execute_short(Policy& policy, double even, int executions) {
   }
 }
 
-TEST(Policy, BeginsWithRangesAndStealing) { EXPECT_EQ(Policy().next(), Strategy::steal); }
+TEST(Policy, BeginsWithRangesAndStealing) { EXPECT_EQ(Policy(decide::Settings()).next(), Strategy::steal); }
 
 TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(policy.next(), Strategy::steal);
     policy.observe(seen(1e6, 2e6, 0.99e6, 0.005, 0.001));  // static would take twice as long...
@@ -238,19 +238,19 @@ TEST(Policy, TriesNothingThatTheMeasurementsSpeakAgainst) {
 
 TEST(Policy, AShortLoopIsComparedWhereStaticIsForecastToBeMuchSlower) {
   for (const double even : {19e3, 30e3, 300e3}) {
-    Policy policy;
+    Policy policy{decide::Settings()};
     execute_short(policy, even, 200);
     EXPECT_TRUE(policy.settled()) << even;
     EXPECT_NE(policy.next(), Strategy::even) << even << ": " << policy.reason();
     EXPECT_EQ(policy.resets(), 0) << even;
   }
-  Policy known(Strategy::even);  // by an earlier run
+  Policy known({}, Strategy::even);  // by an earlier run
   execute_short(known, 19e3, 200);
   EXPECT_NE(known.next(), Strategy::even) << known.reason();
 }
 
 TEST(Policy, AShortStaticLoopThatHasBecomeUnevenIsComparedInTheEnd) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   for (int i = 0; i < 50; ++i) policy.observe(seen(12e3, 12e3, 11.5e3));
   ASSERT_EQ(policy.next(), Strategy::even);
   execute_short(policy, 19e3, 50);
@@ -259,7 +259,7 @@ TEST(Policy, AShortStaticLoopThatHasBecomeUnevenIsComparedInTheEnd) {
 
 TEST(Policy, AShortLoopWithoutAForecastDoesNotSwayForEver) {
   // 15 us where iterations move, 100 us where not, and nothing known of places.
-  Policy policy;
+  Policy policy{decide::Settings()};
   int resets = 0;
   for (int i = 0; i < 4000; ++i) {
     const bool still = policy.next() == Strategy::even;
@@ -270,7 +270,7 @@ TEST(Policy, AShortLoopWithoutAForecastDoesNotSwayForEver) {
 }
 
 TEST(Policy, ShortLoopsBecomeStaticAtOnceAndLongOnesAreLookedAtAgain) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   policy.observe(seen(90e3));
   policy.observe(seen(8e3));
   EXPECT_EQ(policy.next(), Strategy::even);
@@ -295,24 +295,30 @@ int settle(Policy& policy, const std::array<double, Policy::kCandidates>& ns) {
   return executions;
 }
 
+TEST(Policy, DoesNotSearchForGainsBelowTheExplorationBudget) {
+  Policy coarse(decide::Settings{.exploration = 0.2}), fine(decide::Settings{.exploration = 0});
+  EXPECT_LT(settle(coarse, {1e6, 1e6, 1e6, 1e6}), 100);
+  EXPECT_EQ(settle(fine, {1e6, 1e6, 1e6, 1e6}), 300) << "not settled";
+}
+
 TEST(Policy, FindsEachOfItsCandidates) {
   for (std::size_t best = 0; best < Policy::kCandidates; ++best) {
     std::array<double, Policy::kCandidates> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
     ns[best] = 1.0e6;
-    Policy policy;
+    Policy policy{decide::Settings()};
     EXPECT_LE(settle(policy, ns), 100);
     EXPECT_EQ(policy.next(), Policy::candidates[best]);
   }
 }
 
 TEST(Policy, ExecutesHopelessCandidatesWithinTheBudgetOnly) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 20);
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
 TEST(Policy, TellsWhatItsTrialsHaveGained) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   EXPECT_FALSE(policy.gain());
   for (int i = 0; i < 200; ++i) {
     EXPECT_TRUE(policy.settled() || !policy.gain()) << "not before it is settled";
@@ -326,33 +332,33 @@ TEST(Policy, TellsWhatItsTrialsHaveGained) {
   EXPECT_GT(policy.gain()->interval.low, 0) << "statistically significant";
   EXPECT_TRUE(policy.gain()->interval.contains(0.1));
 
-  Policy alone;
+  Policy alone{decide::Settings()};
   for (int i = 0; i < 10; ++i) alone.observe({90e3, 100, 300e3, 300e3, 0, 0});
   ASSERT_TRUE(alone.settled());
   EXPECT_FALSE(alone.gain()) << "nothing else was tried";
-  EXPECT_FALSE(Policy(Strategy::guided).gain()) << "measured in another run";
+  EXPECT_FALSE(Policy({}, Strategy::guided).gain()) << "measured in another run";
 }
 
 TEST(Policy, OfEquallyFastOnesTakesTheOneThatMovesLeast) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   settle(policy, {1e6, 1e6, 0.999e6, 0.999e6});
   EXPECT_EQ(policy.next(), Strategy::even);
 }
 
 TEST(Policy, NoticesAChangeAndADriftButNotNoise) {
   const std::array<double, Policy::kCandidates> ns = {1e6, 1.1e6, 1.1e6, 1.1e6};
-  Policy noisy;
+  Policy noisy{decide::Settings()};
   settle(noisy, ns);
   for (int i = 0; i < 500; ++i) ASSERT_FALSE(noisy.observe(seen(i % 9 == 0 ? 1.5e6 : 1e6 + 1e4 * (i % 3)))) << i;
 
-  Policy changed;
+  Policy changed{decide::Settings()};
   settle(changed, ns);
   int until = 0;
   while (until < 50 && !changed.observe(seen(1.3e6))) ++until;
   EXPECT_LE(until, 4);
   EXPECT_EQ(changed.next(), Strategy::steal) << "begins anew";
 
-  Policy drifted;
+  Policy drifted{decide::Settings()};
   settle(drifted, ns);
   until = 0;
   while (until < 100 && !drifted.observe(seen(1.06e6))) ++until;
@@ -360,7 +366,7 @@ TEST(Policy, NoticesAChangeAndADriftButNotNoise) {
 }
 
 TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
-  Policy policy;
+  Policy policy{decide::Settings()};
   int resets = 0;
   for (int i = 0; i < 4000; ++i) resets += policy.observe(seen(i / 40 % 2 == 0 ? 1e6 : 2e6, 3e6, 1e6, 0.1, 0.001));
   EXPECT_LE(resets, 40);
@@ -369,7 +375,7 @@ TEST(Policy, ALoopThatChangesAllTheTimeIsNotExploredAllTheTime) {
 
 TEST(Policy, WhatWasChosenLastIsKeptWhileAllIsComparedAnew) {
   std::array<double, Policy::kCandidates> ns = {1.5e6, 1.0e6, 1.2e6, 1.2e6};
-  Policy policy;
+  Policy policy{decide::Settings()};
   settle(policy, ns);
   ASSERT_EQ(policy.next(), Strategy::adaptive);
   for (double& each : ns) each *= 4;
@@ -380,7 +386,7 @@ TEST(Policy, WhatWasChosenLastIsKeptWhileAllIsComparedAnew) {
   std::swap(ns[0], ns[1]);
   settle(policy, ns);
   EXPECT_EQ(policy.best(), policy.next());
-  Policy late;
+  Policy late{decide::Settings()};
   late.remember(Strategy::guided);
   EXPECT_EQ(late.best(), Strategy::guided);
   EXPECT_EQ(late.next(), Strategy::steal) << "it has begun otherwise";
@@ -391,7 +397,7 @@ TEST(Policy, StartsWithWhatAnEarlierRunHasFoundAndComparesIt) {
     for (std::size_t best = 0; best < Policy::kCandidates; ++best) {
       std::array<double, Policy::kCandidates> ns = {1.05e6, 1.06e6, 1.05e6, 1.06e6};
       ns[best] = 1.0e6;
-      Policy policy(Policy::candidates[known]);
+      Policy policy({}, Policy::candidates[known]);
       EXPECT_EQ(policy.next(), Policy::candidates[known]);
       EXPECT_FALSE(policy.settled());
       EXPECT_EQ(policy.best(), Policy::candidates[known]) << "a run that is too short to compare must not lose it";
@@ -400,8 +406,8 @@ TEST(Policy, StartsWithWhatAnEarlierRunHasFoundAndComparesIt) {
       EXPECT_EQ(policy.best(), policy.next());
     }
   }
-  EXPECT_EQ(Policy(Strategy::hybrid).next(), Strategy::steal) << "no candidate";
-  EXPECT_FALSE(Policy(Strategy::hybrid).best());
+  EXPECT_EQ(Policy({}, Strategy::hybrid).next(), Strategy::steal) << "no candidate";
+  EXPECT_FALSE(Policy({}, Strategy::hybrid).best());
 }
 
 TEST(History, ForgetsTheColdExecutionAtTheNextOne) {

@@ -57,7 +57,7 @@ Registry& make_ready() {
   Registry& made = registry();
   g_process = getpid();
   made.set_defaults({strategy_of(options.loops), static_cast<double>(options.loops_static_percent) / 100,
-                     static_cast<std::uint64_t>(options.loops_chunk)});
+                     static_cast<std::uint64_t>(options.loops_chunk), options.decision()});
   if (!options.loops_learn.empty()) {
     // In the first run there is none. A file that is something else stays what it is.
     const bool there = access(options.loops_learn.c_str(), F_OK) == 0;

@@ -125,7 +125,7 @@ Loop::Regime regime_from(const Json& json) {
     Strategy strategy{};
     const base::Status status = parse_strategy(json["strategy"].get<std::string>(), strategy);
     require(static_cast<bool>(status), "a strategy is unknown");
-    regime.policy = Policy(strategy);
+    regime.policy = Policy({}, strategy);
   }
   return regime;
 }

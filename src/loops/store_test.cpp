@@ -228,7 +228,7 @@ TEST(Registry, AStrategyThatWasFoundIsNotLostToARunThatHasFoundNone) {
   Loop::Regime found;
   ASSERT_TRUE(loop.latest(found));
   ASSERT_FALSE(found.policy.best()) << "one execution chooses nothing";
-  found.policy = Policy(Strategy::guided);
+  found.policy = Policy({}, Strategy::guided);
   Loop earlier("compared anew");
   earlier.restore(found);
   ASSERT_TRUE(write_file(path, {&earlier}));

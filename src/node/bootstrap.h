@@ -30,6 +30,11 @@ class Bootstrap {
   virtual std::uint32_t common_bits(std::uint32_t mine) = 0;
   /// Collective over the world: true if `mine` is true on all ranks.
   bool all_agree(bool mine) { return common_bits(mine ? 1 : 0) != 0; }
+  /// Collective over the world: true if `mine` is the same on all ranks.
+  bool all_equal(std::uint32_t mine) {
+    const std::uint32_t ones = common_bits(mine), zeros = common_bits(~mine);
+    return ones == ~zeros;
+  }
   /// Lets the MPI library advance its messages while this process sleeps elsewhere. Cheap, any number of times.
   virtual void progress() = 0;
 };

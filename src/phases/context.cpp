@@ -41,7 +41,8 @@ std::vector<Context*> contexts;  // of this process
 
 }  // namespace
 
-base::Status Context::create(Transport& transport, Rendezvous::Lost lost, std::shared_ptr<Context>& context) {
+base::Status Context::create(Transport& transport, Rendezvous::Lost lost, const decide::Settings& decision,
+                             std::shared_ptr<Context>& context) {
   const auto size = static_cast<std::size_t>(transport.size());
   const auto members_at = [](void* head) { return reinterpret_cast<Member*>(static_cast<Shared*>(head) + 1); };
   const auto pus_at = [&](void* head) { return reinterpret_cast<node::Pu*>(members_at(head) + size); };
@@ -52,7 +53,10 @@ base::Status Context::create(Transport& transport, Rendezvous::Lost lost, std::s
   std::optional<Machine> machine;
   const auto fill = [&](void* head) {
     auto& shared = *static_cast<Shared*>(head);
-    if (leader) publish(topology_of_this_machine(), shared, pus_at(head));
+    if (leader) {
+      publish(topology_of_this_machine(), shared, pus_at(head));
+      shared.decision = decision;
+    }
     machine.emplace(published(shared, pus_at(head)));
     Member& mine = members_at(head)[transport.rank()];
     sign(mine);

@@ -31,7 +31,9 @@ struct ProcessInfo {
 class Context : public std::enable_shared_from_this<Context> {
  public:
   /// Collective over the processes of the transport; a small broadcast and a reduction inside the node.
-  static base::Status create(Transport& transport, Rendezvous::Lost lost, std::shared_ptr<Context>& context);
+  /// @param decision of autotuned phases: all processes take those of the first one
+  static base::Status create(Transport& transport, Rendezvous::Lost lost, const decide::Settings& decision,
+                             std::shared_ptr<Context>& context);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -40,6 +42,7 @@ class Context : public std::enable_shared_from_this<Context> {
   int size() const { return static_cast<int>(members_.size()); }
   const Machine& machine() const { return machine_; }
   bool emulated() const { return emulated_; }
+  const decide::Settings& decision() const { return shared_->decision; }
   /// The CPUs that all processes of this context were given, together: nothing is ever bound beyond them.
   const CpuSet& job() const { return job_; }
   ProcessInfo process(int member) const;

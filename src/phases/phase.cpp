@@ -68,7 +68,7 @@ Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_proces
 Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations)
     : context_(std::move(context)),
       configurations_(std::move(configurations)),
-      contest_(static_cast<int>(configurations_.size())) {
+      contest_(std::in_place, static_cast<int>(configurations_.size()), context_->decision()) {
   take(configurations_.front());
   scattered_ = run_;
 }

@@ -16,9 +16,9 @@ namespace {
 using testing_support::Emulated;
 using testing_support::in_processes;
 
-std::shared_ptr<Context> create(Transport& transport) {
+std::shared_ptr<Context> create(Transport& transport, const decide::Settings& decision = {}) {
   std::shared_ptr<Context> context;
-  if (!Context::create(transport, [](const std::string&) { _exit(42); }, context)) _exit(9);
+  if (!Context::create(transport, [](const std::string&) { _exit(42); }, decision, context)) _exit(9);
   return context;
 }
 
@@ -274,7 +274,7 @@ TEST(Context, IsRefusedOnAMachineWithMoreCpusThanItCanShare) {
   const Emulated machine("core:4097 pu:1");
   const auto statuses = in_processes(2, [](Transport& transport) {
     std::shared_ptr<Context> context;
-    const base::Status made = Context::create(transport, [](const std::string&) { _exit(42); }, context);
+    const base::Status made = Context::create(transport, [](const std::string&) { _exit(42); }, {}, context);
     return made.code() == base::Code::unsupported && made.sentence().find("CPU 4096") != std::string::npos;
   });
   EXPECT_EQ(statuses, std::vector<int>(2, 0));
@@ -313,6 +313,25 @@ TEST(Autotuned, AllProcessesFindTheSameBest) {
       if (!phase.leave()) return false;
     }
     return phase.settled() && phase.configuration().processes == 2 && phase.threads() == 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
+TEST(Autotuned, AllProcessesDecideByTheSettingsOfTheFirst) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(4, [](Transport& transport) {
+    std::shared_ptr<Context> outer;
+    create_bound(transport, outer);
+    const auto context = create(transport, {.exploration = transport.rank() == 0 ? 0.5 : 0.0});
+    if (context->decision().exploration != 0.5) return false;
+    Phase phase(context, configurations_between(*context, {}));
+    for (int round = 0; round < 60; ++round) {
+      bool chosen = false;
+      if (!phase.enter(chosen)) return false;
+      if (chosen) wait::sleep_for(2'000'000);
+      if (!phase.leave()) return false;
+    }
+    return phase.settled();  // without a budget, equal configurations are compared for ever
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "decide/settings.h"
 #include "node/cpu_set.h"
 
 // What the processes of a node see of each other, in the memory that they share.
@@ -73,6 +74,7 @@ struct alignas(64) Shared {
   alignas(64) std::atomic<std::int32_t> finalized;  ///< a member that has called MPI_Finalize, from 1; 0: none has
   alignas(64) std::atomic<std::uint64_t> capacity[kAreas];  ///< bytes that each exchange area has now
   Outline outline;
+  decide::Settings decision;  ///< of autotuned phases: the leader's
 };
 
 /// A set that its owner writes and others read at any time.

@@ -44,6 +44,7 @@ class Collectives final : public Capability {
     chosen.settings.policy = policy_of(options.collectives_tree);
     chosen.settings.every = static_cast<int>(options.collectives_tree_every);
     chosen.settings.threshold = options.collectives_tree_threshold * std::int64_t{1000};
+    chosen.settings.decision = options.decision();
     chosen.may_leave_to_library = options.collectives_tree == base::CollectivesTree::automatic;
   }
 

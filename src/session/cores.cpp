@@ -24,6 +24,7 @@ cores::Options chosen_options() {
   chosen.level = level_of(options.cores_domain);
   chosen.policy.every = static_cast<int>(options.balance_every);
   chosen.policy.at = static_cast<int>(options.balance_at);
+  chosen.policy.decision = options.decision();
   return chosen;
 }
 

@@ -14,8 +14,10 @@
 #include <cstring>
 #include <ctime>
 #include <set>
+#include <span>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/whole_file.h"
 #include "loops/places.h"
@@ -63,10 +65,16 @@ base::Status agree(Session& session) {
   for (const auto& capability : session.capabilities)
     mine |= capability->wanted(session) << (shift += Capability::kBits);
   const std::uint32_t common = session.bootstrap->common_bits(mine);
+  const decide::Settings decision = base::options().decision();
+  const bool same_decisions = session.bootstrap->all_equal(
+      static_cast<std::uint32_t>(base::spread(base::fnv1a(std::as_bytes(std::span(&decision, 1)))) >> 32));
   if ((common & kRoom) == 0)
     return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
   if ((common & kSameCores) == 0)
     return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
+  if (!same_decisions)
+    return base::Status::failure(
+        "the ranks have different values of --confidence or --exploration: start all ranks with the same options");
   std::vector<std::unique_ptr<Capability>> on;
   std::uint32_t bits = common;
   for (auto& capability : session.capabilities) {

@@ -49,6 +49,15 @@ TEST(Bootstrap, AgreesOnlyWhereAllDo) {
   EXPECT_FALSE(bootstrap.all_agree(bootstrap.rank() != bootstrap.size() - 1));
 }
 
+TEST(Bootstrap, KnowsWhetherAllHaveTheSame) {
+  MpiBootstrap bootstrap;
+  for (const std::uint32_t value : {0U, 7U, ~0U}) {
+    EXPECT_TRUE(bootstrap.all_equal(value)) << value;
+    const bool last = bootstrap.size() > 1 && bootstrap.rank() == bootstrap.size() - 1;
+    EXPECT_EQ(bootstrap.all_equal(last ? value ^ 4U : value), bootstrap.size() == 1) << value;
+  }
+}
+
 TEST(Bootstrap, DoesNotMeetTheProgramsMessages) {
   MpiBootstrap bootstrap;
   const int size = bootstrap.size(), rank = bootstrap.rank();
