@@ -18,7 +18,7 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.0)
-# A target with the property STEELYARD_WHEEL links hwloc as an archive and no MPI: Wheel.cmake.
+# A target with the property STEELYARD_WHEEL links hwloc as an archive: Wheel.cmake.
 set(STEELYARD_IN_WHEEL $<BOOL:$<TARGET_PROPERTY:STEELYARD_WHEEL>>)
 add_library(steelyard_hwloc INTERFACE)
 target_link_libraries(steelyard_hwloc INTERFACE $<IF:${STEELYARD_IN_WHEEL},steelyard_hwloc_archive,PkgConfig::HWLOC>)

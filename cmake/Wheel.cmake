@@ -33,8 +33,7 @@ function(steelyard_wheel_target target)
   set_target_properties(${target} PROPERTIES STEELYARD_WHEEL ON EXCLUDE_FROM_ALL ON SKIP_BUILD_RPATH ON
     RUNTIME_OUTPUT_DIRECTORY ${wheel_tree}/bin LIBRARY_OUTPUT_DIRECTORY ${wheel_tree}/lib/steelyard)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:steelyard_hwloc_missing>)
-  # -z lazy: an MPI of the same ABI may lack functions that the program does not call.
-  target_link_options(${target} PRIVATE -s -static-libstdc++ -shared-libgcc -Wl,-z,lazy -Wl,--as-needed
+  target_link_options(${target} PRIVATE -s -static-libstdc++ -shared-libgcc -Wl,--as-needed
     -Wl,--exclude-libs,libstdc++.a:libcapstone.a:libhwloc.a)
   add_dependencies(${target} steelyard_hwloc_copy)
   add_dependencies(wheel ${target})

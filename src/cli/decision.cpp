@@ -110,11 +110,6 @@ Decision choose_flavour(const Binary& binary, const std::string& shown, const Si
   if (const auto status = read_elf(found->path, image); !status) {
     return refuse(fmt::format("cannot use {}: {}; install Steelyard again", found->path, status.sentence()));
   }
-  for (const auto& needed : image.needed) {
-    if (mpi_of(needed) == Mpi::none || binary.loads(needed)) continue;
-    return refuse(fmt::format("{} uses {} and {} was built with {}: build Steelyard with the program's MPI", shown, mpi,
-                              found->path, needed));
-  }
   if (found->path.find_first_of(": ") != std::string::npos) {
     return refuse(fmt::format(
         "LD_PRELOAD cannot hold the path {}: install Steelyard where no path has a blank or a colon", found->path));

@@ -25,9 +25,9 @@ class DecisionTest : public testing::Test {
  protected:
   void SetUp() override { site_.self = scratch_.write("prefix/bin/steelyard", ""); }
 
-  void install(const std::string& flavour, const std::string& flags = "") {
+  void install(const std::string& flavour) {
     scratch_.write("prefix/lib/steelyard/x", "");
-    ASSERT_NE(compile(scratch_, library(flavour), "int steelyard_here;\n", "-shared -fPIC " + flags), "");
+    ASSERT_NE(compile(scratch_, library(flavour), "int steelyard_here;\n", "-shared -fPIC"), "");
   }
   static std::string library(const std::string& flavour) {
     return "prefix/lib/steelyard/libsteelyard-preload-" + flavour + ".so";
@@ -60,15 +60,6 @@ TEST_F(DecisionTest, NamesTheMissingFlavourAndTheOnesThatAreThere) {
   EXPECT_EQ(decision.status, refused);
   EXPECT_THAT(decision.sentence,
               AllOf(HasSubstr("libmpich.so.12"), HasSubstr("libsteelyard-preload-mpich.so"), HasSubstr("openmpi")));
-}
-
-TEST_F(DecisionTest, RefusesAPreloadLibraryOfAnotherBuildOfTheMpi) {
-  ASSERT_NE(compile(scratch_, "libmpich.so", "int other;\n", "-shared -fPIC -Wl,-soname,libmpich.so.12"), "");
-  install("mpich", "-Wl,--no-as-needed " + (scratch_ / "libmpich.so"));
-  EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::measure);
-  const auto decision = decide_on(program({"libmpi.so.12"}));
-  EXPECT_EQ(decision.kind, Kind::refuse);
-  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("libmpi.so.12"), HasSubstr("libmpich.so.12")));
 }
 
 TEST_F(DecisionTest, RefusesADamagedPreloadLibrary) {

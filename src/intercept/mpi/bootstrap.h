@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "intercept/mpi/library.h"
 #include "node/bootstrap.h"
 
 namespace steelyard::intercept {

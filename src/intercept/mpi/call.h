@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include <cstdint>
 
+#include "intercept/mpi/library.h"
 #include "session/session.h"
 
 // What all wrappers share. Each is transparent: where the runtime does not measure the call, it is the MPI library's

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include "collectives/engine.h"
+#include "intercept/mpi/library.h"
 #include "session/session.h"
 
 namespace steelyard::intercept {

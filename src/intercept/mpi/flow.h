@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include "intercept/mpi/communicator.h"
+#include "intercept/mpi/library.h"
 #include "session/session.h"
 
 // The ranks on which a collective's result at this rank depends, by MPI's definition of the data flow and by nothing

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include "intercept/mpi/call.h"
+#include "intercept/mpi/library.h"
 
 // Fortran programs call MPI by other symbols: mpi_wait_ from mpif.h and `use mpi`, mpi_wait_f08_ from `use mpi_f08`. If
 // such a binding calls the C wrapper, the call is measured there, and only its place in the program is noted here. If
@@ -16,15 +15,6 @@
 // All arguments are pointers (array descriptors are, too) and are passed on as they came: MPI_IN_PLACE, MPI_BOTTOM and
 // MPI_STATUS_IGNORE are known to the library by their Fortran addresses. From `use mpi_f08`, `ierror` may be null.
 namespace steelyard::intercept {
-
-/// A text as a template argument.
-template <std::size_t size>
-struct Name {
-  char text[size];
-  constexpr Name(const char (&literal)[size]) {
-    for (std::size_t i = 0; i < size; ++i) text[i] = literal[i];
-  }
-};
 
 /// The MPI library's function of this name and binding, such as "mpi_wait" and "_f08_". Looked up at its first call,
 /// since a program without Fortran has no such library. Ends the process with a message if there is none.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/loaded_library.h"
 #include "base/log.h"
 #include "intercept/mpi/fortran.h"
 #include "intercept/mpi/lifetime.h"
@@ -16,10 +17,11 @@ namespace steelyard::intercept {
 void* library_function(const char* base, const char* binding) {
   const auto name = std::string(base).append(binding);
   if (void* function = dlsym(RTLD_NEXT, name.c_str()); function != nullptr) return function;
-  base::warn(
-      "the program calls " + name +
-      ", but no MPI library behind Steelyard has it: link the program itself with MPI's Fortran libraries (not only "
-      "a plug-in that it loads), or run it without Steelyard");
+  const auto* const here = reinterpret_cast<const void*>(&library_function);
+  if (void* function = base::find_in_libraries(name.c_str(), here); function != nullptr) return function;
+  base::warn("the program calls " + name +
+             ", but no MPI library has it: link the program with MPI's Fortran libraries, or start it without "
+             "`steelyard run`");
   std::abort();
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
 #include <cstddef>
 
+#include "intercept/mpi/library.h"
 #include "port/layout.h"
 
 namespace steelyard::intercept {

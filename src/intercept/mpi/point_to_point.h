@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
+#include "intercept/mpi/library.h"
 namespace steelyard::intercept {
 
 /// True for a send that cannot wait long for its receiver: it goes straight to the library, as do wrong arguments.

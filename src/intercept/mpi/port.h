@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
+#include "intercept/mpi/library.h"
 #include "port/agreement.h"
 #include "port/messages.h"
 

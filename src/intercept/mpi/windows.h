@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
-#include <mpi.h>
-
+#include "intercept/mpi/library.h"
 namespace steelyard::intercept {
 
 /// Between these two, the runtime is told of the program's windows.
