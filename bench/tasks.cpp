@@ -19,14 +19,16 @@
 namespace {
 
 const char kHelp[] =
-    "tasks dlb|uts|cost|steal|empty [name=value ...]\n"
+    "tasks dlb|uts|cost|steal|empty|progress [name=value ...]\n"
     "  dlb    DLB_Bench: tasks owned by few ranks; prints efficiency, nominal and by measured work\n"
     "         seconds=1 tasks=100 bytes=4096 result=1024 spread=0 steps=1 policy=small-world node=0 degree=0 "
     "kernel=sleep|spin\n"
     "  uts    unbalanced tree search: tree=T1|T3|tiny; prints the number of nodes and the rate\n"
     "  cost   ns of spawning and executing an empty task, beside a function call through a queue and an OpenMP task\n"
     "  steal  us that a thief spends on a task of `bytes` whose owner computes (2 ranks)\n"
-    "  empty  us of a run without tasks\n";
+    "  empty  us of a run without tasks\n"
+    "  progress  when tasks leave a node of which rank `busy` executes one long task; sleeping tasks. Nodes of node=2\n"
+    "         ranks; busy=0 length=3 tasks=200 small=0.012 bytes=0 level=funneled|multiple\n";
 
 int g_rank, g_ranks;
 std::map<std::string, std::string> g_values;
@@ -384,6 +386,65 @@ void steal() {
   check(steelyard_task_pool_free(pool));
 }
 
+// ---------------------------------------------------------------------------------------------- progress -------------
+
+double g_run_begins, g_first_start = 1e9, g_last_end;
+
+/// Sleeps, and notes when: rank `busy` for `length` seconds, all other tasks for a short time.
+int nap(steelyard_task_t* task, void*) {
+  double length = 0;
+  std::memcpy(&length, task->data, sizeof(length));
+  const double start = seconds(), end = start + length;
+  const timespec until{static_cast<time_t>(end), static_cast<long>((end - std::floor(end)) * 1e9)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  if (task->type == 1) return 0;
+  static std::vector<char> result(static_cast<std::size_t>(number("bytes", 0)));
+  steelyard_task_set_result(task, result.data(), result.size());
+  g_first_start = std::min(g_first_start, start - g_run_begins);
+  g_last_end = std::max(g_last_end, seconds() - g_run_begins);
+  ++g_count;
+  return 0;
+}
+
+/// A rank of the first node owns all short tasks. On rank `busy` of it, another one if there is one, a long task begins
+/// first.
+void progress() {
+  const int node = static_cast<int>(number("node", 2)), busy = static_cast<int>(number("busy", 0));
+  const int owner = (busy + 1) % node;
+  const int tasks = static_cast<int>(number("tasks", 200));
+  const double length = number("length", 3), small = number("small", 0.012);
+  g_values["node"] = std::to_string(node);
+  steelyard_task_pool_t* pool = pool_of({{"short", nap, nullptr, 1}, {"long", nap, nullptr, 0}});
+  if (g_rank == owner) {
+    for (int i = 0; i < tasks; ++i) check(steelyard_task_pool_spawn(pool, 0, 0, &small, sizeof(small)));
+  }
+  if (g_rank == busy) check(steelyard_task_pool_spawn(pool, 1, 0, &length, sizeof(length)));
+  quiet_barrier();
+  g_run_begins = total(seconds(), MPI_MAX);
+  if (g_rank != busy) usleep(5'000);  // the long task is not stolen
+  struct Home {
+    int results;
+    double last;
+  } home{};
+  check(steelyard_task_pool_run(
+      pool,
+      [](const steelyard_task_result_t*, void* user) {
+        ++static_cast<Home*>(user)->results;
+        static_cast<Home*>(user)->last = seconds() - g_run_begins;
+      },
+      &home));
+  const bool far = g_rank >= node;
+  const double first = total(far ? g_first_start : 1e9, MPI_MIN), last = total(g_last_end, MPI_MAX);
+  const double back = total(home.last, MPI_MAX);
+  const std::uint64_t moved = total(static_cast<std::uint64_t>(far ? g_count : 0));
+  const std::uint64_t results = total(static_cast<std::uint64_t>(home.results));
+  if (g_rank == 0) {
+    std::printf("first %.1f\nseconds %.3f\nhome %.3f\nmoved %lu\nlost %ld\n", first * 1e3, last, back, moved,
+                static_cast<long>(tasks) - static_cast<long>(results));
+  }
+  check(steelyard_task_pool_free(pool));
+}
+
 void empty() {
   steelyard_task_pool_t* pool = pool_of({{"nothing", nothing, nullptr, 0}});
   const int runs = 1000;
@@ -397,18 +458,19 @@ void empty() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int provided;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  MPI_Comm_rank(MPI_COMM_WORLD, &g_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &g_ranks);
   const std::string what = argc > 1 ? argv[1] : "";
   for (int i = 2; i < argc; ++i) {
     const std::string word = argv[i];
     const std::size_t equals = word.find('=');
     g_values[word.substr(0, equals)] = equals == std::string::npos ? "" : word.substr(equals + 1);
   }
-  const std::map<std::string, void (*)()> benchmarks = {
-      {"dlb", dlb}, {"uts", uts}, {"cost", cost}, {"steal", steal}, {"empty", empty}};
+  int provided;
+  MPI_Init_thread(&argc, &argv, text("level", "funneled") == "multiple" ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
+                  &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &g_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &g_ranks);
+  const std::map<std::string, void (*)()> benchmarks = {{"dlb", dlb},     {"uts", uts},     {"cost", cost},
+                                                        {"steal", steal}, {"empty", empty}, {"progress", progress}};
   const auto chosen = benchmarks.find(what);
   if (chosen != benchmarks.end()) {
     chosen->second();

@@ -65,6 +65,28 @@ def cost(what: str, ranks: int, number: str, unit: str, most: float) -> Callable
     return measured
 
 
+def progress(flavour: str, name: str, ranks: int, words: list[str], beside: dict[str, list[str]],
+             ) -> Callable[[Session], list[Figure]]:
+    """A task of 3 s on the first node, whose last rank has 200 short ones: when the last of these has ended."""
+
+    def measured(session: Session) -> list[Figure]:
+        there = program(session, flavour)
+
+        def case(label: str, what: str, more: list[str]) -> Case:
+            return Case(label, launch(flavour, ranks, there, "progress", *more), {"OMP_NUM_THREADS": "1"},
+                        rf"{what} ([0-9.]+)\n(?=(?s:.*)lost 0\n)")
+
+        cases = [case("all", "seconds", words), case("first remote task, ms", "first", words),
+                 case("last result, s", "home", words)]
+        cases += [case(f"{label}, s", "seconds", more) for label, more in beside.items()]
+        found = session.interleaved(cases, 1 if session.quick else 3)
+        shown = {case.label: sorted(found[case.label])[len(found[case.label]) // 2] for case in cases[1:]}
+        return [figure(f"progress-{name}-{flavour}", "emulated", found["all"], "s", Target("<=", 0.9),
+                       cases[0].shell(), shown)]
+
+    return measured
+
+
 def model(name: str, words: list[str], least: float, limit: float = 900) -> Callable[[Session], list[Figure]]:
     """The discrete-event model: its other policies stand beside."""
 
@@ -105,6 +127,11 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                    Measurement("steal", 10, cost("steal", 2, "us", "us", 5)),
                    Measurement("empty", 5, cost("empty", 2, "us", "us for a run without tasks", 0))]
     for flavour in flavours:
+        all_of_them.append(Measurement(f"progress-neighbour-{flavour}", 50, progress(
+            flavour, "neighbour", 4, ["node=2"], {"long task beside the link": ["node=2", "busy=1"]})))
+        all_of_them.append(Measurement(f"progress-alone-{flavour}", 50, progress(
+            flavour, "alone", 2, ["node=1", "tasks=60", "level=multiple"],
+            {"with MPI_THREAD_FUNNELED": ["node=1", "tasks=60"]})))
         for ranks in (16, 64):
             for seconds, least in ((5, 95), (1, 90)):
                 all_of_them.append(Measurement(f"dlb-{ranks}-ranks-{seconds}s-{flavour}", 5 if quick else 150,

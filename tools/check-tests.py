@@ -7,6 +7,7 @@ from pathlib import Path
 
 # Further tests of a source that has one.
 OTHERS = {
+    "src/api/api_tasks_progress_test.cpp",  # api_tasks.cpp, with processes in long tasks
     "src/loops/compiled_test.cpp",  # team.cpp, with the loops of a compiler
     "src/loops/explorer_test.cpp",  # team.cpp, in all interleavings
 }

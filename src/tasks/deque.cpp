@@ -55,8 +55,8 @@ void Deque::publish_window(std::int64_t ns_per_task) {
   const std::uint32_t owned = private_tasks();
   const std::uint32_t open = split_ - Window::head(now);
   const auto keep = static_cast<std::uint32_t>(amount_to_keep(owned + open, ns_per_task));
-  // Only when thieves have nearly emptied it: each change costs the owner an atomic.
-  if (owned <= keep || open > owned - keep) return;
+  // Only when thieves have nearly emptied it: each change costs the owner an atomic. Long tasks are worth it.
+  if (owned <= keep || (keep > 0 && open > owned - keep)) return;
   move_split(bottom_ - keep);
 }
 

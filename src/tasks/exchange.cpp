@@ -33,6 +33,8 @@ void Pool::poll(std::int64_t time, bool idle) {
   const bool alone = routes_.places().nodes() == 1;
   if (time >= next_receive_ || (idle && !alone)) {
     receive_messages();
+    // A probe finds what came before the last call of MPI, and advances what has come since.
+    if (!idle) receive_messages();
     next_receive_ = time + (alone ? kReceiveRarely : kReceiveEvery);
   }
   router_.pump(idle);
@@ -152,15 +154,14 @@ void Pool::read(int from, std::vector<char> message) {
 
 void Pool::ask_only(const std::vector<std::uint32_t>& nodes) {
   std::vector<std::size_t> members;
-  for (std::size_t peer = 0; peer < duties_.peers.size(); ++peer) {
-    const auto node = static_cast<std::uint32_t>(routes_.places().node(duties_.peers[peer]));
-    if (std::ranges::binary_search(nodes, node)) members.push_back(peer);
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    if (std::ranges::binary_search(nodes, static_cast<std::uint32_t>(links_[link].node))) members.push_back(link);
   }
   set_askable(std::move(members));
 }
 
-void Pool::set_askable(std::vector<std::size_t> peers) {
-  askable_ = std::move(peers);
+void Pool::set_askable(std::vector<std::size_t> links) {
+  askable_ = std::move(links);
   victims_.emplace(askable_.size(), static_cast<std::uint64_t>(rank()));
 }
 
@@ -245,45 +246,76 @@ void Pool::RollSender::send_list(int to, bool question, const RollCall::List& ab
 // One neighbour at first; while none answers, one more, and one more. A request stays with the victim until it has
 // tasks to give, so that no process asks twice.
 void Pool::ask(std::int64_t time) {
-  if (time < ask_again_) return;
+  if (leaving_ || time < ask_again_) return;
   ask_again_ = time + patience_;
   patience_ = next_patience(patience_);
-  request(Asked::yes);
+  request_more();
 }
 
 // While there is something to do yet, one victim is enough, and it gives only what it can spare.
 void Pool::ask_ahead() {
   Worker& me = primary();
   const std::size_t ahead = amount_ahead(me.ns_per_task());
-  if (me.queued() > ahead || std::ranges::any_of(asked_, [](Asked how) { return how != Asked::no; })) return;
-  if (me.in_reach() <= ahead * static_cast<std::size_t>(arena_->workers())) request(Asked::early);
+  if (leaving_ || me.queued() > ahead ||
+      std::ranges::any_of(links_, [](const Link& link) { return !link.asked.empty(); }))
+    return;
+  if (me.in_reach() <= ahead * static_cast<std::size_t>(arena_->workers())) request_ahead();
 }
 
-void Pool::request(Asked how) {
-  if (leaving_) return;
+void Pool::request_ahead() {
   for (std::size_t tries = 0; tries < askable_.size(); ++tries) {
-    const std::size_t peer = askable_[victims_->next()];
-    if (asked_[peer] >= how) continue;
-    asked_[peer] = how;
-    send_message(duties_.peers[peer], how == Asked::early ? Kind::early_request : Kind::request, run_, {});
-    return;
+    Link& link = links_[askable_[victims_->next()]];
+    if (link.server == transport_->node_rank()) return send_request(link, link.first, Asked::early);
   }
+}
+
+// A process that executes a task neither asks nor answers. So an idle process of its node asks over its links. After
+// all neighbours it asks other processes of their nodes: a process that executes shorter tasks answers earlier.
+void Pool::request_more() {
+  Link* fewest = nullptr;
+  for (std::size_t tries = 0; tries < askable_.size(); ++tries) {
+    Link& link = links_[askable_[victims_->next()]];
+    if (!asks_over(link)) continue;
+    if (link.how != Asked::yes) return send_request(link, link.first, Asked::yes);
+    const bool more = link.asked.size() < static_cast<std::size_t>(places().node_size(link.node));
+    if (more && (fewest == nullptr || link.asked.size() < fewest->asked.size())) fewest = &link;
+  }
+  if (fewest == nullptr || patience_ < kLastPatience) return;
+  const int size = places().node_size(fewest->node);
+  const int next = (places().local(fewest->first) + static_cast<int>(fewest->asked.size())) % size;
+  send_request(*fewest, places().rank(fewest->node, next), Asked::yes);
+}
+
+bool Pool::asks_over(const Link& link) const {
+  const int me = transport_->node_rank();
+  for (int local = link.server; local != me; local = (local + 1) % arena_->processes()) {
+    if (arena_->process(local).idle.load(std::memory_order_relaxed)) return false;
+  }
+  return true;
+}
+
+void Pool::send_request(Link& link, int rank, Asked how) {
+  link.how = how;
+  if (std::ranges::find(link.asked, rank) == link.asked.end()) link.asked.push_back(rank);
+  send_message(rank, how == Asked::early ? Kind::early_request : Kind::request, run_, {});
 }
 
 // The other victims that were asked would send more tasks than are needed, which other processes then would have to
 // steal.
 void Pool::answered(int rank) {
-  const auto peer = std::ranges::find(duties_.peers, rank) - duties_.peers.begin();
-  const auto victim = std::ranges::lower_bound(askable_, static_cast<std::size_t>(peer)) - askable_.begin();
-  victims_->gave(static_cast<std::size_t>(victim));
-  asked_[static_cast<std::size_t>(peer)] = Asked::no;
+  const auto link = std::ranges::find(links_, places().node(rank), &Link::node);
+  std::erase(link->asked, rank);
   withdraw();
+  link->first = rank;
+  const auto victim = std::ranges::lower_bound(askable_, static_cast<std::size_t>(link - links_.begin()));
+  victims_->gave(static_cast<std::size_t>(victim - askable_.begin()));
 }
 
 void Pool::withdraw() {
-  for (std::size_t peer = 0; peer < asked_.size(); ++peer) {
-    if (std::exchange(asked_[peer], Asked::no) != Asked::no)
-      send_message(duties_.peers[peer], Kind::withdrawal, run_, {});
+  for (Link& link : links_) {
+    for (const int rank : link.asked) send_message(rank, Kind::withdrawal, run_, {});
+    link.asked.clear();
+    link.how = Asked::no;
   }
 }
 

@@ -109,9 +109,9 @@ Pool::Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions
       duties_(routes_.duties(transport_->rank())),
       send_queue_(*transport_),
       router_(transport_->rank(), *this, settings.parcel, settings.outstanding),
-      asked_(duties_.peers.size(), Asked::no),
       team_(settings.threads - 1) {
-  std::vector<std::size_t> all(policy_->moves_tasks() ? duties_.peers.size() : 0);
+  for (const Routes::Link& link : duties_.links) links_.push_back({link, {}, Asked::no, link.peer});
+  std::vector<std::size_t> all(policy_->moves_tasks() ? links_.size() : 0);
   std::iota(all.begin(), all.end(), 0);
   set_askable(std::move(all));
 }
@@ -147,7 +147,10 @@ base::Status Pool::run(Consumer consumer) {
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
   std::erase_if(requests_, [this](const Request& request) { return request.run <= run_; });
-  std::ranges::fill(asked_, Asked::no);
+  for (Link& link : links_) {
+    link.asked.clear();
+    link.how = Asked::no;
+  }
   running_ = false;
   policy_->run_ends(*this);
   totals_.run_seconds += base::seconds(now() - start);
@@ -201,12 +204,14 @@ base::Status Pool::leave(bool finalizing) {
 TerminationRounds::Outcome Pool::work() {
   Worker& me = primary();
   NodeBlock& node = arena_->node();
-  std::atomic<std::uint64_t>& inbox = arena_->process(transport_->node_rank()).inbox;
+  ProcessBlock& process = arena_->process(transport_->node_rank());
+  std::atomic<std::uint64_t>& inbox = process.inbox;
   Deque::Entry entry;
   std::int64_t time = now(), idle_since = 0;
   const auto no_longer_idle = [&] {
     if (idle_since == 0) return;
     idle_since = 0;
+    process.idle.store(false, std::memory_order_relaxed);
     node.asleep.fetch_sub(1, std::memory_order_relaxed);
   };
   for (;;) {
@@ -219,7 +224,7 @@ TerminationRounds::Outcome Pool::work() {
       me.publish();
       poll(time, false);
       if (outcome_) return *outcome_;
-      if (!asked_.empty()) ask_ahead();
+      if (!askable_.empty()) ask_ahead();
       time = now();
       next_poll_ = time + kPollEvery;
       continue;
@@ -229,6 +234,7 @@ TerminationRounds::Outcome Pool::work() {
       ask_again_ = 0;
       patience_ = kFirstPatience;
       victims_->restart();
+      process.idle.store(true, std::memory_order_relaxed);
       node.asleep.fetch_add(1, std::memory_order_relaxed);
     }
     poll(time, true);
@@ -375,7 +381,12 @@ Statistics Pool::statistics() const {
   all.runs = run_ - (leaving_ ? 1 : 0);
   all.termination_rounds = ending_->rounds();
   all.connections = static_cast<int>(connections_.size());
-  all.degree = static_cast<int>(policy_->degree(*this, duties_.peers));
+  std::vector<int> peers;
+  for (const Routes::Link& link : duties_.links) {
+    for (int local = 0; local < places().node_size(link.node); ++local)
+      peers.push_back(places().rank(link.node, local));
+  }
+  all.degree = static_cast<int>(policy_->degree(*this, peers));
   return all;
 }
 

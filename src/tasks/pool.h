@@ -116,6 +116,12 @@ class Pool final : Router::Carrier, Policy::Host {
     bool early;
   };
   enum class Asked : std::uint8_t { no, early, yes };
+  /// A link of this node, and the ranks at its other end that this process has asked for tasks.
+  struct Link : Routes::Link {
+    std::vector<int> asked;
+    Asked how = Asked::no;
+    int first;  ///< rank to ask first: the last one that gave
+  };
   Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
 
@@ -141,8 +147,12 @@ class Pool final : Router::Carrier, Policy::Host {
   void send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
-  void set_askable(std::vector<std::size_t> peers);
-  void request(Asked how);
+  void set_askable(std::vector<std::size_t> links);
+  /// This process asks over this link, now that it is idle: it serves the link, or the processes between are not idle.
+  bool asks_over(const Link& link) const;
+  void request_ahead();
+  void request_more();
+  void send_request(Link& link, int rank, Asked how);
   void ask_ahead();
   void answered(int rank);
   void withdraw();
@@ -171,9 +181,9 @@ class Pool final : Router::Carrier, Policy::Host {
 
   // Stealing between nodes.
   std::vector<Request> requests_;  // thieves that wait here for tasks
-  std::vector<Asked> asked_;       // by peer
+  std::vector<Link> links_;
   std::int64_t ask_again_ = 0, patience_ = 0;
-  std::vector<std::size_t> askable_;  // indices of peers, ascending
+  std::vector<std::size_t> askable_;  // indices of links, ascending
   std::optional<Victims> victims_;    // among those
 
   std::uint64_t run_ = 0;

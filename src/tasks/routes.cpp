@@ -29,8 +29,9 @@ Routes::Duties Routes::duties(int rank) const {
     const int there = static_cast<int>(neighbour);
     const bool below = there != 0 && overlay_->parent(there) == here;
     duties.children_of_node += below ? 1 : 0;
-    if (server(here, there) != rank) continue;
     const int peer = server(there, here);
+    duties.links.push_back({there, places_.local(server(here, there)), peer});
+    if (server(here, there) != rank) continue;
     duties.peers.push_back(peer);
     if (below) duties.children.push_back(peer);
     if (here != 0 && overlay_->parent(here) == there) {

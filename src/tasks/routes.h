@@ -29,8 +29,15 @@ class Routes {
   };
   Way way(int rank, int owner) const;
 
+  /// A link of a node to another one.
+  struct Link {
+    int node;    ///< the other node
+    int server;  ///< the process of this node that serves the link, by its number in the node
+    int peer;    ///< the rank that serves it at the other end
+  };
   /// Links that one process serves, and its part in termination rounds.
   struct Duties {
+    std::vector<Link> links;    ///< of its node, whichever process serves them
     std::vector<int> peers;     ///< ranks at the other ends of its links
     std::vector<int> children;  ///< those among them that are below it in the tree
     int parent = -1;            ///< the one above it
