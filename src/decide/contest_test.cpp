@@ -252,7 +252,7 @@ TEST(Contest, AfterAChangeARivalThatWasMuchSlowerIsTriedAgain) {
 
 TEST(Contest, OneTrialDecidesAfterALargeChange) {
   for (const int before : {50, 100, 1000}) {
-    Contest contest(2);
+    Contest contest(2, {});
     Stream stream(Noise::steady, before);
     execute(contest, stream, {1, 1.1}, before);
     ASSERT_EQ(contest.leader(), 0);
@@ -262,7 +262,7 @@ TEST(Contest, OneTrialDecidesAfterALargeChange) {
 }
 
 TEST(Contest, AfterOneTrialThatMisledTheFormerLeaderReturns) {
-  Contest contest(2);
+  Contest contest(2, {});
   Stream stream(Noise::steady, 3);
   execute(contest, stream, {1, 1.05}, 200);
   execute(contest, stream, {2, 1.05}, 8);
@@ -273,7 +273,7 @@ TEST(Contest, AfterOneTrialThatMisledTheFormerLeaderReturns) {
 
 // 0.1 % of noise: after 100 executions, the deviation that is known is less than the least change that is searched for.
 TEST(Contest, FindsAChangeInAlmostNoNoise) {
-  Contest contest(2);
+  Contest contest(2, {});
   const auto run = [&](double first, double second, int executions) {
     for (int i = 0; i < executions; ++i)
       contest.measured((contest.next() == 0 ? first : second) * (1 + 0.001 * (i % 3)));
