@@ -323,15 +323,7 @@ TEST(Autotuned, AllProcessesDecideByTheSettingsOfTheFirst) {
     std::shared_ptr<Context> outer;
     create_bound(transport, outer);
     const auto context = create(transport, {.exploration = transport.rank() == 0 ? 0.5 : 0.0});
-    if (context->decision().exploration != 0.5) return false;
-    Phase phase(context, configurations_between(*context, {}));
-    for (int round = 0; round < 60; ++round) {
-      bool chosen = false;
-      if (!phase.enter(chosen)) return false;
-      if (chosen) wait::sleep_for(2'000'000);
-      if (!phase.leave()) return false;
-    }
-    return phase.settled();  // without a budget, equal configurations are compared for ever
+    return context->decision().exploration == 0.5;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
