@@ -35,13 +35,4 @@ double dynamic_fraction(double count, int threads, double iteration_ns, double c
 /// The same less what `slack_ns` pays for.
 double less_slack(double dynamic, double count, int threads, double iteration_ns, double slack_ns);
 
-/// How far a step of the search goes.
-inline constexpr double kFractionStep = 0.05;
-
-/// What to try next around `model`, the fraction of the model: itself first, then its neighbours, then towards the
-/// faster side as long as it becomes faster. Each is tried kFractionRuns times. `settled` is set where all neighbours
-/// of the best have been tried: the answer is the best then.
-inline constexpr int kFractionRuns = 3;
-double tuned_fraction(double model, const std::vector<FractionTrial>& trials, bool* settled = nullptr);
-
 }  // namespace steelyard::loops
