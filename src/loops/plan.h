@@ -68,7 +68,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// What plans are made of. All of it is measured; zeros are "not known", and then cautious values are taken.
+/// What plans are made of. All of it is measured; zero means "not known".
 struct Measured {
   double iteration_ns = 0;    ///< mean, on the thread that owns it
   double away_ns = 0;         ///< the same on another thread
@@ -103,9 +103,8 @@ Plan make_plan(const Shape& shape, const Settings& settings, const Measured& mea
 /// ns that taking a chunk costs, atomic operation and restart of the loop body included.
 inline constexpr double kChunkCost = 40;
 
-/// Iterations a chunk for a thread with `ns` of work: large enough not to be felt, small enough not to be waited for.
-/// Taking chunks of c ns costs kChunkCost * ns / c; the last one is waited for, c / 2 on average. The sum is least at
-/// c = sqrt(2 * kChunkCost * ns).
+/// Iterations per chunk for a thread with `ns` of work. Taking chunks of c ns costs kChunkCost * ns / c, and the other
+/// threads wait for the last chunk, c / 2 on average. The sum is least at c = sqrt(2 * kChunkCost * ns).
 std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations);
 
 }  // namespace steelyard::loops

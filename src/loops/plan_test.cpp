@@ -246,7 +246,7 @@ TEST(Chunk, IsTheOneThatCostsLeast) {
 
 // ------------------------------------------------------------------------------------------------ the static fraction
 
-/// The model of fraction.h, executed: static parts, then dynamic iterations one by one to whoever is free first.
+/// The model of fraction.h, executed: static parts, then dynamic iterations, each by the thread that is free first.
 double executed(int count, const std::vector<double>& delays, double iteration, double price, double dynamic) {
   std::vector<double> now = delays;
   const int pool = static_cast<int>(std::lround(count * dynamic));
