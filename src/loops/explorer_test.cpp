@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All interleavings of the engine's atomic operations, for a few threads: loops/team.cpp is compiled with this test,
-// with the atomics of base/explorer.h. What the engine needs of a Loop is replaced here, so that nothing depends on
-// time.
+// All interleavings of the engine's atomic operations, for a few threads. The source loops/team.cpp is compiled with
+// this test and the atomics of base/explorer.h. A replacement here does what the engine needs of a Loop, so that
+// nothing depends on time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -206,7 +206,7 @@ TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
 
 using explorer::Atomic;
 
-/// Two threads that run `body`, and a verdict on what they share.
+/// Two threads that run `body`, and a check of what they share.
 Outcome two(const std::function<void(std::array<base::Atomic<int>, 2>&, int)>& body,
             const std::function<bool(std::array<base::Atomic<int>, 2>&)>& right) {
   Explorer all;
@@ -260,7 +260,7 @@ TEST(Explorer, RunsAsManyClassesAsWithoutAChoiceOfBranches) {
   }
 }
 
-// A wait that is over by now is no hang: the one that is waited for may have come in between the look and the pause.
+// A wait whose condition has become true is no hang: the other thread may have stored between the load and the pause.
 TEST(Explorer, SeesAWaitThroughToItsEnd) {
   const Outcome outcome = two(
       [](auto& shared, int thread) {

@@ -18,33 +18,4 @@ double less_slack(double dynamic, double count, int threads, double iteration_ns
   return std::max(0.0, dynamic - slack_ns * threads / work);
 }
 
-double tuned_fraction(double model, const std::vector<FractionTrial>& trials, bool* settled) {
-  if (settled != nullptr) *settled = false;
-  const auto tried = [&](double fraction) -> const FractionTrial* {
-    for (const FractionTrial& trial : trials) {
-      if (std::abs(trial.fraction - fraction) < kFractionStep / 2) return &trial;
-    }
-    return nullptr;
-  };
-  const auto open = [&](double fraction) {
-    const FractionTrial* trial = tried(fraction);
-    return trial == nullptr || trial->runs < kFractionRuns;
-  };
-  if (open(model)) return model;
-  const auto best = std::ranges::min_element(trials, [](const FractionTrial& a, const FractionTrial& b) {
-    const bool a_done = a.runs >= kFractionRuns, b_done = b.runs >= kFractionRuns;
-    return a_done != b_done ? a_done : a.ns < b.ns;
-  });
-  for (const double next : {best->fraction + kFractionStep, best->fraction - kFractionStep}) {
-    const double inside = std::clamp(next, 0.0, 1.0);
-    // At a limit the last step is shorter; one that leads nowhere new is none.
-    if (std::abs(inside - best->fraction) >= kFractionStep / 2 && open(inside)) {
-      const FractionTrial* begun = tried(inside);
-      return begun == nullptr ? inside : begun->fraction;
-    }
-  }
-  if (settled != nullptr) *settled = true;
-  return best->fraction;
-}
-
 }  // namespace steelyard::loops

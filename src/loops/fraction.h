@@ -10,9 +10,9 @@ namespace steelyard::loops {
 
 // The model. N iterations of t ns, p threads, q ns more for each iteration that is dynamic. Thread i is held up for d_i
 // ns (noise); d_max and d_avg are the largest and the mean. Each thread has its static part, (1 - f_d) N t / p, and
-// then takes dynamic work, f_d N (t + q) in all, as long as there is some.
+// then takes dynamic work, f_d N (t + q) in all, until there is none left.
 //
-// Until the last thread has done its static part, at (1 - f_d) N t / p + d_max, the others have
+// Until the slowest thread ends its static part, at (1 - f_d) N t / p + d_max, the others have
 //     sum over i of (d_max - d_i) = p (d_max - d_avg)
 // ns to fill. With less dynamic work than that, the slowest thread alone decides:
 //     T = (1 - f_d) N t / p + d_max,                falls with f_d at N t / p;
@@ -20,8 +20,8 @@ namespace steelyard::loops {
 //     T = (N t + f_d N q) / p + d_avg,              rises with f_d at N q / p.
 // So T is least where both meet:
 //     f_d = p (d_max - d_avg) / (N (t + q)).
-// With one thread held up by d this is (p - 1) d / (N (t + q)); the talk's p d / (N (t + q)), with d the spread, is a
-// bound above it, and its f_s <= 1 - (d_max - d_avg) / T_p is the same with q = 0, T_p = N t / p.
+// With one thread held up by d this is (p - 1) d / (N (t + q)). The talk's p d / (N (t + q)), with d the spread, is a
+// bound above it. Its f_s <= 1 - (d_max - d_avg) / T_p is the same with q = 0 and T_p = N t / p.
 //
 // Slack. If the process waits S ns in the next collective anyway, T may be larger by S. Left of the optimum T rises by
 // N t / p for each unit by which f_d is smaller. So
@@ -34,14 +34,5 @@ double dynamic_fraction(double count, int threads, double iteration_ns, double c
 
 /// The same less what `slack_ns` pays for.
 double less_slack(double dynamic, double count, int threads, double iteration_ns, double slack_ns);
-
-/// How far a step of the search goes.
-inline constexpr double kFractionStep = 0.05;
-
-/// What to try next around `model`, the fraction of the model: itself first, then its neighbours, then towards the
-/// faster side as long as it becomes faster. Each is tried kFractionRuns times. `settled` is set where all neighbours
-/// of the best have been tried: the answer is the best then.
-inline constexpr int kFractionRuns = 3;
-double tuned_fraction(double model, const std::vector<FractionTrial>& trials, bool* settled = nullptr);
 
 }  // namespace steelyard::loops

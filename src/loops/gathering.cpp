@@ -8,8 +8,8 @@
 
 namespace steelyard::loops {
 
-/// A thread's seat. It may get another thread only where no thread of its team has been through fewer loops: a new
-/// region then begins, as far as one can see; otherwise two teams are mixed.
+/// A thread's seat. Another thread may take it only if no thread of its team has been through fewer loops. Then a new
+/// region begins, as far as Steelyard can see. Otherwise two teams are mixed.
 struct alignas(128) Gathering::Seat {
   std::atomic<std::uint64_t> owner = 0;     ///< the thread that has it
   std::atomic<std::uint64_t> progress = 0;  ///< loops begun and ended
@@ -29,7 +29,7 @@ struct Gathering::Round {
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
 
-  /// This thread is in another loop, and nobody is to wait for it in this one.
+  /// This thread is in another loop, so the other threads must not wait for it in this loop.
   void pass(int thread) {
     Seat& its = seats[static_cast<std::size_t>(thread)];
     its.member->pass();
@@ -62,7 +62,7 @@ Gathering::Round& Gathering::round(const openmp::Position& here) {
 }
 
 bool Gathering::busy_elsewhere(const Round& mine) {
-  // All threads come here at once: a lock would put some of them to sleep.
+  // All threads call this at the same time: a lock would put some of them to sleep.
   if (!several_rounds_.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(mutex_);
   for (const auto& other : rounds_) {
@@ -75,15 +75,15 @@ bool Gathering::busy_elsewhere(const Round& mine) {
 }
 
 base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds) {
-  // Told apart by a number: addresses of threads are used again.
+  // Threads are identified by a number, because addresses of threads are used again.
   static std::atomic<std::uint64_t> threads = 0;
   static thread_local const std::uint64_t me = ++threads;
   successions_.seen(here, me);
   Round& its = round(here);
   Seat& mine = its.seats[static_cast<std::size_t>(here.thread)];
   std::uint64_t owner = mine.owner.load(std::memory_order_relaxed);
-  // Where this thread has left its last execution without an end, the others would wait for it for ever: that one and
-  // this one are given up, in which it goes through as many loops as they do.
+  // If this thread has left its last execution without an end, the others would wait for it forever. That execution and
+  // this one are cancelled, so that all threads go through the same number of loops.
   const bool abandoned = owner == me && end(mine);
   std::uint64_t progress = mine.progress.load(std::memory_order_relaxed);
   bool mixed = progress % 2 != 0;
@@ -102,7 +102,7 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
             "loop (steelyard_loop_create)",
             loop_.key(), here.thread));
   }
-  // Who leaves a region early, or is in a nested one, may begin other loops than others, and be right.
+  // A thread that leaves a region early, or that is in a nested region, may rightly begin other loops than the others.
   const bool comparable = here.path == 0 && !openmp::may_cancel();
   if (void* left_out = comparable ? its.succession.begin(here.thread, &its, me) : nullptr; left_out != nullptr) {
     mine.progress.store(progress, std::memory_order_relaxed);

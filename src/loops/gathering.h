@@ -21,19 +21,19 @@ class Gathering {
   explicit Gathering(Loop& loop, bool exclusive = false, Successions& all = successions());
   Loop& loop() const { return loop_; }
 
-  /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. `seat` is to be given back by
-  /// end(). Failure: another team is in this loop, or the other threads of this team are in another loop; or this
-  /// thread has not ended its last execution, which is given up then, as this one is.
+  /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. Pass `seat` to end().
+  /// Failure: another team is in this loop, or the other threads of this team are in another loop. Also if this thread
+  /// has not ended its last execution: then both executions are cancelled.
   struct Seat;
   base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);
-  /// False where its thread is in no execution any more.
+  /// False if its thread is in no execution any more.
   static bool end(Seat& seat);
 
-  /// A team that nobody else has until it is given back: for those whose threads are told of it.
+  /// A team for one caller alone, until it is given back. The caller tells its threads about the team.
   Team& borrow(int threads);
   void give_back(Team& team);
-  /// One execution at a time: false where there is one.
+  /// One execution at a time: false if there is one already.
   bool enter() { return !entered_.exchange(true, std::memory_order_acquire); }
   void leave() { entered_.store(false, std::memory_order_release); }
 

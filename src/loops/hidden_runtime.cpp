@@ -17,8 +17,8 @@
 namespace steelyard::loops::hidden_runtime {
 namespace {
 
-/// Variables that all runtimes read, and hardly a program does: OMP_..., which does not stand here, so as not to be
-/// found here.
+/// Variables that all runtimes read and hardly any program does. Their prefix OMP_ is left out here, so that the search
+/// does not find this table.
 constexpr std::array<const char*, 3> kRead = {"MAX_ACTIVE_LEVELS", "WAIT_POLICY", "THREAD_LIMIT"};
 
 struct Search {
@@ -29,7 +29,7 @@ struct Search {
   }
 };
 
-// No search of the library's: under a sanitizer those complain of what lies between two variables.
+// Not memmem() or std::search(): sanitizers report that these read between two variables.
 __attribute__((no_sanitize("address"))) void look_through(const char* bytes, std::size_t size, Search& search) {
   for (std::size_t i = 0; i + 4 < size; ++i) {
     if (bytes[i] != 'O' || bytes[i + 1] != 'M' || bytes[i + 2] != 'P' || bytes[i + 3] != '_') continue;

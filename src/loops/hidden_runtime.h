@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-// An OpenMP runtime that is linked into a program cannot be asked by name: each of its threads seems to be alone, and
-// would run all iterations of a loop.
+// The functions of an OpenMP runtime that is linked statically cannot be found by name. Each of its threads seems to be
+// alone, and would execute all iterations of a loop.
 namespace steelyard::loops::hidden_runtime {
 
-/// The executable or library that this address lies in has an OpenMP runtime of its own in it. Nobody tells: it is
-/// looked for by what each of them reads, in memory that nobody writes. Slow the first time.
+/// True if the executable or library at this address has an OpenMP runtime linked into it. Searches its read-only
+/// memory for the names of the environment variables that all runtimes read. Slow at the first call for an address.
 bool within(const void* address);
 
-/// The calling thread may be in a team of which nobody can be asked. `caller`: in the program. About 10 ns, and nothing
-/// in the first thread of a process, nor in regions of a runtime that answers.
+/// True if the calling thread may be in a team of a runtime that cannot be asked. Takes about 10 ns.
+/// @param caller an address in the program
+/// @return false in the first thread of a process, and in regions of a runtime that can be asked
 bool may_be_in_team(const void* caller);
 
 }  // namespace steelyard::loops::hidden_runtime

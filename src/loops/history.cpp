@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "loops/fraction.h"
-
 namespace steelyard::loops {
 namespace {
 
@@ -57,7 +55,6 @@ void History::add(const Plan& plan, const Execution& execution) {
   if (first && measured_.iteration_ns > 0) return;  // an earlier run knows better
   if (std::exchange(cold_, first)) forget_costs();
   learn_costs(plan, execution);
-  learn_fraction(plan, execution);
 }
 
 void History::learn_costs(const Plan& plan, const Execution& execution) {
@@ -71,12 +68,29 @@ void History::learn_costs(const Plan& plan, const Execution& execution) {
   if (home > 0) blend(measured_.iteration_ns, home_ns / home);
   if (away > 0) blend(measured_.away_ns, away_ns / away);
   if (measured_.iteration_ns == 0) measured_.iteration_ns = measured_.away_ns;
+  if (plan.static_fraction > 0) learn_spread(plan, execution);
   learn_profile(plan, execution);
-  if (measured_.profile.known()) {
-    const double spread = forecast_even(execution.count) - forecast_level(execution.count);
-    measured_.spread_ns =
-        measured_.spread_ns > 0 ? measured_.spread_ns + kWeight * (spread - measured_.spread_ns) : spread;
+}
+
+// A thread that executed nothing of its own part was late. Its iterations are assumed to cost the mean of all.
+double History::home_cost(const ThreadSample& sample) const {
+  return sample.home_iterations > 0 ? static_cast<double>(sample.home_ns) / static_cast<double>(sample.home_iterations)
+                                    : measured_.iteration_ns;
+}
+
+// By the model of fraction.h, the loop is shortest if the slowest thread ends its static part when the work of all ends
+// on average. If its static part ends later by x ns, another x p ns of work should have been dynamic.
+void History::learn_spread(const Plan& plan, const Execution& execution) {
+  const double part = static_cast<double>(execution.count) / threads_;
+  const auto elapsed = static_cast<double>(execution.elapsed_ns);
+  double slowest = 0, mean_end = elapsed;
+  for (const ThreadSample& sample : execution.threads) {
+    const double begin = elapsed - static_cast<double>(sample.busy_ns + sample.idle_ns);
+    slowest = std::max(slowest, begin + home_cost(sample) * part * plan.static_fraction);
+    mean_end -= static_cast<double>(sample.idle_ns) / threads_;
   }
+  const double dynamic = (1 - plan.static_fraction) * part * std::max(measured_.iteration_ns, measured_.away_ns);
+  blend(measured_.spread_ns, std::max(0.0, slowest - mean_end + dynamic));
 }
 
 void History::forget_costs() {
@@ -89,25 +103,15 @@ void History::learn_profile(const Plan& plan, const Execution& execution) {
   const auto count = static_cast<double>(execution.count);
   const auto threads = static_cast<std::size_t>(threads_);
   latest_even_ns_ = 0;
-  // What a pool hands out says nothing about places.
-  if (plan.home.size() != threads + 1 || plan.pool < execution.count / 2) return;
+  // Iterations from a pool are executed by any thread, so their places have no known cost.
+  if (plan.home.size() != threads + 1 || plan.pool < execution.count) return;
   Profile fresh;
   fresh.place.push_back(0);
   for (std::size_t t = 0; t < threads; ++t) {
     const auto size = static_cast<double>(plan.home[t + 1] - plan.home[t]);
     if (size == 0) continue;
-    const ThreadSample& sample = execution.threads[t];
-    // Who did nothing of its own part was late: the mean of all is as good a guess as any.
-    const double each = sample.home_iterations > 0
-                            ? static_cast<double>(sample.home_ns) / static_cast<double>(sample.home_iterations)
-                            : measured_.iteration_ns;
     fresh.place.push_back(static_cast<double>(plan.home[t + 1]) / count);
-    fresh.cost.push_back(each * size);
-  }
-  if (plan.pool < execution.count) {
-    const double each = measured_.away_ns > 0 ? measured_.away_ns : measured_.iteration_ns;
-    fresh.place.push_back(1);
-    fresh.cost.push_back(each * static_cast<double>(execution.count - plan.pool));
+    fresh.cost.push_back(home_cost(execution.threads[t]) * size);
   }
   if (fresh.cost.empty()) return;
   fresh.place.back() = 1;
@@ -121,21 +125,6 @@ void History::learn_profile(const Plan& plan, const Execution& execution) {
   }
   measured_.profile = std::move(fresh);
   profile_count_ = count;
-}
-
-void History::learn_fraction(const Plan& plan, const Execution& execution) {
-  if (plan.strategy != Strategy::tuned && plan.strategy != Strategy::slack && plan.strategy != Strategy::combined)
-    return;
-  // The first execution shows what the model needs; its own fraction was a guess.
-  if (executions_ == 1) return;
-  const double each = static_cast<double>(execution.elapsed_ns) / static_cast<double>(execution.count);
-  for (FractionTrial& trial : measured_.fractions) {
-    if (std::abs(trial.fraction - plan.tried_fraction) >= kFractionStep / 2) continue;
-    trial.runs = std::min(trial.runs + 1, 16);
-    trial.ns += (each - trial.ns) / trial.runs;
-    return;
-  }
-  measured_.fractions.push_back({plan.tried_fraction, 1, each});
 }
 
 void History::reset() {

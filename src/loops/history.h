@@ -85,8 +85,9 @@ class History {
  private:
   void learn_costs(const Plan& plan, const Execution& execution);
   void forget_costs();
+  void learn_spread(const Plan& plan, const Execution& execution);
   void learn_profile(const Plan& plan, const Execution& execution);
-  void learn_fraction(const Plan& plan, const Execution& execution);
+  double home_cost(const ThreadSample& sample) const;  ///< ns for each iteration
   double scale(std::uint64_t count) const;
 
   int threads_;

@@ -16,11 +16,11 @@
 
 namespace steelyard::loops {
 
-/// Loops over the same data: their homes lie alike, so that what one brings into a cache the next one finds there.
+/// Loops over the same data. They have the same homes, so that a loop finds in a thread's cache what the last one left.
 class Tie;
 
-/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread; executions of one
-/// loop may overlap (nowait), also in several teams.
+/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread may call it.
+/// Executions of one loop may overlap (nowait), also in several teams.
 class Loop {
  public:
   /// `key` is the same in each run of the program: "app+0x1a2b", "solver.cpp:42", or a name that the program gave.
@@ -33,14 +33,14 @@ class Loop {
   Settings settings() const;
   /// From the next execution on. Failure: a fraction outside of 0..1.
   base::Status set(const Settings& settings);
-  /// From now on the homes of this loop and of `other` lie alike. Both must live as long as they are executed.
+  /// From now on this loop and `other` have the same homes. Both must live as long as they are executed.
   void tie(Loop& other);
   /// What this process waited in the collective that followed the last execution: the slack of the next one.
   void set_slack(std::int64_t ns);
-  /// Keeps an assignment of each number of iterations and threads, so that it can be saved: that of the last execution
-  /// that was measured, or of the first where none was.
+  /// Keeps one assignment for each number of iterations and threads, so that it can be saved: of the last execution
+  /// that was measured, or of the first if none was.
   void record_assignments(bool on);
-  /// Each execution with this count and these threads repeats it. Failure where it is not complete.
+  /// Each execution with this count and these threads repeats it. Failure if it is not complete.
   base::Status replay(Assignment assignment);
 
   /// What the engine has of one execution to come.
@@ -51,12 +51,12 @@ class Loop {
     std::uint64_t version = 0;  ///< of the plan; 0: none yet
     void* regime = nullptr;
   };
-  /// The plan of the next execution. `plan` and `ticket` are those of the last call that used the same memory: where
+  /// The plan of the next execution. `plan` and `ticket` are those of the last call that used the same memory. If
   /// nothing has changed since, they stay as they are.
   void prepare(const Shape& shape, Plan& plan, Ticket& ticket);
   /// A measured execution has ended.
   void completed(const Plan& plan, const Ticket& ticket, const Execution& execution);
-  /// The assignment that an execution had, where the ticket says that it is recorded.
+  /// The assignment of an execution whose ticket says that it is recorded.
   void recorded(Assignment assignment);
 
   /// The program's own calls have begun an execution by a team of two threads or more. For the record.
@@ -88,8 +88,8 @@ class Loop {
   /// The same of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
-  /// What an earlier run knew, where this one does not know better. What that one had chosen is kept until this one has
-  /// chosen.
+  /// What an earlier run knew, unless this run already has its own measurements. The earlier run's choice is kept until
+  /// this run has chosen.
   void restore(Regime regime);
   void remember(const Assignment& assignment);
   std::vector<Assignment> assignments() const;

@@ -19,8 +19,8 @@ struct Api {
   bool cancels = false;
 };
 
-/// The runtime itself: under `steelyard run`, its calls that are asked for by name alone are noted as the program's,
-/// who would then keep its thread count.
+/// The library of the runtime itself. Under `steelyard run`, a lookup by name alone finds Steelyard's wrappers. These
+/// note each call as the program's, and the program would then keep its thread count.
 void* library() {
   constexpr const char* kNeverNoted = "omp_get_level";
   void* function = dlsym(RTLD_DEFAULT, kNeverNoted);

@@ -13,15 +13,15 @@ namespace {
 
 struct Machine {
   std::size_t cpus = 0;
-  std::vector<Place> place;  ///< by os_index; 0 where there is no such CPU
+  std::vector<Place> place;  ///< by os_index; 0 if there is no such CPU
   const Machine* before = nullptr;
 };
 
 // Never destroyed: threads may look at it while the process exits.
 std::atomic<const Machine*> g_machine = nullptr;
 
-/// For a thread that is bound to so many CPUs. Whoever may go anywhere does not ask; nor do others wait for who asks,
-/// as that takes some ms.
+/// The machine as seen by a thread that is bound to `cpus` CPUs. A thread that may run anywhere does not query hwloc.
+/// The query takes some ms, so no other thread waits for it.
 const Machine* machine_for(std::size_t cpus, bool& anywhere) {
   const Machine* known = g_machine.load(std::memory_order_acquire);
   static const auto online = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));

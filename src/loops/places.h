@@ -7,11 +7,11 @@
 
 namespace steelyard::loops {
 
-/// Where the calling thread is bound to; 0 where it may go anywhere. Nothing while another thread asks hwloc. About 0.5
-/// us, but for the first thread of the process that is bound: where know_machine() has not been called, it is the one
-/// that asks.
+/// Where the calling thread is bound to; 0 if it may run anywhere. No value while another thread queries hwloc. Takes
+/// about 0.5 us. If know_machine() was not called, the first bound thread of the process queries hwloc, which takes
+/// some ms.
 std::optional<Place> place_of_this_thread();
-/// The machine, from who has asked hwloc anyway.
+/// Sets the machine, for callers that have queried hwloc anyway.
 void know_machine(const node::Topology& topology);
 
 }  // namespace steelyard::loops

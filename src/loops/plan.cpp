@@ -13,8 +13,7 @@
 namespace steelyard::loops {
 namespace {
 
-/// As long as nothing is known: the static fraction of uSched, and the chunks that a thread's part is cut into.
-constexpr double kCautious = 0.9;
+/// As long as nothing is known: the chunks that a thread's part is cut into.
 constexpr std::uint64_t kPieces = 64;
 /// ns of the smallest chunk of guided and factoring: below, taking it is what is measured.
 constexpr double kLeast = 500;
@@ -29,26 +28,20 @@ std::uint64_t part_of(std::uint64_t count, double fraction) {
 double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
 double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
-                   const Measured& measured, Plan& plan) {
+                   const Measured& measured) {
   const auto count = static_cast<double>(shape.count);
+  bool modelled = false;
   switch (composition.fraction) {
-    case Fraction::none: plan.tried_fraction = 0; break;
-    case Fraction::all: plan.tried_fraction = 1; break;
-    case Fraction::given: plan.tried_fraction = std::min(1.0, finite(settings.fraction)); break;
-    case Fraction::tuned: {
-      double model = kCautious;
-      if (!measured.fractions.empty()) {
-        model = measured.fractions.front().fraction;
-      } else if (measured.iteration_ns > 0) {
-        const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
-        model = 1 - dynamic_fraction(count, shape.threads, measured.iteration_ns, away, measured.spread_ns);
-      }
-      plan.tried_fraction = tuned_fraction(model, measured.fractions);
-      break;
-    }
+    case Fraction::none: return 0;
+    case Fraction::all: return 1;
+    case Fraction::given: break;
+    case Fraction::modelled: modelled = measured.iteration_ns > 0; break;
   }
-  if (!composition.slack) return plan.tried_fraction;
-  return 1 - less_slack(1 - plan.tried_fraction, count, shape.threads, measured.iteration_ns, measured.slack_ns);
+  if (!modelled) return std::min(1.0, finite(settings.fraction));
+  const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
+  const double dynamic = dynamic_fraction(count, shape.threads, measured.iteration_ns, away, measured.spread_ns);
+  if (!composition.slack) return 1 - dynamic;
+  return 1 - less_slack(dynamic, count, shape.threads, measured.iteration_ns, measured.slack_ns);
 }
 
 std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measured& measured) {
@@ -91,10 +84,10 @@ Composition compose(Strategy strategy) {
   switch (strategy) {
     case Strategy::even: return {Homes::even, Fraction::all, false, Order::own, ChunkRule::fixed, Steal::none};
     case Strategy::hybrid: return {Homes::even, Fraction::given, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::tuned: return {Homes::even, Fraction::tuned, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::slack: return {Homes::even, Fraction::tuned, true, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::tuned: return {Homes::even, Fraction::modelled, false, Order::pool, ChunkRule::fixed, Steal::none};
+    case Strategy::slack: return {Homes::even, Fraction::modelled, true, Order::pool, ChunkRule::fixed, Steal::none};
     case Strategy::staggered: return {Homes::even, Fraction::given, false, Order::own, ChunkRule::fixed, Steal::chunk};
-    case Strategy::combined: return {Homes::even, Fraction::tuned, true, Order::own, ChunkRule::fixed, Steal::chunk};
+    case Strategy::combined: return {Homes::even, Fraction::modelled, true, Order::own, ChunkRule::fixed, Steal::chunk};
     case Strategy::guided: return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::guided, Steal::none};
     case Strategy::factoring:
       return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::factoring, Steal::none};
@@ -134,7 +127,7 @@ void make_plan(const Shape& shape, const Composition& composition, const Setting
   plan.strategy = settings.strategy;
   plan.rule = composition.rule;
   plan.steal = composition.steal;
-  plan.static_fraction = fraction_of(composition, plan.shape, settings, measured, plan);
+  plan.static_fraction = fraction_of(composition, plan.shape, settings, measured);
   plan.pool = composition.order == Order::pool ? part_of(shape.count, plan.static_fraction) : shape.count;
   const bool follow = composition.homes == Homes::adaptive && measured.homes.size() == threads + 1;
   plan.home.resize(threads + 1);
@@ -146,9 +139,6 @@ void make_plan(const Shape& shape, const Composition& composition, const Setting
   }
   plan.home[threads] = plan.pool;
   plan.chunk = chunk_of(plan, settings, measured);
-  const double level = finite(measured.iteration_ns) * static_cast<double>(shape.count) / static_cast<double>(threads);
-  const bool moves = composition.order == Order::pool || composition.steal != Steal::none;
-  plan.forecast_ns = moves ? level : level + finite(measured.spread_ns);
 }
 
 Plan make_plan(const Shape& shape, const Settings& settings, const Measured& measured) {

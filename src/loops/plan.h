@@ -18,7 +18,7 @@ enum class Strategy {
   automatic,  ///< chooses among some of the others, by measurement: policy.h
   even,       ///< `static`: equal parts, nothing moves
   hybrid,     ///< hybSched: a static part each, the rest in chunks from a pool; the fraction is the user's
-  tuned,      ///< uSched: the same with the fraction from the model, then tuned around it
+  tuned,      ///< uSched: the same with the fraction of the model in fraction.h
   slack,      ///< slackSched: tuned, less what the next collective would wait for anyway
   staggered,  ///< vSched: the dynamic part of a thread adjoins its static part; others take it only from its far end
   combined,   ///< comboSched: the fraction of slack in the order of staggered
@@ -36,11 +36,11 @@ const std::vector<std::string_view>& strategy_names();
 base::Status parse_strategy(std::string_view name, Strategy& strategy);
 
 // What a strategy is made of. Any combination is a strategy.
-enum class Homes { even, adaptive };                ///< where a thread's own part lies
-enum class Fraction { none, all, given, tuned };    ///< how much of it is static
-enum class Order { own, pool };                     ///< where the dynamic part lies: beside its owner, or in one pool
-enum class ChunkRule { fixed, guided, factoring };  ///< how large a chunk is
-enum class Steal { none, chunk, half };             ///< what an idle thread takes from another
+enum class Homes { even, adaptive };                 ///< where a thread's own part lies
+enum class Fraction { none, all, given, modelled };  ///< how much of it is static
+enum class Order { own, pool };                      ///< where the dynamic part lies: beside its owner, or in one pool
+enum class ChunkRule { fixed, guided, factoring };   ///< how large a chunk is
+enum class Steal { none, chunk, half };              ///< what an idle thread takes from another
 
 struct Composition {
   Homes homes = Homes::even;
@@ -70,22 +70,14 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// One value of the static fraction that was tried, and how long the loop then took.
-struct FractionTrial {
-  double fraction = 0;
-  int runs = 0;
-  double ns = 0;  ///< mean time of an execution, for each iteration
-};
-
-/// What plans are made of. All of it is measured; zeros are "not known", and then cautious values are taken.
+/// What plans are made of. All of it is measured; zero means "not known".
 struct Measured {
   double iteration_ns = 0;    ///< mean, on the thread that owns it
   double away_ns = 0;         ///< the same on another thread
-  double spread_ns = 0;       ///< what the slowest thread takes longer than the mean of all, were nothing to move
+  double spread_ns = 0;       ///< d_max - d_avg of fraction.h: what the slowest thread would end later than the mean
   double slack_ns = 0;        ///< this process's last wait in the next collective
   Profile profile;            ///< cost by place in the loop; of all loops tied to this one
   std::vector<double> homes;  ///< boundaries in force as fractions of the loop; empty: even
-  std::vector<FractionTrial> fractions;
 };
 
 /// How one execution is divided. Iterations [home[t], home[t+1]) belong to thread t: the first part is its own, and
@@ -96,12 +88,10 @@ struct Plan {
   Strategy strategy = Strategy::even;
   std::vector<std::uint64_t> home;  ///< threads + 1 boundaries
   double static_fraction = 1;       ///< of each home; with a pool all of it is static
-  double tried_fraction = 1;        ///< the same before slack was taken off: what the search for it tries
   std::uint64_t pool = 0;           ///< iterations from here on are in the pool; shape.count where there is none
   std::uint64_t chunk = 1;          ///< iterations at a time, at least
   ChunkRule rule = ChunkRule::fixed;
   Steal steal = Steal::none;
-  double forecast_ns = 0;  ///< of the execution; 0 where nothing was measured yet
   /// First dynamic iteration of a thread's home; the home's end where it has none.
   std::uint64_t dynamic_begin(int thread) const;
   bool operator==(const Plan&) const = default;
@@ -115,9 +105,8 @@ Plan make_plan(const Shape& shape, const Settings& settings, const Measured& mea
 /// ns that taking a chunk costs, atomic operation and restart of the loop body included.
 inline constexpr double kChunkCost = 40;
 
-/// Iterations a chunk for a thread with `ns` of work: large enough not to be felt, small enough not to be waited for.
-/// Taking chunks of c ns costs kChunkCost * ns / c; the last one is waited for, c / 2 on average. The sum is least at
-/// c = sqrt(2 * kChunkCost * ns).
+/// Iterations per chunk for a thread with `ns` of work. Taking chunks of c ns costs kChunkCost * ns / c, and the other
+/// threads wait for the last chunk, c / 2 on average. The sum is least at c = sqrt(2 * kChunkCost * ns).
 std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations);
 
 }  // namespace steelyard::loops

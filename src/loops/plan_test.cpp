@@ -246,7 +246,7 @@ TEST(Chunk, IsTheOneThatCostsLeast) {
 
 // ------------------------------------------------------------------------------------------------ the static fraction
 
-/// The model of fraction.h, executed: static parts, then dynamic iterations one by one to whoever is free first.
+/// The model of fraction.h, executed: static parts, then dynamic iterations, each by the thread that is free first.
 double executed(int count, const std::vector<double>& delays, double iteration, double price, double dynamic) {
   std::vector<double> now = delays;
   const int pool = static_cast<int>(std::lround(count * dynamic));
@@ -292,30 +292,6 @@ TEST(Fraction, SlackIsUsedUpAndNotExceeded) {
       }
     }
     EXPECT_EQ(less_slack(dynamic, count, threads, iteration, 1e9), 0);
-  }
-}
-
-TEST(Fraction, TheSearchWalksToTheBestFromAnyModel) {
-  for (const double model : {0.0, 0.31, 0.7, 0.97, 1.0}) {
-    for (const double best : {0.0, 0.33, 0.62, 0.9, 1.0}) {
-      std::vector<FractionTrial> trials;
-      bool settled = false;
-      int runs = 0;
-      double next = tuned_fraction(model, trials, &settled);
-      for (; !settled && runs < 200; ++runs) {
-        const double ns = 100 + 50 * std::abs(next - best);
-        auto trial =
-            std::ranges::find_if(trials, [&](const FractionTrial& t) { return std::abs(t.fraction - next) < 0.02; });
-        if (trial == trials.end()) trial = trials.insert(trials.end(), {next, 0, 0});
-        trial->ns = ns;
-        ++trial->runs;
-        next = tuned_fraction(model, trials, &settled);
-        ASSERT_GE(next, 0);
-        ASSERT_LE(next, 1);
-      }
-      EXPECT_TRUE(settled) << model << ' ' << best;
-      EXPECT_NEAR(next, best, kFractionStep) << "from " << model;
-    }
   }
 }
 

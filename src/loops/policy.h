@@ -11,24 +11,26 @@
 
 namespace steelyard::loops {
 
-/// What the policy is told of an execution.
+/// What was measured of one execution.
 struct Observation {
-  double ns = 0;          ///< its duration
-  double iterations = 0;  ///< it had
-  double even_ns = 0;     ///< forecast for even parts without stealing; 0: not known
-  double level_ns = 0;    ///< forecast for equal work on all threads, each with its own data; 0: not known
-  double stolen = 0;      ///< share of iterations that moved
-  double idle = 0;        ///< share of the threads' time
+  double ns = 0;  ///< its duration
+  double iterations = 0;
+  double even_ns = 0;   ///< forecast for even parts without stealing; 0: not known
+  double level_ns = 0;  ///< forecast for equal work on all threads, each with its own data; 0: not known
+  double stolen = 0;    ///< share of iterations that moved
+  double idle = 0;      ///< share of the threads' time
 };
 
 /// `auto`: chooses a strategy for a loop that is executed again and again. Fed with each measured execution; pure, no
 /// clock.
 ///
-/// It begins with ranges and stealing. After two executions it knows which other strategies could be faster: even parts
-/// if their forecast is close, or the loop is so short that forecasts are rough; adaptive ranges if many iterations
-/// move; guided if threads are idle in spite of stealing. These strategies are the candidates of a contest
-/// (decide/contest.h). A short loop has even parts without a contest unless these are forecast to take a quarter
-/// longer. If the loop changes, the policy begins anew.
+/// It begins with ranges and stealing. After two executions it knows which other strategies could be faster:
+/// - even parts if their forecast is close, or if the loop is so short that forecasts are rough,
+/// - adaptive ranges if many iterations move,
+/// - guided if threads are idle in spite of stealing.
+///
+/// These strategies are the candidates of a contest (decide/contest.h). A short loop has even parts without a contest
+/// unless these are forecast to take a quarter longer. If the loop changes, the policy begins anew.
 class Policy {
  public:
   static constexpr int kCandidates = 4;
@@ -42,7 +44,7 @@ class Policy {
   explicit Policy(const decide::Settings& settings, std::optional<Strategy> known = {});
 
   Strategy next() const { return candidates[current()]; }
-  /// True if the loop behaves otherwise than before: what was learnt of it should be forgotten.
+  /// @return true if the loop's time has changed; what was learnt of it should be forgotten
   bool observe(const Observation& observation);
   bool settled() const { return step_ == Step::is_short || (step_ == Step::contest && contest_.settled()); }
   /// What a later run should start with: the leader of the contest; before the contest, the best of an earlier run.

@@ -511,6 +511,40 @@ TEST(Loop, SettledLoopsAreMeasuredAsRarelyAsTheirLengthAllows) {
   }
 }
 
+/// Mean time of an execution, after some that the loop learns from.
+double mean_ns(Settings settings, const Work& work, const Machine& machine) {
+  Loop loop("test", settings);
+  Simulator simulator(machine, 3);
+  Plan plan;
+  Loop::Ticket ticket;
+  double sum = 0;
+  for (int i = 0; i < 40; ++i) {
+    loop.prepare({work.count(), machine.threads}, plan, ticket);
+    const Execution execution = simulator.execute(plan, work);
+    loop.completed(plan, ticket, execution);
+    if (i >= 20) sum += static_cast<double>(execution.elapsed_ns) / 20;
+  }
+  return sum;
+}
+
+TEST(Loop, TheModelsStaticFractionIsAsFastAsTheBestGivenOne) {
+  const Work level = Work(4000, [](double) { return 1.0; }).of_total(4e6);
+  const Work rising = Work(4000, [](double place) { return place; }).of_total(4e6);
+  const std::pair<Strategy, Strategy> pairs[] = {{Strategy::tuned, Strategy::hybrid},
+                                                 {Strategy::combined, Strategy::staggered}};
+  for (const Machine& machine : {Machine{4, {}}, Machine{4, {1, 1, 1.2, 1}}, Machine{4, {1, 1.5, 1, 1}}}) {
+    for (const Work* work : {&level, &rising}) {
+      for (const auto& [modelled, given] : pairs) {
+        double best = std::numeric_limits<double>::max();
+        for (int percent = 0; percent <= 100; percent += 5)
+          best = std::min(best, mean_ns({given, percent / 100.0}, *work, machine));
+        EXPECT_LE(mean_ns({modelled}, *work, machine), 1.02 * best)
+            << name_of(modelled) << (work == &level ? ", level, " : ", rising, ") << machine.slowness.size();
+      }
+    }
+  }
+}
+
 TEST(Loop, CombinedGivesSlackAway) {
   Loop loop("test", {Strategy::combined, 0, 0});
   const Work work = Work(4000, [](double) { return 1.0; }).of_total(4e6);

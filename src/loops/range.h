@@ -8,7 +8,7 @@
 // How a range of iterations is divided: the arithmetic that the engine and the model of it in the tests share.
 namespace steelyard::loops {
 
-/// Units [begin, end): iterations, or groups of them where there are more than 32 bits count.
+/// Units [begin, end): iterations, or groups of iterations if there are more than 32 bits can count.
 struct Range {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -16,9 +16,9 @@ struct Range {
   constexpr bool empty() const { return begin == end; }
 };
 
-/// A range in one word, so that one compare-and-swap takes from either end. An empty range has no place: its two halves
-/// hold the round in which it became empty. So a word that is empty since an earlier round is one that nobody has
-/// touched in this one, and stands for what the plan puts there. Nobody has to prepare the words of a round.
+/// A range in one word, so that one compare-and-swap takes from either end. The two halves of an empty range hold the
+/// round in which it became empty. A word that is empty since an earlier round was not changed in this round, and
+/// stands for the planned range. Therefore no thread has to prepare the words of a round.
 inline constexpr std::uint64_t pack(Range range, std::uint32_t round) {
   if (range.empty()) range = {round, round};
   return static_cast<std::uint64_t>(range.end) << 32 | range.begin;

@@ -18,7 +18,7 @@ std::string site_name(std::uint64_t address);
 /// The loops of this process, by call site or by name. Any thread. Loops live as long as the process.
 class Registry {
  public:
-  /// What loops have that are met from now on.
+  /// The settings of loops that are executed for the first time from now on.
   void set_defaults(const Settings& settings);
   Settings defaults() const;
 
@@ -39,13 +39,13 @@ class Registry {
   std::string left_out_of_replay() const;
   void record_assignments(bool on);
 
-  /// Slack: the process has executed this loop; and it has waited so long in a collective, which is the slack of the
-  /// loop that it executed last, where this is the first collective since.
+  /// The process has executed this loop, and it has waited `ns` in a collective. If that is the first collective since
+  /// the last loop, the wait is the slack of that loop.
   void executed(Loop& loop);
   void waited(std::int64_t ns);
-  /// There are loops that want to know it. Where nobody would tell, a warning says so once.
+  /// A loop uses the slack. If waits are not reported, a warning says so once.
   void want_slack();
-  /// Nobody tells, as without `steelyard run`: there is no MPI.
+  /// Waits are not reported: the process has no MPI, or runs without `steelyard run`.
   void waits_stay_unheard();
   bool wants_slack() const;
 

@@ -13,8 +13,8 @@ struct Executed {
   Loop::Repeats repeats;
 };
 
-/// What a replay has not repeated, as a sentence for the user, who thinks that it has; empty where it has repeated all
-/// that ran. `recorded`: keys of the loops that the file has assignments of.
+/// What a replay has not repeated, as a sentence for the user. Empty if it has repeated all loops that ran.
+/// @param recorded keys of the loops that the file has assignments of
 std::string left_out(const std::vector<std::string>& recorded, const std::vector<Executed>& executed);
 
 }  // namespace steelyard::loops

@@ -10,8 +10,8 @@ namespace steelyard::loops {
 /// process exits, if an option says so.
 Registry& ready_registry();
 
-/// What the option `loops-replay` has not repeated, as a sentence; empty where it has repeated all, or was not given.
-/// Where the process has no run record and no verdict, this is said at its end.
+/// What the option `loops-replay` has not repeated, as a sentence. Empty if it has repeated all loops, or was not
+/// given. A process without run record and summary prints the sentence when it exits.
 std::string left_out_of_replay();
 
 }  // namespace steelyard::loops

@@ -42,8 +42,6 @@ Json describe(const Loop::Regime& regime) {
                        {"place", measured.profile.place},
                        {"cost_ns", measured.profile.cost}};
   }
-  for (const FractionTrial& trial : measured.fractions)
-    json["fractions"].push_back({{"fraction", trial.fraction}, {"runs", trial.runs}, {"iteration_ns", trial.ns}});
   for (int i = 0; i < regime.history.kept(); ++i) {
     const Execution& execution = regime.history.last(i);
     Json entry = {{"strategy", name_of(execution.strategy)},
@@ -110,13 +108,6 @@ Loop::Regime regime_from(const Json& json) {
     require(boundaries(measured.profile.place) && measured.profile.cost.size() + 1 == measured.profile.place.size(),
             "a profile has no cost for each of its pieces");
     for (const double cost : measured.profile.cost) require(std::isfinite(cost) && cost >= 0, "a cost is negative");
-  }
-  if (json.contains("fractions")) {
-    for (const Json& trial : json["fractions"]) {
-      measured.fractions.push_back({trial.at("fraction"), trial.at("runs"), positive(trial, "iteration_ns")});
-      const double fraction = measured.fractions.back().fraction;
-      require(fraction >= 0 && fraction <= 1, "a fraction is not from 0 to 1");
-    }
   }
   regime.history = History(regime.threads);
   regime.history.restore(std::move(measured), json.at("executions").get<long>(), positive(json, "mean_ns"),

@@ -9,31 +9,34 @@
 
 #include "loops/openmp.h"
 
-// Threads of one team that are in different loops would each run all of their own, and wait for ever later on. Loops
-// have their teams for themselves (gathering.h): this is where it is noticed.
+// Threads of one team in different loops would each execute all iterations of their own loop, and later wait forever.
+// Each loop has its own Team records (gathering.h), which do not show this. A Succession does.
 namespace steelyard::loops {
 
-/// Several teams of the process may look the same. Then nothing can be told.
+/// Several teams of the process may look the same. Then different loops of one team are not detected.
 struct Strangers {
   std::atomic<bool> here = false, awaited = false;
 };
 
-/// The loops that the threads of a team begin, one after the other, over all of its regions: what is the k-th of
-/// whoever comes there first is the k-th of all.
+/// The loops that the threads of a team begin, one after the other, over all of its regions. The first thread that
+/// begins its k-th loop determines the k-th loop of all threads.
 class Succession {
  public:
   Succession(int threads, Strangers& strangers);
 
-  /// Thread `thread` begins `loop` next. What others have begun in its place; null where that is nothing else. About 15
-  /// ns. `me` tells threads of the process apart: where a second one is the team's n-th, several teams look the same.
+  /// Thread `thread` begins `loop` next. Takes about 15 ns.
+  /// @param me identifies the calling thread in the process: if two threads are the n-th of a team, several teams look
+  ///   the same
+  /// @return the loop that others have begun instead; null if they have begun no other
   void* begin(int thread, void* loop, std::uint64_t me);
-  /// After another loop was found: what others have begun then, up to `loop`, if they have begun that.
+  /// After begin() has returned another loop: the loops that others have begun then, up to `loop`. Null if they have
+  /// not begun `loop`.
   void* left_out(int thread, const void* loop);
   /// This loop is gone.
   void forget(const void* loop);
 
  private:
-  /// Threads that are further behind are not looked at.
+  /// Loops of which the team's order is kept. A thread that is further behind is not checked.
   static constexpr std::size_t kKept = 64;
   struct alignas(128) Seat {
     std::atomic<std::uint64_t> begun = 0, owner = 0;
@@ -53,8 +56,8 @@ class Succession {
   std::array<Entry, kKept> entries_;
 };
 
-/// One for each number of threads and each place in nested regions. To be asked of teams in outermost regions: of
-/// nested ones nobody can tell whether they are the same.
+/// One Succession for each number of threads and each place in nested regions. Only for teams in outermost regions:
+/// Steelyard cannot tell whether two nested teams are the same.
 class Successions {
  public:
   Succession& of(const openmp::Position& here);

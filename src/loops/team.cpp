@@ -75,7 +75,7 @@ void Instance::open(Loop& next, std::uint64_t iterations, int threads) {
   loop = &next;
   count = iterations;
   if (++round == 0) {
-    // After 2^32 loops: words that nobody has touched since would be taken for words of this round.
+    // After 2^32 loops, words that no thread has changed since would be taken for words of this round.
     round = 1;
     forget(threads);
   }
@@ -368,7 +368,7 @@ bool Member::take_replayed(Chunk& chunk) {
 }
 
 void Member::keep(const Chunk& chunk) {
-  // Not his yet, as far as counts go: it is neither begun nor recorded.
+  // The chunk is not counted for this thread yet: it is neither begun nor recorded.
   --chunks_;
   iterations_ -= chunk.end - chunk.begin;
   if (log_ != nullptr) {

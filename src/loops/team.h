@@ -73,7 +73,7 @@ class alignas(128) Member {
   }
   void end();
   void cancel();
-  /// In the place of begin() and end(), for a thread that does not execute the loop. Waits until another thread has
+  /// Instead of begin() and end(), for a thread that does not execute the loop. Waits until another thread has
   /// opened the loop.
   void pass();
   bool inside() const { return stage_ != Stage::outside; }
@@ -122,8 +122,9 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
-  // Where it runs, and whom it robs first. Looked at where loops begin and own parts end, never for a chunk. A thread
-  // that has not left its CPU looks after so many loops whether it is bound elsewhere.
+  // Where this thread runs, and from which threads it steals first. Checked when a loop begins and when its own part
+  // ends, never for a chunk. A thread that has not left its CPU checks after so many loops whether it is bound
+  // elsewhere.
   static constexpr int kLookAgain = 256;
   int cpu_ = -1, loops_until_look_ = 0;
   std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
@@ -153,9 +154,8 @@ class Team {
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
-  std::unique_ptr<base::Atomic<Place>[]>
-      places_;  ///< by thread, each written by that one; 0: not bound, as far as one knows
-  base::Atomic<std::uint32_t> placement_ = 0;  ///< changes whenever one of them does
+  std::unique_ptr<base::Atomic<Place>[]> places_;  ///< by thread, written by that thread; 0: not known to be bound
+  base::Atomic<std::uint32_t> placement_ = 0;      ///< changes whenever one of them does
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };

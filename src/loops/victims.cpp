@@ -29,7 +29,7 @@ std::vector<std::uint16_t> nearest_first(std::size_t thief, std::span<const Plac
     for (Place level = kLevel; level != 0; level <<= 16) levels += (both & level) != 0;
     return levels;
   };
-  // All threads side by side as they are in the machine: who shares a resource stands together.
+  // All threads side by side, as in the machine: threads that share a resource are neighbours.
   std::vector<std::uint16_t> row(places.size());
   std::iota(row.begin(), row.end(), std::uint16_t{0});
   std::ranges::sort(
@@ -42,7 +42,7 @@ std::vector<std::uint16_t> nearest_first(std::size_t thief, std::span<const Plac
     auto first = begin, last = end;
     while (first != row.begin() && shared(first[-1]) >= level) --first;
     while (last != row.end() && shared(*last) >= level) ++last;
-    // Those behind, then those in front; and the n-th of those who have as far to them begins with the n-th.
+    // First those behind, then those in front. The n-th thread at equal distance begins with the n-th of them.
     const auto added = static_cast<std::ptrdiff_t>(victims.size());
     victims.insert(victims.end(), end, last);
     victims.insert(victims.end(), first, begin);

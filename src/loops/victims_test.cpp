@@ -46,7 +46,7 @@ class Victims : public testing::Test {
     return topology_.pus[static_cast<std::size_t>(thread) % topology_.pus.size()];
   }
 
-  /// Whom `thief` robs, one after the other, where nobody else comes to his part. `bound`: by thread.
+  /// The victims of `thief`, one after the other, if no other thread executes its own part. `bound`: by thread.
   std::vector<int> robbed(Team& team, int thief, const std::vector<Cpus>& bound) {
     constexpr std::uint64_t kEach = 8;
     const int threads = team.threads();
@@ -142,7 +142,7 @@ TEST_F(Victims, ThreadsThatAreNotBoundGoByNumber) {
   Team team(6);
   std::vector<Cpus> bound(6, everywhere());
   for (int thief = 0; thief < 6; ++thief) EXPECT_EQ(robbed(team, thief, bound), by_number(thief, 6));
-  // All in one domain: nobody is nearer.
+  // All in one domain: no thread is nearer.
   std::fill(bound.begin(), bound.end(), Cpus{4, 5, 6, 7});
   EXPECT_EQ(robbed(team, 2, bound), by_number(2, 6));
   // One of them is known to be near, of another nothing is known.

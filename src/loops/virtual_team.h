@@ -10,12 +10,11 @@
 
 namespace steelyard::loops {
 
-/// A team of more threads than there are: each real thread runs the parts of several virtual ones, one after the other.
-/// A static loop that asks for the number of its thread and for how many there are is thereby divided into as many
-/// chunks, and who gets through its own takes some of another's.
+/// A team of more threads than there are: each real thread runs the parts of several virtual threads, in turn.
+/// This divides a static loop that queries thread ID and thread count into as many chunks as there are virtual threads.
 ///
-/// Each thread begins with a block of neighbouring ones, the same one each time, so that it finds the data that it had
-/// before.
+/// Each thread begins with a block of neighbouring virtual threads, the same in each execution, so that it finds its
+/// data in its cache. A thread that has finished its block takes virtual threads from other blocks.
 class VirtualTeam {
  public:
   static constexpr int kMostThreads = 64;
