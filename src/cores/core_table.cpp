@@ -78,7 +78,7 @@ bool CoreTable::take_back(int core) {
   return true;
 }
 
-bool CoreTable::home_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
+bool CoreTable::owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
   std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
   if (process < 0) return true;
   for (int steps = 0; steps < processes_; ++steps) {
@@ -103,12 +103,12 @@ void CoreTable::expect_wait(std::int64_t until) {
   }
 }
 
-bool CoreTable::is_to_be_had(int core, const Terms& terms) const {
-  return is_lent(core) && lent_since(core) > terms.lent_after && home_waits_until(core, terms.until);
+bool CoreTable::can_be_borrowed(int core, const Terms& terms) const {
+  return is_lent(core) && lent_since(core) > terms.lent_after && owner_waits_until(core, terms.until);
 }
 
 bool CoreTable::borrow(int core, const Terms& terms) {
-  if (!is_to_be_had(core, terms)) return false;
+  if (!can_be_borrowed(core, terms)) return false;
   std::int32_t lent = kLent;
   if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
   header_->lent_idle.fetch_sub(1);

@@ -8,17 +8,17 @@
 
 namespace steelyard::cores {
 
-/// What a process that waits says of its wait.
+/// What a waiting process publishes about its wait.
 struct Wait {
   static constexpr int kUnknown = -1;
-  int source = kUnknown;   ///< the process of this node without which it will not go on
+  int source = kUnknown;   ///< the process of this node that it waits for
   std::int64_t until = 0;  ///< ns: it is expected to last until then
 };
 
-/// On what terms a process borrows.
+/// Conditions under which a process borrows a core.
 struct Terms {
-  std::int64_t lent_after = 0;  ///< ns: only what was lent after this
-  std::int64_t until = 0;       ///< ns: and only from those who wait until then, or for the borrower itself
+  std::int64_t lent_after = 0;  ///< ns: only cores that were lent after this
+  std::int64_t until = 0;       ///< ns: only from owners that wait until then, or for the borrower
 };
 
 /// The owner and the user of each core, in the node's shared memory. The owner is the process that the plan gave the
@@ -50,9 +50,9 @@ class CoreTable {
   int cores() const { return cores_; }
 
   // --- by the node leader ---
-  /// The first homes; all processes use theirs at once. Before anybody else looks.
+  /// The first owners; each process uses its cores at once. Before any other process reads the table.
   void settle(const std::vector<int>& home);
-  /// New homes. Users keep their cores until their next region boundary.
+  /// New owners. Users keep their cores until their next region boundary.
   void rehome(const std::vector<int>& home);
   std::vector<int> homes() const;
 
@@ -61,50 +61,52 @@ class CoreTable {
   std::uint32_t generation() const { return header_->generation.load(std::memory_order_acquire); }
   /// Cores that are lent and not in use.
   int lent_idle() const { return header_->lent_idle.load(std::memory_order_relaxed); }
-  /// True when the home of a borrowed core wants it back. Cleared by clear_asked_back().
+  /// True if the owner of a borrowed core has asked for it. Cleared by clear_asked_back().
   bool asked_back() const { return asked_[me_].load(std::memory_order_relaxed) != 0; }
   void clear_asked_back() { asked_[me_].store(0, std::memory_order_relaxed); }
 
   bool is_home(int core) const { return core_[core].home.load(std::memory_order_relaxed) == me_; }
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
-  /// Takes a core that is home here, and free or lent. Otherwise asks its user to give it back and returns false.
+  /// Takes a core that this process owns, if it is free or lent. Otherwise asks its user to return it and returns
+  /// false.
   bool take_home(int core);
-  /// Takes a core whose home is no longer here, where nobody uses it and its new home has not asked for it.
+  /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it.
   bool take_back(int core);
-  /// Takes a core of another process that is lent, as the terms want it.
+  /// Takes a core that another process has lent, if the terms allow it.
   bool borrow(int core, const Terms& terms);
   /// Another process may borrow it on these terms.
   bool may_borrow(int process, int core, std::int64_t until) const {
-    return is_lent(core) && home_waits_for(process, core, until);
+    return is_lent(core) && owner_waits_for(process, core, until);
   }
-  /// A core in use here is that process's to use from now on, which finds it by uses().
+  /// Passes a core that this process uses to another process, which finds it by uses().
   void hand_to(int process, int core, std::int64_t now);
   bool uses(int core) const { return core_[core].user.load() == me_; }
   bool is_in_use(int core) const { return core_[core].user.load(std::memory_order_relaxed) >= 0; }
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
-  /// Nobody uses it, and it may be borrowed on these terms.
-  bool is_to_be_had(int core, const Terms& terms) const;
-  /// When it was last lent, or handed to another (ns).
+  /// True if it is lent and not in use, and may be borrowed on these terms.
+  bool can_be_borrowed(int core, const Terms& terms) const;
+  /// When it was last lent, or passed to another process (ns).
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
-  /// The home of this core waits at least until then (ns): it waits for this process, or for one that waits for it, and
-  /// so on; or it is expected to. One that waits for somebody who computes is not: nobody gains while he is hurried.
-  bool home_waits_until(int core, std::int64_t until) const { return home_waits_for(me_, core, until); }
-  /// This process begins a wait: its cores may be borrowed for as long.
+  /// True if the owner of this core waits at least until then (ns): because it waits for this process, directly or
+  /// through a chain of waits, or because its wait is expected to last so long. False if it waits for another process
+  /// that computes.
+  bool owner_waits_until(int core, std::int64_t until) const { return owner_waits_for(me_, core, until); }
+  /// This process begins a wait. Its cores may be borrowed until the wait ends.
   void begin_wait(const Wait& wait);
-  /// It waits longer than it has thought. Nothing where the wait is over, for this process or by recall().
+  /// The wait lasts longer than expected. No effect if it is over, by end_wait() or recall().
   void expect_wait(std::int64_t until);
   void end_wait() { waits_until_[me_].store(0); }
-  /// What `process` waits for is there: it will wake up and want its cores, so nobody is to borrow them any more.
+  /// The wait of `process` is over: it is about to wake and to use its cores, so they must not be borrowed any more.
   void recall(int process) {
     if (waits_until_[process].load() != 0) waits_until_[process].store(0);
   }
-  /// Ends this process's use: for anybody (home or guest) to take while its home waits in MPI ...
+  /// Ends this process's use. Any process may take the core while its owner waits in MPI ...
   void lend(int core, std::int64_t now);
-  /// ... or for its home alone.
+  /// ... or only its owner.
   void give_up(int core);
 
  private:
-  bool home_waits_for(std::int32_t borrower, int core, std::int64_t until) const;
+  bool owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const;
 
   static constexpr std::int32_t kFree = -1;
   static constexpr std::int32_t kLent = -2;
@@ -121,7 +123,7 @@ class CoreTable {
 
   Header* header_;
   Core* core_;
-  base::Atomic<std::int32_t>* asked_;        // by process: somebody wants a core back from it
+  base::Atomic<std::int32_t>* asked_;        // by process: an owner wants a core back from it
   base::Atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
   base::Atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
   int cores_;

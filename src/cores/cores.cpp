@@ -42,7 +42,7 @@ void Cores::settle_homes(Homes homes, bool leader) {
 void Cores::begin() {
   holding_ = std::make_unique<Holding>(table_, domain_);
   generation_ = table_.generation();
-  // Where the launcher bound the processes apart, a core that comes in lies outside of this process's mask.
+  // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
   seats_ = held_cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
@@ -50,14 +50,14 @@ void Cores::begin() {
     binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
 }
 
-// As the system numbers them.
+// The OS indices of the cores that are held.
 std::vector<int> Cores::held_cpus() const {
   std::vector<int> cpus;
   for (const int core : holding_->cores()) cpus.push_back(topology_.pus[core].os_index);
   return cpus;
 }
 
-// The cores that are held are those that threads were last bound to, or would have been.
+// True if the cores that are held are those for which threads were last bound.
 bool Cores::seated() const {
   return std::equal(holding_->cores().begin(), holding_->cores().end(), seats_.begin(), seats_.end(),
                     [this](int core, int seat) { return topology_.pus[core].os_index == seat; });
@@ -76,8 +76,8 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const int held = static_cast<int>(holding_->cores().size());
   late_join_count_ = late_join_threads(held, most);
   if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
-    // Unbound processes share their mask peacefully until a plan says which core is whose, or a thread is to stay off
-    // the others' cores until they are free.
+    // Unbound processes with one affinity mask share its cores until a plan assigns each core to a process, or until a
+    // late-join thread has to keep off the cores of other processes.
     generation_ = table_.generation();
     rebind_ = false;
     bind_ = bind_ || ((replanned || late_join_count_ > 0) && !topology_.emulated);
@@ -90,9 +90,8 @@ int Cores::threads_for_region(const RegionAhead& region) {
   return fixed ? 0 : threads_;
 }
 
-// One beside each thread, or none: where loops are shared out evenly, a core with two threads among others with one
-// would hold up them all. Only where threads run on the cores that they say, and where none is shared with a guest
-// already.
+// One late-join thread for each thread, or none: if a loop has equal parts, a core with two threads delays the cores
+// with one. Only if threads are really bound, and no core is shared with a borrower already.
 int Cores::late_join_threads(int held, int most) {
   if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
   const bool fits = held > 0 && held <= LateJoin::kMost && 2 * held <= most;
@@ -109,7 +108,7 @@ observe::LateCores Cores::after_region(std::int64_t now, int team, const observe
   late_join_.withdraw();
   const bool asked = late_join_count_ > 0;
   const int borrowed = holding_->borrowed();
-  // Who gave a core may not have said so yet.
+  // A lender may have passed a core without having announced it yet.
   const std::vector<int> given = late_join_.changed() || asked ? find_given() : std::vector<int>{};
   const std::int64_t wall = now - region_.begin;
   const int late_joined = std::clamp(team - (threads_ - late_join_count_), 0, late_join_count_);
@@ -160,8 +159,8 @@ void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::
 }
 
 namespace {
-// What is left of a region when a core comes, so that a thread more is worth it: a tenth of it where there is one
-// already, and to begin with a fifth of a region that might have been shorter.
+// A core counts for late-join if it comes before the last tenth of a region with late-join threads, or the last fifth
+// of a region without them, since that region could have been shorter.
 constexpr std::int64_t kLeftForLateJoin = 10;
 constexpr std::int64_t kLeftToBegin = 5;
 }  // namespace
@@ -178,7 +177,7 @@ int Cores::came_free(std::int64_t now) const {
   const Terms terms{.lent_after = region_.begin, .until = now};
   int came = 0;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.lent_since(core) < latest && !table_.is_home(core) && table_.is_to_be_had(core, terms)) ++came;
+    if (table_.lent_since(core) < latest && !table_.is_home(core) && table_.can_be_borrowed(core, terms)) ++came;
   }
   return came;
 }
@@ -193,8 +192,8 @@ void Cores::lend(std::int64_t now, const Wait& wait) {
 
 void Cores::expect_wait(std::int64_t now, std::int64_t until) {
   if (!holding_) return;
-  // Given by one who had seen the region that this process has just left.
-  if (late_join_.changed() && !find_given().empty()) holding_->leave_what_is_not_home(now);
+  // The lender gave the core for a region that this process has left since.
+  if (late_join_.changed() && !find_given().empty()) holding_->leave_foreign_cores(now);
   holding_->expect_wait(until);
   give_to_late_join_threads(now);
 }
@@ -211,9 +210,9 @@ void Cores::come_back() {
   holding_->come_back();
 }
 
-// Unbound, the system wakes a thread up on any core that it thinks idle, and may leave it beside another rank's for
+// The kernel wakes an unbound thread on any core that it takes for idle, and may leave it on another rank's core for
 // long.
-void Cores::go_home() {
+void Cores::return_to_own_core() {
   if (!holding_ || !problem_.empty() || bind_ || topology_.emulated) return;
   const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);
   if (here == topology_.pus.end()) return;
@@ -223,7 +222,7 @@ void Cores::go_home() {
     if (table_.is_home(pu)) return;
     in_use = in_use || table_.is_in_use(pu);
   }
-  // A program that has bound itself knows why.
+  // A program that has bound itself keeps its binding.
   const node::CpuSet mask = node::affinity_mask();
   if (!in_use || mask != processes_[me_].mask.set()) return;
   if (node::bind_this_thread(node::CpuSet(held_cpus()))) node::bind_this_thread(mask);
@@ -250,7 +249,8 @@ void Cores::take_seat(int thread) {
     return;
   }
   // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread
-  // is bound to its seat first, and may then leave it: the threads and programs that it starts inherit the wider mask.
+  // is bound to its seat first, and may then leave it: the threads and programs that it starts inherit the wider
+  // affinity mask.
   if (thread == 0 && !seats_.empty()) {
     node::bind_this_thread({seats_.front()});
     node::bind_this_thread(node::CpuSet(seats_));
@@ -298,7 +298,8 @@ void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source
   if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
 }
 
-// A process whose count has become fixed after its cores had changed would share too few, or keep too many, to the end.
+// If the thread count of a process becomes fixed after its cores have changed, the process would have too few or too
+// many cores to the end of the run.
 int Cores::fixed_away_from_home() const {
   std::vector<int> now(static_cast<std::size_t>(count_)), start(now);
   for (const int home : table_.homes()) {

@@ -32,7 +32,7 @@ struct Options {
 struct RegionAhead {
   std::uint64_t key = 0;         ///< the same whenever it comes again at the same place of a step
   std::int64_t begin = 0;        ///< ns
-  bool worth_borrowing = false;  ///< long enough to gain by more cores, and its thread count is ours to choose
+  bool worth_borrowing = false;  ///< long enough to gain by more cores, and its thread count may change
   Terms terms;                   ///< see Cores::lend()
 };
 
@@ -52,48 +52,49 @@ class Cores {
   void begin();
 
   // --- around regions and waits ---
-  /// Before a region: the threads to run it with; 0 where the count is not ours to choose.
+  /// Before a region. Returns its thread count; 0 if the count must not change.
   int threads_for_region(const RegionAhead& region);
   /// After the region, before `activity` ends it.
   observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
-  /// Before a blocking MPI call, by which others may wake up and want their cores.
+  /// Before a blocking MPI call, which may wake other processes that then use their cores.
   void before_call(std::int64_t now) {
     if (!holding_) return;
     if (late_join_.changed()) find_given();
-    if (holding_->holds_what_is_not_home()) holding_->leave_what_is_not_home(now);
+    if (holding_->holds_foreign_cores()) holding_->leave_foreign_cores(now);
   }
-  /// While it waits. Who wakes up and finds its cores borrowed does without them for the rest of a whole region: so
-  /// only he borrows them who is waited for, or whose region will have ended by then. And a core lent before the
-  /// borrower's own last call may be that of a rank which this very call wakes.
+  /// At the beginning of a wait. If the owner of a borrowed core wakes, it has to do without the core until the
+  /// borrower's region ends. So a rank may borrow the core only if it is on the critical path, or if its region ends
+  /// before the wait does. A core that was lent before the borrower's own last MPI call may belong to a rank that this
+  /// call wakes, so it is not borrowed either.
   void lend(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);
   void come_back();
-  /// After a wait, before it polls: the system may have woken it up on the core of a rank that computes, or polls.
-  void go_home();
-  /// Another process is about to wake up: its cores are no longer to be borrowed.
+  /// After a wait, before this process polls: the kernel may have woken it on the core of another rank.
+  void return_to_own_core();
+  /// Another process is about to wake: its cores must not be borrowed any more.
   void recall(int process) { table_.recall(process); }
-  /// Why no core can be moved or lent here; empty where it can.
+  /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
-  /// Cores whose home is here; where none can be moved, the threads at start.
+  /// Cores that this process owns; if none can be moved, its threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
 
-  /// By each thread at its begin in a region: binds it to its core where it is not there yet.
+  /// Called by each thread when it begins a region: binds it to its core, if it is not bound there yet.
   void bind_thread(int thread);
   /// True if this process has stopped borrowing at times, since borrowed cores were busy.
   bool paused_borrowing() const { return borrowing_.pauses() > 0; }
-  /// The primary thread goes back to all that the launcher gave it, at the end and in a child of fork().
+  /// Binds the primary thread to all CPUs that the launcher gave the process: at the end and in a child of fork().
   void unbind();
 
   // --- at the leader ---
-  /// At phase ends, and after waits: looks whether there are phases enough for a window, and acts on it.
+  /// At the ends of steps, and after waits: if there are enough steps for a window, plans with it.
   /// `start`: the clock when the run began.
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
   /// So far, the newest last.
   const std::vector<observe::DecisionRecord>& decisions() const;
-  /// What it has to say at the end.
+  /// Adds its part to the record.
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:
@@ -147,7 +148,7 @@ class Cores {
   std::vector<Begin> begun_;                           // by those threads; resized between regions
 };
 
-/// Homes for a plan: every core by its process, keeping as many owners as can be. Domain -1 stands for any.
+/// The owner of each core under a plan, with as few changes of owners as possible. Domain -1: any.
 std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
                       const Plan& plan);
 

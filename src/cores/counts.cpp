@@ -79,7 +79,7 @@ void restore(Allotment& counts, const std::vector<ProcessLoad>& loads) {
     counts.set(p, std::max(least[p], std::min(loads[p].threads, counts.most(p))));
     with_one_less[p] = counts.busy(p, counts[p] - 1);
   }
-  for (;;) {  // Too much was returned: those give it back who are slowed down least.
+  for (;;) {  // Too many threads were restored: the processes that lose least give them up.
     std::size_t giver = counts.size();
     for (std::size_t p = 0; p < counts.size(); ++p) {
       if (counts[p] <= least[p] || !counts.gives_too_much(p)) continue;

@@ -64,7 +64,7 @@ class Estimate {
     Line region, serial;
     double borrowed = 1;  ///< measured region time over that on its own cores
     double noise = 0.1;   ///< standard deviation of one phase, as a fraction of the longest process
-    double missed = 0;    ///< by how much the last window was off, where that was more than noise
+    double missed = 0;    ///< distance of the last window from the line, if statistically significant; otherwise 0
     double scaling_variance = 0.25;
     double busy(double phase) const { return region.at(phase) + serial.at(phase); }
   };

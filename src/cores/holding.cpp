@@ -28,7 +28,7 @@ void Holding::read_homes() {
   for (int c = 0; c < table_.cores(); ++c) {
     if (table_.is_home(c)) home_.push_back(c);
   }
-  // By one look at the table: the next plan may come while this is read.
+  // From one pass over the table: the next plan may change it meanwhile.
   const auto came_home = [this](int c) { return contains(home_, c); };
   std::vector<int> in_use;
   for (const std::vector<int>* cores : {&own_, &kept_, &borrowed_})
@@ -48,8 +48,8 @@ void Holding::take_homes() {
   keep_meanwhile();
 }
 
-// What the plan gave to others stays in use while as many of the new homes are not free yet, and nobody asks for it.
-// Otherwise two processes that change places would both run a region on next to nothing.
+// A core that the plan gave to another process stays in use here until that process asks for it, or until this process
+// has all cores that it owns now. Otherwise two processes that exchange cores would both run a region on few cores.
 void Holding::keep_meanwhile() {
   const std::size_t lacking = home_.size() - own_.size();
   while (kept_.size() > lacking) {
@@ -67,7 +67,7 @@ void Holding::list() {
   cores_ = own_;
   cores_.insert(cores_.end(), kept_.begin(), kept_.end());
   cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
-  // A process always has somewhere to run: without a core of its own for the moment, beside the guest on its first one.
+  // A process always has a core to run on. If none of its own is free, it shares its first one with the borrower.
   shares_ = cores_.empty() && !home_.empty();
   if (shares_) cores_.push_back(home_.front());
 }
@@ -76,10 +76,10 @@ void Holding::leave(int core, std::int64_t now) {
   table_.is_wanted(core) ? table_.give_up(core) : table_.lend(core, now);
 }
 
-// Who wakes up in the middle of a region does without his cores until it ends.
+// An owner that wakes during the region has to do without these cores until it ends.
 void Holding::give_back_needed(const Terms& terms) {
   std::erase_if(borrowed_, [&](int c) {
-    if (table_.home_waits_until(c, terms.until)) return false;
+    if (table_.owner_waits_until(c, terms.until)) return false;
     leave(c, base::now_ns());
     return true;
   });
@@ -101,7 +101,7 @@ void Holding::return_borrowed(std::int64_t now) {
   borrowed_.clear();
 }
 
-void Holding::leave_what_is_not_home(std::int64_t now) {
+void Holding::leave_foreign_cores(std::int64_t now) {
   if (generation_ != table_.generation()) read_homes();
   for (const int c : kept_) table_.give_up(c);
   kept_.clear();
@@ -112,7 +112,7 @@ void Holding::leave_what_is_not_home(std::int64_t now) {
 bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
-  const auto needed = [&](int c) { return !table_.home_waits_until(c, terms.until); };
+  const auto needed = [&](int c) { return !table_.owner_waits_until(c, terms.until); };
   const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
   if (!replanned && complete() && !room && !leaves) return false;
   const std::vector<int> before = cores_;
@@ -148,7 +148,7 @@ void Holding::give_back_wanted() {
 }
 
 void Holding::lend_all(std::int64_t now, const Wait& wait) {
-  leave_what_is_not_home(now);
+  leave_foreign_cores(now);
   for (const int c : own_) table_.lend(c, now);
   table_.begin_wait(wait);
   lending_ = true;

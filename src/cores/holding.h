@@ -7,39 +7,39 @@
 
 namespace steelyard::cores {
 
-/// The cores that this process uses, and the rules by which it takes and leaves them. Only at region boundaries and
-/// around blocking MPI calls, only by the primary thread, so a team never loses a core under its feet.
+/// The cores that this process uses, and the rules by which it takes and leaves them. Called only at region boundaries
+/// and around blocking MPI calls, by the primary thread, so a team never loses a core during a region.
 class Holding {
  public:
-  /// `domain` by core: neighbours are borrowed first.
+  /// @param domain of each core: cores of the same domain are borrowed first
   Holding(CoreTable& table, std::vector<int> domain);
 
-  /// Before a region: leaves what the plan gave to others, takes what is home, gives back what its home will want
-  /// before the region ends, and borrows up to `most` cores in all where `may_borrow`. A few loads where nothing
-  /// changed. True where the set of cores is another than before.
+  /// Before a region: leaves cores that the plan gave to other processes, takes those that this process owns, and
+  /// returns borrowed cores whose owners wake before the region ends. If `may_borrow`, borrows up to `most` cores in
+  /// all. Returns true if the set of cores has changed.
   bool settle(int most, bool may_borrow, const Terms& terms = {});
-  /// Takes account of cores that others have put this process on, and returns them.
+  /// Adds cores that other processes have passed to late-join threads of this process, and returns them.
   std::vector<int> find_given();
-  /// After a region: gives back what its home asked for.
+  /// After a region: returns the cores that their owners have asked for.
   void give_back_wanted();
-  /// Before a blocking call: whoever wakes by it must find its cores free, so guests go home first, and what a plan
-  /// gave to others is left to them.
-  void leave_what_is_not_home(std::int64_t now);
-  /// Around a wait: leaves everything to others; then comes back for what is home.
+  /// Before a blocking call: leaves all cores that this process does not own, so that a process that the call wakes
+  /// finds its cores free.
+  void leave_foreign_cores(std::int64_t now);
+  /// Around a wait: lends all cores; then retakes those that this process owns.
   void lend_all(std::int64_t now, const Wait& wait);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   void come_back();
 
-  /// Cores in use, home first. Empty only where there is no home at all: a process whose cores are all out with guests
-  /// shares its first one for the moment.
+  /// Cores in use, its own first. Empty only if the process owns none. If all of its cores are borrowed, it shares the
+  /// first one with the borrower.
   const std::vector<int>& cores() const { return cores_; }
   int borrowed() const { return static_cast<int>(borrowed_.size()); }
-  /// Has leave_what_is_not_home() anything to do?
-  bool holds_what_is_not_home() const {
+  /// True if leave_foreign_cores() has anything to leave.
+  bool holds_foreign_cores() const {
     return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();
   }
-  /// True while the only core in use is a home core that a guest still runs on.
+  /// True while the only core in use is one that a borrower still uses.
   bool shares() const { return shares_; }
   int home_count() const { return static_cast<int>(home_.size()); }
 
@@ -56,11 +56,11 @@ class Holding {
 
   CoreTable& table_;
   std::vector<int> domain_;
-  std::vector<int> home_;      // cores whose home is here
+  std::vector<int> home_;      // cores that this process owns
   std::vector<int> own_;       // those of them that are in use here
-  std::vector<int> former_;    // homes of before the last plan, until the new ones are all in use
+  std::vector<int> former_;    // owned before the last plan; until all cores that are owned now are in use
   std::vector<int> kept_;      // those of them that are in use until then
-  std::vector<int> borrowed_;  // cores of others
+  std::vector<int> borrowed_;  // owned by other processes
   std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;
   bool lending_ = false;

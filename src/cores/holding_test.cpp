@@ -52,7 +52,7 @@ TEST(Holding, WhoWakesUpToAPlanKeepsItsCoresWhereTheNewOnesAreStillInUse) {
   node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
   node.holdings[1]->come_back();
   EXPECT_EQ(node.cores(1), (Cores{3, 4, 5})) << "process 0 still uses all of its new homes";
-  node.holdings[0]->leave_what_is_not_home(2);
+  node.holdings[0]->leave_foreign_cores(2);
   EXPECT_TRUE(node.holdings[1]->settle(6, true));
   EXPECT_EQ(node.cores(1), (Cores{0, 1, 2}));
   EXPECT_TRUE(node.holdings[0]->settle(6, true));
@@ -62,12 +62,12 @@ TEST(Holding, WhoWakesUpToAPlanKeepsItsCoresWhereTheNewOnesAreStillInUse) {
 TEST(Holding, WhatWasLeftBeforeACallIsTakenBackWhereTheNewCoresAreStillInUse) {
   Node node(6, 2, {0, 0, 0, 1, 1, 1});
   node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
-  node.holdings[0]->leave_what_is_not_home(1);
+  node.holdings[0]->leave_foreign_cores(1);
   node.holdings[0]->settle(6, true);
   EXPECT_EQ(node.cores(0).size(), 3U) << "process 1 is in a long region, on all of them";
   node.holdings[1]->settle(6, true);
   EXPECT_EQ(node.cores(1).size(), 3U);
-  for (const int p : {0, 1}) node.holdings[p]->leave_what_is_not_home(2);
+  for (const int p : {0, 1}) node.holdings[p]->leave_foreign_cores(2);
   for (const int p : {0, 1}) node.holdings[p]->settle(6, true);
   EXPECT_EQ(node.cores(0), (Cores{3, 4, 5}));
   EXPECT_EQ(node.cores(1), (Cores{0, 1, 2}));
@@ -127,7 +127,7 @@ TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
   node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(4, true);
   EXPECT_EQ(node.cores(0).size(), 4U);
-  node.holdings[0]->leave_what_is_not_home(1);
+  node.holdings[0]->leave_foreign_cores(1);
   node.holdings[1]->come_back();
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
 }
@@ -197,8 +197,8 @@ TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
   EXPECT_EQ(node.tables[0]->lent_idle(), 1);
 }
 
-// The rule that everything rests on: no two processes ever count on the same core, but for the one that comes home to
-// find all of its cores out. Threads play processes that run regions, wait, give cores to late-join threads, and are
+// The central rule: no two processes ever use the same core, except for an owner that wakes while all of its cores are
+// borrowed. Threads play processes that run regions, wait, give cores to late-join threads, and are
 // replanned at random.
 TEST(Holding, NoTwoProcessesEverUseOneCore) {
   constexpr int kProcesses = 4, kCores = 8;
@@ -254,7 +254,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(violations, 0);
-  // In the end everybody comes home to all that is his.
+  // In the end each process has all cores that it owns.
   for (int round = 0; round < 3; ++round) {
     for (const auto& holding : node.holdings) {
       holding->find_given();

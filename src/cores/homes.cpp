@@ -11,7 +11,7 @@
 namespace steelyard::cores {
 namespace {
 
-// PUs of the mask in the order in which they are to be taken: the first of every core, then the seconds.
+// PUs of the affinity mask in the order in which they are taken: the first of each core, then the second ones.
 std::vector<int> candidates(const node::Topology& topology, const node::CpuSet& mask) {
   std::set<int> cores;
   std::vector<int> first, rest;
@@ -45,7 +45,8 @@ int cores_of(const node::Topology& topology, const std::vector<int>& pus) {
   return static_cast<int>(cores.size());
 }
 
-// Processes of one mask whose thread counts are the runtime's guess (all of the mask, each) share its cores evenly.
+// Processes with one affinity mask share its cores evenly if their thread counts are the runtime's guess, which is the
+// number of its CPUs for each.
 void share_guesses(const node::Topology& topology, const std::vector<Arrival>& arrivals,
                    const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
   std::map<std::vector<int>, std::vector<int>> by_mask;

@@ -8,27 +8,27 @@
 
 namespace steelyard::cores {
 
-/// What one process brings along at start.
+/// One process at its start.
 struct Arrival {
-  node::CpuSet mask;           ///< CPUs that it was given
-  int threads = 1;             ///< threads that its regions would have without us
+  node::CpuSet mask;           ///< affinity mask: the CPUs that it was given
+  int threads = 1;             ///< threads that its regions would have without Steelyard
   bool threads_chosen = true;  ///< the user chose that number (OMP_NUM_THREADS); otherwise it is the runtime's guess
   int rank = 0;                ///< in MPI_COMM_WORLD, for sentences
 };
 
-/// Which process each PU belongs to at start.
+/// The owner of each PU at the start.
 struct Homes {
-  std::vector<int> home;       ///< by PU of the topology: process, or -1 for nobody
+  std::vector<int> home;       ///< by PU of the topology: its process; -1: none
   std::vector<int> threads;    ///< by process
-  std::vector<bool> usable;    ///< by PU: in somebody's mask, and the first of its core unless it is a home
-  int cores = 0;               ///< in all masks together, whatever their hardware threads
-  bool masks_overlap = false;  ///< processes were not bound apart by the launcher
-  std::string problem;         ///< why cores cannot be moved between these processes; empty where they can
+  std::vector<bool> usable;    ///< by PU: in an affinity mask, and the first of its core unless it has an owner
+  int cores = 0;               ///< in all affinity masks together, however many hardware threads they have
+  bool masks_overlap = false;  ///< affinity masks of processes overlap: the launcher did not bind them apart
+  std::string problem;         ///< why cores cannot move between these processes; empty if they can
 };
 
-/// Pure. Every process gets one PU a thread inside its own mask (a second PU of a core only where its threads outnumber
-/// the cores), neighbours first. Processes with the same mask share it in the order of their ranks; where the user
-/// chose no thread count they share it evenly.
+/// Pure. Each process gets one PU per thread inside its own affinity mask, neighbours first; a second PU of a core only
+/// if it has more threads than cores. Processes with the same affinity mask share it in the order of their ranks, and
+/// evenly if the user chose no thread count.
 Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals);
 
 }  // namespace steelyard::cores

@@ -80,9 +80,8 @@ class LateJoin {
   std::atomic<std::int32_t> known_[kMostKnown] = {};  // by thread of the team: its kernel ID
 };
 
-/// Learns which regions of a program see cores come free while they run, and whether late-join threads make them
-/// shorter: a contest between executions without and with them, for each region and each number of cores it begins
-/// with.
+/// Learns during which regions of a program cores come free, and whether late-join threads make these regions shorter.
+/// Each region has a contest between executions without and with them, for each number of cores that it begins with.
 class LateJoinRegions {
  public:
   explicit LateJoinRegions(const decide::Settings& settings) : settings_(settings) {}

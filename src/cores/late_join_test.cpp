@@ -168,7 +168,7 @@ TEST_F(LateJoinThread, ACoreThatBecomesAHomeMeanwhileIsFound) {
   node.late_join[0]->withdraw();
   node.holdings[0]->find_given();
   node.tables[0]->rehome({0, 1});
-  node.holdings[0]->leave_what_is_not_home(60);
+  node.holdings[0]->leave_foreign_cores(60);
   node.holdings[1]->come_back();
   node.holdings[0]->give_back_wanted();
   node.holdings[0]->settle(2, false);

@@ -5,7 +5,8 @@
 
 namespace steelyard::cores {
 
-/// Mean length of a phase, s, and its noise band. Windows that resemble the one before them count for fewer.
+/// Mean iteration time, s, and its confidence interval (95 %). Windows that resemble the one before them count for
+/// less.
 class Length {
  public:
   void add(double phase) {

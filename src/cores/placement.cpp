@@ -162,8 +162,8 @@ void improve(Packing& packing, Domains& at) {
   }
 }
 
-/// Depth first over the items. A branch is left when its bound is not better than the best leaf so far, when it only
-/// exchanges like domains or like processes, or when the same state was reached before with no more moved.
+/// Depth first over the items. Three kinds of branches are left: the bound is not better than the best leaf so far; the
+/// branch only exchanges like domains or like processes; the same state was reached before with no more moved.
 class Search {
  public:
   Search(Packing& packing, Domains best, Value value, int effort)

@@ -7,7 +7,7 @@
 // No clock, no MPI, no environment. Paper: Rocha Barbosa et al., SABO (IPDRM 2022), section IV.
 namespace steelyard::cores {
 
-/// One process over one window of phases, as weighed.
+/// One process over one window of steps, as measured.
 struct ProcessLoad {
   int threads = 1;         ///< cores that it owns now
   double parallel = 0;     ///< thread seconds of useful work inside regions
@@ -52,7 +52,7 @@ struct Placement {
   std::vector<int> domain;   ///< by process
   std::vector<int> threads;  ///< by process: what the domain can really give it, at least 1
   int missing = 0;           ///< cores asked for and not given, the paper's `c`
-  int moved = 0;             ///< cores that would get a new owner, were everybody given what it asks for
+  int moved = 0;             ///< cores that would get a new owner if each process got what it asks for
   bool exact = true;         ///< false where the search was cut short: the best that was found
 };
 
@@ -85,9 +85,9 @@ struct NodeShape {
 std::vector<int> joined_domains(const NodeShape& shape);
 
 /// Both methods, placed, cores left over handed out within the domains; fixed processes stay where they are. The better
-/// forecast wins; forecasts closer than half a per cent are a tie, and then the fewest cores that change owner win, so
-/// that a process leaves its memory behind on another socket only for something that can be measured.
-/// Where nothing is better than what is, and on input that allows no plan, everything stays.
+/// forecast wins. Forecasts closer than half a per cent are a tie, and then the plan that moves fewest cores wins: a
+/// process moves away from its memory on another socket only for a gain that can be measured.
+/// If no plan is better than the present one, and on input that allows no plan, no core moves.
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape);
 
 }  // namespace steelyard::cores

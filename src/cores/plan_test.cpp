@@ -143,7 +143,7 @@ TEST(Plan, RefusesWhatAllowsNoPlan) {
 TEST(Plan, ProcessesWithoutAHomeFindOne) {
   std::vector<ProcessLoad> loads{process(4, 8), process(4, 4)};
   NodeShape shape{{4, 4}, {{0, 0}, {0, 0}}, 8};
-  EXPECT_EQ(plan(loads, perfect(2), shape).domain, (std::vector<int>{-1, -1}));  // no gain, so nobody is put anywhere
+  EXPECT_EQ(plan(loads, perfect(2), shape).domain, (std::vector<int>{-1, -1}));  // no gain, so no process is placed
   loads = {process(4, 8), process(4, 4), process(1, 1)};
   shape = {{5, 4}, {{0, 0}, {0, 0}, {0, 0}}, 9};
   const Plan made = plan(loads, perfect(3), shape);

@@ -18,8 +18,8 @@ using observe::TickSource;
 Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
     : options_(options), policy_(std::make_unique<Policy>(options)), processes_(processes), count_(count) {}
 
-// False where the ticks are gone, or where somebody's cores changed in between: such a window says nothing about
-// either.
+// False if the ticks are gone, or if the cores of a process changed in between: such a window tells nothing about the
+// counts before or after.
 bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from, std::int64_t to, std::int64_t start,
                    Window& window) const {
   std::int64_t begin = 0, end = 0;

@@ -29,7 +29,7 @@ struct PolicyOptions {
 
 enum class Action { none, apply, undo };
 
-/// What the policy wants done now and why; goes into the record whichever it is.
+/// What the policy decides now, and why. Each goes into the record.
 struct Verdict {
   Action action = Action::none;
   Plan plan;                 ///< for `apply` and `undo` (then: the counts and domains to go back to)
@@ -44,17 +44,17 @@ struct Verdict {
   bool undecided = false;
   bool helped = false;
   double measured_gain = 0;
-  double measured_noise = 0;  ///< half width of its noise band
+  double measured_noise = 0;  ///< half width of its confidence interval (95 %)
 };
 
-/// Fed with every window, in order. It learns each process's load, noise, trend and scaling from them, forecasts,
-/// decides, checks the last move against its forecast, undoes it where it did not deliver and then backs off for longer
-/// each time. Lives at the node leader. Not thread-safe; no clock but the windows' own.
+/// Gets every window, in order. From them it learns each process's load, noise, trend and scaling, and decides. It
+/// compares the last move with its forecast, reverts the move if it did not help, and then pauses, for longer each
+/// time. Lives at the node leader. Not thread-safe; it has no clock.
 ///
-/// How long a gain will last is unknown. As long again as the loads have been steady so far, is the guess; once they
-/// have changed, the lengths of past steady stretches correct it. A change of load is believed when two windows agree
-/// on it; when the loads change again before a move has paid, more windows have to agree, and the counts of the start
-/// come back.
+/// How long a gain will last is unknown. The guess is: as long as the loads have been steady so far. Once they have
+/// changed, the lengths of past steady stretches correct it. A change of loads is accepted if two windows agree on it.
+/// If the loads change again before a move has paid, more windows have to agree, and the thread counts of the start are
+/// restored.
 class Policy {
  public:
   explicit Policy(PolicyOptions options);
@@ -63,8 +63,8 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
 
   Verdict consider(const Window& window, const NodeShape& shape);
-  /// Phases that the next window should span at least: short while there is something to find out, long when all is
-  /// quiet.
+  /// Steps that the next window should span at least: few while something is to be found out, many while loads are
+  /// steady.
   int phases_wanted() const;
   const std::vector<Scaling>& scaling() const;
 

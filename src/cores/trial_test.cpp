@@ -128,7 +128,7 @@ TEST(Trial, WhereTheTotalVariesTheEfficiencyDecides) {
   made.forecast = 0.25;
   for (int i = 0; i < 2; ++i) {
     made.before.add(window(1, 0.5));
-    made.after.add(window(1.5, 1));  // twice the load, but nobody waits
+    made.after.add(window(1.5, 1));  // twice the load, but no process waits
   }
   EXPECT_EQ(made.judge(true, 0.01).ruling, Trial::Ruling::failed);
   EXPECT_EQ(made.judge(false, 0.01).ruling, Trial::Ruling::helped);

@@ -142,7 +142,7 @@ void BlockingCall::come_back() {
     session.activity.lent((now_ns() - asleep_since_) * session.cores->owned());
     session.cores->come_back();
   }
-  if (session.cores != nullptr) session.cores->go_home();
+  if (session.cores != nullptr) session.cores->return_to_own_core();
 }
 
 bool BlockingCall::pause() {
