@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "collectives/policy.h"
 
 namespace steelyard::collectives {
 
 void Account::delivered(Operation operation, bool by_library, bool by_tree, std::int64_t late) {
-  constexpr std::int64_t kNoise = 50'000;
+  constexpr std::int64_t kNoise = Settings().threshold;
   observe::Broadcasts& counts = noted(operation).counts;
   ++counts.calls;
   ++(by_library ? counts.library : by_tree ? counts.tree : counts.shared);
@@ -38,7 +39,7 @@ void Account::waited(Operation operation, bool by_library, std::int64_t ns) {
 }
 
 void Account::tree(std::vector<int> first, std::vector<int> last) {
-  constexpr std::size_t kMost = 16;
+  constexpr std::size_t kMost = 16;  // trees in the record: bounds its length
   if (trees_.size() < kMost) trees_.push_back({std::move(first), std::move(last)});
 }
 

@@ -3,18 +3,19 @@
 
 #include <algorithm>
 
+#include "collectives/policy.h"
+
 namespace steelyard::collectives {
 namespace {
 
-// The words of a process: broadcasts that it has passed; the last one that it was not the root of; how long after the
-// data it comes, smoothed; then by class what it has waited in the library's and in those over the board, each as a sum
-// and a count. Whole cache lines; the shortest class is in the first.
+// Encoding: the words of a process. Number of the last broadcast that it has passed; of the last one that it was not
+// the root of; smoothed ns from the data to its arrival. Then for each class, its waits in broadcasts by the library
+// and through shared memory, each as a sum and a count. The shortest class is in the first cache line.
 constexpr std::size_t kDeclined = 1, kCame = 2, kWaits = 3;
-constexpr std::size_t kLine = 32;
+constexpr std::size_t kLine = 32;  // Size: words in four cache lines
 static_assert(kWaits + std::size_t{4} * SizeClasses::kClasses <= kLine);
 // ns that ranks take longer in a broadcast whose waits are added, notice included.
 constexpr std::int64_t kMeasuring = 2'000;
-constexpr int kMemory = 4;  // a new arrival counts for one part in so many
 
 std::size_t wait_words(int which, bool by_board) {
   return kWaits + static_cast<std::size_t>(which) * 4 + (by_board ? 2 : 0);
@@ -51,7 +52,7 @@ bool Board::will_not_give(int node_rank) const {
          line[kDeclined].load(std::memory_order_acquire) == number_;
 }
 
-bool Board::nobody_gives() const {
+bool Board::none_will_give() const {
   return std::ranges::all_of(here_, [&](int rank) { return will_not_give(member(rank)); });
 }
 

@@ -5,16 +5,18 @@
 
 namespace steelyard::collectives {
 
-/// How much later than another node's clock this one's reads, from messages that say when they were sent. None arrives
-/// before it was sent, so the fastest tells; but clocks drift apart, and what was the fastest once becomes too fast.
+/// By how much this node's clock is ahead of another node's, from messages that contain their sending time. No message
+/// arrives before it was sent, so the fastest message gives the best bound. Clocks drift apart, so an old bound may be
+/// too small.
 class ClockOffset {
  public:
-  /// `at`: when it was known to be at most `ns`, by our clock; 0: when the first message is waited for.
+  /// @param at by our clock: when the offset was at most `ns`; 0: when a rank waits for the first message
   explicit ClockOffset(std::int64_t ns = 0, std::int64_t at = 0) : ns_(ns), last_(at) {}
   std::int64_t ns() const { return ns_; }
 
-  /// A message sent at `sent` by the other clock, here at `came` by ours. `waited`: it was waited for, so that `came`
-  /// is when it came, and not when somebody looked: only then may the offset be larger than it was.
+  /// A message was sent at `sent` by the other clock and received at `came` by ours.
+  /// @param waited this rank was waiting, so `came` is the time of arrival. Otherwise the message may have arrived long
+  ///   before, and the offset does not grow.
   void heard(std::int64_t sent, std::int64_t came, bool waited) {
     if (waited) {
       if (last_ == 0) last_ = came;
@@ -26,7 +28,8 @@ class ClockOffset {
   }
 
  private:
-  static constexpr std::int64_t kDrift = 50'000;  // 20 us in a second, more than clocks of computers drift apart
+  // ns in which clocks drift apart by at most 1 ns: 20 us in a second, more than quartz clocks do.
+  static constexpr std::int64_t kDrift = 50'000;
   std::int64_t ns_;
   std::int64_t last_;
 };

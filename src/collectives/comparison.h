@@ -24,7 +24,7 @@ struct Waits {
 /// - An execution of the contest is a block of successive broadcasts, or one broadcast if it only warms caches. Its
 ///   duration is the mean time from one broadcast to the next, plus the mean wait in it. The contest therefore compares
 ///   what the program would take, and a wait that is less than the exploration budget of that time decides nothing. No
-///   wait is longer than the time between broadcasts of the rank that is waited for, so no trial costs more than a few
+///   wait is longer than the time between broadcasts of the critical rank, so no trial costs more than a few
 ///   executions of the leader.
 /// - Between blocks, the leader has so many broadcasts unmeasured that measuring stays within the exploration budget.
 ///   If the library leads, no rank is told about these broadcasts.
@@ -72,7 +72,7 @@ class Comparison {
   /// (comparison_test.cpp).
   static constexpr std::int32_t kBlock = 4;
   /// Broadcasts by which a block is extended at most until the ranks have added their waits.
-  static constexpr std::int32_t kExtended = 8;
+  static constexpr std::int32_t kExtended = 2 * kBlock;
 
   void measure(const Seen& seen, const Circumstances& at);
   void begin_block();

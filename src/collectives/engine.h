@@ -46,7 +46,7 @@ class Engine {
   void use_trees(port::Messages& messages, port::Exchange& world);
 
   /// For a group whose ranks, world_ranks and local_members are known.
-  /// @param board null if the group has none
+  /// `board`: the group's shared-memory broadcast buffer, or null
   void take_in(Group& group, std::unique_ptr<Board> board);
   /// No collective is to come on it at this rank. Asks nothing of the MPI library, which may be in the midst of
   /// something else, and does not wait for the other ranks, which need not be about to do the same.
@@ -77,7 +77,7 @@ bool takes_broadcast(Group& group, port::Exchange& ranks);
 /// @pre takes_broadcast(), at this call
 /// @param layout of the rank's buffer
 Outcome broadcast(Group& group, const port::Layout& layout, int root, Call& call);
-/// For the record: why a broadcast that Steelyard was to deliver is left to the library. After takes_broadcast() was
+/// For the record: why the MPI library handles a broadcast that Steelyard was to deliver. After takes_broadcast() was
 /// false.
 void note_left_broadcast(const Group& group);
 

@@ -20,11 +20,11 @@ struct Group {
   std::vector<int> world_ranks;  ///< by rank
   int local_members = 1;         ///< ranks on this node
   bool between_nodes = false;    ///< its broadcasts are delivered by Steelyard, and it has ranks on other nodes
-  int broadcasts = 0;            ///< so far, until it has a tree
+  int broadcasts = 0;            ///< so far; counted until it has a tree
   int tree_from = 0;             ///< the broadcast at which its tree is made
-  bool compares = false;         ///< on one node: its board is used only if that is seen to be better than the library
-  std::uint32_t left = 0;        ///< so many collectives from now on are the library's: a root has told
-  int untold = -1;               ///< root of the last one, if what that root has told is still to be heard
+  bool compares = false;         ///< on one node: shared memory is used only if measurements show that it is faster
+  std::uint32_t left = 0;        ///< collectives from now on that the library handles, as a root has announced
+  int untold = -1;               ///< root of the last collective, if its announcement is still to be read
   std::int64_t looked_at = 0;    ///< ns: the library's present one is timed from then on; 0: it is not timed
   int looked_which = 0;          ///< its class (size_classes.h)
   int looked_root = -1;          ///< between nodes, at a leader: the root that is told of the wait

@@ -13,7 +13,7 @@ void catch_up(Group& group) {
   Board& board = *group.board;
   Call call(group.engine->library());
   const Notice* notice = board.notice();
-  for (; notice == nullptr && !board.nobody_gives(); notice = board.notice()) call.turn();
+  for (; notice == nullptr && !board.none_will_give(); notice = board.notice()) call.turn();
   if (notice == nullptr) notice = board.notice();
   if (notice != nullptr) group.left = notice->left;
   group.untold = -1;

@@ -38,7 +38,7 @@ class OverBoard {
   };
   std::optional<Begun> begin(std::size_t bytes, std::int64_t came);
   /// Publishes all of `layout`, in pieces, so that giving and taking overlap and stay in a core's own cache. Returns
-  /// false if the data cannot be had; then nothing is published.
+  /// false if the data cannot be packed; then nothing is published.
   bool give_all(const Begun& begun, const port::Layout& layout, std::int64_t came);
   /// Instead of that: all are to call the library.
   Outcome leave(const Begun& begun, std::size_t bytes, std::int64_t came);

@@ -8,7 +8,6 @@ namespace steelyard::collectives {
 namespace {
 
 constexpr int kMostPatience = 8;  // times N
-constexpr int kMemory = 4;        // a new lateness counts for one part in so many
 
 }  // namespace
 
@@ -17,7 +16,7 @@ bool Reporter::measured(const Measured& measured) {
   if (settings_.policy == Policy::swap) {
     value_ = measured.wait;
   } else {
-    // Who comes early is in nobody's way, however early.
+    // A rank that arrives early delays no other rank, however early it is.
     value_ += (std::max<std::int64_t>(0, measured.late) - value_) / kMemory;
   }
   return std::abs(value_ - told_) > settings_.threshold;
@@ -28,7 +27,7 @@ Optimiser::Optimiser(int size, const Settings& settings)
 
 void Optimiser::told(int rank, std::int64_t value) { known_[static_cast<std::size_t>(rank)] = value; }
 
-bool Optimiser::anybody_late() const {
+bool Optimiser::any_rank_late() const {
   return std::any_of(known_.begin(), known_.end(), [&](std::int64_t late) { return late > settings_.threshold; });
 }
 
@@ -52,7 +51,7 @@ bool Optimiser::exchange(VirtualRanks& table, int root) const {
     if (longest < 0 || wait(rank) > wait(longest)) longest = rank;
   }
   if (shortest < 0 || wait(longest) - wait(shortest) <= settings_.threshold) return false;
-  // Of those whose waits differ by no more than noise does, the one whose receivers wait is the one that is waited for.
+  // Of the ranks whose waits differ by no more than the threshold, the critical rank is the one whose receivers wait.
   const auto made_to_wait = [&](int rank) {
     std::int64_t most = 0;
     for (const int child : tree::children(table.position(rank, root), table.size())) {
@@ -84,11 +83,11 @@ bool Optimiser::sort(VirtualRanks& table, int root) const {
   const std::vector<int> positions = tree::by_importance(table.size());
   std::vector<int> ranks;
   for (const int position : positions) ranks.push_back(table.rank(position, root));
-  // Those in time keep their order, so that without late ranks nothing changes. ranks[0] is the root.
+  // Ranks that are in time keep their order, so that without late ranks nothing changes. ranks[0] is the root.
   std::stable_sort(ranks.begin() + 1, ranks.end(), [&](int a, int b) { return late(a) < late(b); });
   std::vector<int> sorted(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) sorted[static_cast<std::size_t>(positions[i])] = ranks[i];
-  // A change that gives nobody another number of receivers is none.
+  // Only a change of the number of receivers of a rank is a change.
   const auto receivers = [&](int rank) { return tree::subtree(table.position(rank, root), table.size()); };
   bool changed = false;
   for (std::size_t position = 0; position < sorted.size(); ++position) {

@@ -18,20 +18,23 @@ struct Settings {
   decide::Settings decision;        ///< of the comparison with the MPI library
 };
 
+/// A new measurement of an arrival changes its smoothed value by one part in so many.
+inline constexpr int kMemory = 4;
+
 /// What a rank measures in a broadcast, in ns. Both are 0 at the root.
 struct Measured {
-  std::int64_t wait = 0;  ///< from its call to the data: long for who comes early
-  std::int64_t late = 0;  ///< its call after the data could have been there; negative where it came earlier
+  std::int64_t wait = 0;  ///< from its call to the data: long for a rank that arrives early
+  std::int64_t late = 0;  ///< from when the data could have been there to its call; negative if it called earlier
 };
 
 /// At a rank: whether a measurement is told to the optimiser.
 class Reporter {
  public:
   explicit Reporter(const Settings& settings) : settings_(settings) {}
-  /// Takes one broadcast in. True where what counts for the policy has changed by more than the threshold since it was
-  /// last told: `value()` is to be told.
+  /// Adds one broadcast. True if value() has changed by more than the threshold since it was last reported: it is to be
+  /// reported.
   bool measured(const Measured& measured);
-  /// `value()` has been.
+  /// value() has been reported.
   void told() { told_ = value_; }
   /// `swap`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
   std::int64_t value() const { return value_; }
@@ -42,22 +45,22 @@ class Reporter {
   std::int64_t told_ = 0;
 };
 
-/// The next table, and in how many broadcasts to look again.
+/// The next table, and the number of broadcasts until the next plan.
 struct Plan {
   bool changed = false;
   std::vector<int> ranks;  ///< by position, where changed
   int next = 1;
 };
 
-/// At the rank that optimises: what it has been told, and what follows from it.
+/// At the rank that optimises: what the ranks have reported, and the plan that follows from it.
 class Optimiser {
  public:
   Optimiser(int size, const Settings& settings);
   void told(int rank, std::int64_t value);
-  /// By what has been told, some rank is late. Means nothing for Policy::swap.
-  bool anybody_late() const;
-  /// `root` keeps out of it. Doubles the period, up to 8 times N, while nothing is to be changed, here or elsewhere
-  /// (`other`).
+  /// By the reports, some rank is late. Has no meaning for Policy::swap.
+  bool any_rank_late() const;
+  /// The position of `root` stays. Doubles the period, up to 8 times N, while nothing is to be changed, here or
+  /// elsewhere (`other`).
   Plan plan(const VirtualRanks& table, int root, bool other = false);
 
  private:

@@ -149,7 +149,7 @@ TEST(Optimiser, SwapFindsTheLateRankAmongManyThatHardlyWait) {
   }
 }
 
-/// As who has somebody to tell.
+/// As a rank that reports to the optimiser.
 bool tells(Reporter& reporter, const Measured& measured) {
   const bool tells = reporter.measured(measured);
   if (tells) reporter.told();

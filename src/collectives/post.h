@@ -21,13 +21,12 @@ struct Report {
   Waits library, by_tree;
   std::int64_t value = 0;       ///< see Reporter
   std::int64_t successor = -1;  ///< a rank of its node that comes earlier
-  std::int64_t others = 0;      ///< whether another of its node is late, who holds up nobody here, but would elsewhere
+  std::int64_t others = 0;  ///< 1 if another rank of its node is late, which would delay others elsewhere in the tree
 };
 
 /// What all trees send. They share one port, as an MPI library has room for some thousands of communicators only, which
-/// are the program's. Each tree has contexts of its own. And so nothing has to be agreed upon when one of the program's
-/// communicators goes, which may be at any time, even inside of the library: messages of a tree that is gone are met by
-/// no other's.
+/// belong to the program. Each tree has contexts of its own, so the ranks need not agree when the program frees a
+/// communicator, which may happen inside the MPI library: no other tree receives the messages of a freed tree.
 class Post {
  public:
   /// Collective over `world`, of which all trees' members are. Both arguments outlive it.
@@ -61,7 +60,8 @@ class Post {
   void hear_reports();
 
  private:
-  static constexpr int kReport = 0, kKinds = 3;
+  static constexpr int kReport = 0;  // Encoding: the context of reports
+  static constexpr int kKinds = 3;   // Size: of Kind
   void heard(const Report& report);
   void compare_clocks();
 

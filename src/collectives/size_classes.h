@@ -7,54 +7,54 @@
 
 namespace steelyard::collectives {
 
-/// What goes over a board.
+/// What Steelyard delivers through shared memory.
 enum class Operation : std::uint8_t { broadcast, scatter };
-inline constexpr int kOperations = 2;
+inline constexpr int kOperations = 2;  ///< Size: of Operation
 
 /// The comparisons with the MPI library on one communicator: one for each operation and size class, as what wins for 8
-/// bytes may lose for a million. All answers are the root's, which knows how long its message is. The others cannot be
-/// asked: in a program that makes a mistake they think of another length, and would wait where nobody comes. So they
-/// are told in front of each collective that it is the library's, and only where no class in use would go over the
-/// board are some left to it unasked.
+/// bytes may lose for a million. The root decides, since it knows the length of its message. Other ranks cannot decide:
+/// in an erroneous program they assume another length, and would wait for a rank that never arrives. So the root
+/// announces before each collective that the library handles it. Only if no class in use is to be delivered through
+/// shared memory, the library handles some collectives without an announcement.
 ///
-/// Lies in shared memory, where zeros are its beginning, as a Comparison does.
+/// Lies in shared memory, where zeros are its initial state, as a Comparison does.
 class SizeClasses {
  public:
-  static constexpr int kSizes = 3;  ///< in the notice; in one piece; in several
+  static constexpr int kSizes = 3;  ///< Size: of the kinds of messages: in the notice; in one piece; in several
   static constexpr int kClasses = kOperations * kSizes;
-  static constexpr std::int64_t kInUse =
-      256;  ///< collectives after which a class that came no more is forgotten, unless it wins
-            ///< more over the board than the notices of all others cost
-  static constexpr std::int64_t kNotice = 100;  ///< ns that one costs
-  static constexpr std::size_t kShort = 960;    ///< bytes that fit into a notice
-  static constexpr std::size_t kPiece = 128U << 10;
+  /// Collectives after which a class that did not occur again is ignored, unless shared memory gains more in it than
+  /// the notices of all collectives since then cost.
+  static constexpr std::int64_t kInUse = 256;
+  static constexpr std::int64_t kNotice = 100;       ///< ns that a notice costs: a cache miss at each rank
+  static constexpr std::size_t kShort = 960;         ///< bytes that fit into a notice, which is 1 KiB
+  static constexpr std::size_t kPiece = 128U << 10;  ///< bytes: both copies fit into a core's second-level cache
 
   /// The class of so many bytes at the root.
   static int of(Operation operation, std::size_t bytes);
   static Operation operation(int which) { return static_cast<Operation>(which / kSizes); }
 
-  /// False where the next answer does not depend on what was waited.
+  /// False if the next answer does not depend on the waits so far.
   bool asks(int which) const;
-  /// How this collective is delivered, and how many after it are the library's, of any class. As Comparison::next().
+  /// How this collective is delivered, and how many after it, of any class, the library handles. As Comparison::next().
   /// @param at its number is set here
   Comparison::Next next(int which, const Comparison::Seen& seen, Comparison::Circumstances at);
   /// Before the first: see Comparison.
   void begin_by_board() {
     for (Comparison& comparison : comparisons_) comparison.begin_by_board();
   }
-  /// The same as next() for one that has no data, and so is neither the board's nor the library's.
+  /// The same as next() for a collective without data, which needs neither shared memory nor the library.
   Comparison::Next pass();
 
  private:
-  static constexpr std::int64_t kAbsent =
-      8;  // collectives: a class that has not come since then need not be waited for
-  static constexpr std::int64_t kAbsentLeft = 4;
+  // Collectives: the trial of a class that has not occurred for longer delays the others no more.
+  static constexpr std::int64_t kAbsent = 8;
+  static constexpr std::int64_t kAbsentLeft = kAbsent / 2;
   std::uint32_t leave();
   std::int64_t left_by(int which) const;
 
-  std::int64_t number_ = 0;            // of the collectives, those included that were left to the library
-  std::int64_t seen_[kClasses] = {};   // number of the last one of each; 0: none so far
-  std::int64_t until_[kClasses] = {};  // the library has those up to this number
+  std::int64_t number_ = 0;            // of collectives, including those that the MPI library handled
+  std::int64_t seen_[kClasses] = {};   // number of the last collective of each class; 0: none so far
+  std::int64_t until_[kClasses] = {};  // the library handles the class up to this number
   Comparison comparisons_[kClasses];
 };
 

@@ -13,13 +13,13 @@ namespace {
 
 using Kind = Post::Kind;
 
-constexpr std::int64_t kWaited = 5000;  // ns: less is what it takes to look
+constexpr std::int64_t kWaited = 5000;  // ns: a shorter receive found its message there
 
 }  // namespace
 
 /// A head, and the row where it is short.
 struct Tree::Packet {
-  static constexpr std::size_t kSize = 2048;
+  static constexpr std::size_t kSize = 2048;  // bytes: MPI libraries send so much without a handshake
   Head head;
   char row[kSize - sizeof(Head)];
 };
@@ -110,7 +110,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
   if (plans()) {
     others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
     const std::vector<int> leaders = next_leaders();
-    const bool idle = may_leave_to_library_ && !anybody_late();
+    const bool idle = may_leave_to_library_ && !any_rank_late();
     if (idle) head.left = share_;
     share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
     if (head.by_library) return head;
@@ -121,7 +121,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
       note.insert(note.end(), table.begin(), table.end());
       note.insert(note.end(), leaders.begin(), leaders.end());
     }
-  } else if (compares_ && !head.by_library && anybody_late()) {
+  } else if (compares_ && !head.by_library && any_rank_late()) {
     const int which = SizeClasses::of(Operation::broadcast, bytes);
     Compared seen;
     if (classes_.asks(which)) {
@@ -262,8 +262,8 @@ void Tree::told(const Report& report) {
   others_[node] = report.others != 0;
 }
 
-bool Tree::anybody_late() const {
-  return optimiser_.anybody_late() || std::ranges::count(others_, true) != 0 ||
+bool Tree::any_rank_late() const {
+  return optimiser_.any_rank_late() || std::ranges::count(others_, true) != 0 ||
          std::ranges::any_of(successors_, [](int rank) { return rank >= 0; });
 }
 

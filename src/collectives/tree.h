@@ -15,14 +15,14 @@
 
 namespace steelyard::collectives {
 
-/// The part of a broadcast that goes from node to node: from one leader to the next along a binomial tree, in which a
-/// virtual rank table says who stands where. The root leads its own node; another node is led by its lowest rank, until
-/// that one is late and a neighbour is not. What changes, changes by a note that travels behind the data, so that all
-/// ranks of the communicator change at the same broadcast.
+/// The part of a broadcast that goes from node to node: from leader to leader along a binomial tree, in which a virtual
+/// rank table gives each leader its position. The root leads its own node. The lowest rank leads another node, until
+/// that rank is late and a neighbour is not. A change travels in a note behind the data, so that all ranks of the
+/// communicator change at the same broadcast.
 class Tree {
  public:
-  /// Longer messages are left to the MPI library: by the root's head, which the others wait for, whatever they think of
-  /// the length.
+  /// Bytes. The MPI library handles longer messages. The root's head announces this, and all other ranks wait for the
+  /// head, whatever length they assume.
   static constexpr std::size_t kMostBytes = 1U << 20;
 
   /// Collective over `ranks`, which are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
@@ -33,7 +33,7 @@ class Tree {
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
-  /// Every rank takes part; otherwise nothing else may be asked.
+  /// Every rank takes part; otherwise no other function may be called.
   bool usable() const { return usable_; }
   /// Counts a broadcast.
   void next() { ++number_; }
@@ -76,10 +76,10 @@ class Tree {
   /// Every rank, with the note of a broadcast, if it had one.
   void learn(const char* note, std::size_t bytes);
 
-  /// From now on the MPI library has what is seen to be waited less in by it. `board`: of this node, where it has one,
-  /// on which its ranks note what they wait.
+  /// From now on, the MPI library handles the classes in which measurements show shorter waits with it.
+  /// `board`: the shared-memory broadcast buffer of this node, in which its ranks add their waits; may be null
   void compare(const Board* board);
-  /// Without a board: in a broadcast that counts.
+  /// Without a shared-memory broadcast buffer: the wait in a broadcast that counts.
   void waited(int which, bool by_tree, std::int64_t ns);
   /// A leader, after a broadcast that counts.
   void tell_waits(int root, int which);
@@ -95,17 +95,16 @@ class Tree {
   void be_handed(int leader, char* row, std::size_t bytes, Call& call);
 
  private:
-  // ns that a root and a leader take for the report of a leader's waits.
+  // ns that a root and a leader spend on the report of a leader's waits: about one short message.
   static constexpr std::int64_t kReporting = 1'000;
-  // Of the broadcasts that find nobody late, so many are left to the library for one that looks again; more and more.
-  static constexpr std::uint32_t kLeastShare = 15, kMostShare = 240;
-  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes) end
-  // the sending of what they have long taken only when the receiver looks: a rank that is late would hold up who sends
-  // to it.
+  // If no rank is late, the library handles so many broadcasts before the next one over the tree. The number doubles.
+  static constexpr std::uint32_t kLeastShare = 15, kMostShare = 16 * kLeastShare;
+  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes)
+  // complete a send only when the receiver calls MPI, so a late rank would delay the rank that sends to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
   struct Told {
-    Told(const Settings& settings, bool somebody) : reporter(settings), others(somebody) {}
+    Told(const Settings& settings, bool late) : reporter(settings), others(late) {}
     Reporter reporter;
     bool successor = false;
     bool others;
@@ -124,7 +123,7 @@ class Tree {
   void wait(port::Request& request, Call& call);
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals);
   bool is_late(const Board::Arrivals& arrivals) const;
-  bool anybody_late() const;
+  bool any_rank_late() const;
   Compared waits_here(int which) const;
   Compared waits_of_all(int which) const;
   std::vector<int> next_leaders() const;
@@ -148,12 +147,12 @@ class Tree {
   Settings settings_;
   VirtualRanks table_;
   Optimiser optimiser_;
-  std::map<int, Told> told_;           // by root: each is told of its own broadcasts
-  std::vector<int> successors_;        // by node: who is said to come earlier than its leader; or -1
+  std::map<int, Told> told_;           // by root: each gets reports on its own broadcasts
+  std::vector<int> successors_;        // by node: a rank that arrives earlier than its leader; or -1
   std::vector<bool> others_;           // by node: see Report
   std::int64_t number_ = 0;            // broadcasts over the tree so far
   std::int64_t plan_at_;               // number at which the root plans
-  std::uint32_t share_ = kLeastShare;  // at a root: the next to be left to the library, while nobody is late
+  std::uint32_t share_ = kLeastShare;  // at a root: the library handles so many next, while no rank is late
 
   std::vector<char> packet_;  // received last
   std::vector<Outgoing> outgoing_;
@@ -169,7 +168,7 @@ class Tree {
   // By class, ns: mean wait over the tree. Announcing that the library delivers takes about as long, or less.
   std::array<std::int64_t, SizeClasses::kClasses> announcing_ = {};
   std::vector<AllCompared> known_;  // by node, as they have told
-  AllCompared own_ = {};            // where there is no board
+  AllCompared own_ = {};            // without a shared-memory broadcast buffer
 };
 
 }  // namespace steelyard::collectives

@@ -14,12 +14,12 @@ int subtree(int position, int size);                ///< positions that get the 
 std::vector<int> by_importance(int size);
 }  // namespace tree
 
-/// Who stands where in the tree: the virtual rank table of Soga et al. Always a permutation. It knows no root: whoever
-/// is root of a broadcast stands at 0 for it, and the one whose place that is stands in the root's.
+/// The position of each rank in the tree: the virtual rank table of Soga et al. Always a permutation. Independent of
+/// the root: for a broadcast, its root and the rank at position 0 exchange positions.
 class VirtualRanks {
  public:
   explicit VirtualRanks(int size);
-  /// The table that gives position i to ranks[i]. Without effect, and false, where that is no permutation.
+  /// The table that gives position i to ranks[i]. Has no effect and returns false if `ranks` is no permutation.
   bool assign(const std::vector<int>& ranks);
 
   int size() const { return static_cast<int>(rank_at_.size()); }
