@@ -66,13 +66,16 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
     shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
     if shared is None or library is None:
         return "The gain is not known: only --collectives=auto compares."
+
+    def interval(mean: float, half: float) -> str:
+        return f"{duration(mean)} ({duration(max(0.0, mean - half))} to {duration(mean + half)})"
+
     waits = (
-        f"After both the root and the rank had arrived, a rank waited {duration(shared[0])} ± {duration(shared[1])} in"
-        f" a {name} through shared memory, and {duration(library[0])} ± {duration(library[1])} in a {name} of the MPI"
-        " library"
+        f"After both the root and the rank had arrived, a rank waited {interval(*shared)} in a {name} through shared"
+        f" memory, and {interval(*library)} in a {name} of the MPI library (with confidence intervals)"
     )
-    stands_out = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
-    return f"{waits}." if stands_out else f"{waits}: no statistically significant difference."
+    significant = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
+    return f"{waits}." if significant else f"{waits}: no statistically significant difference."
 
 
 def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
@@ -80,8 +83,8 @@ def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
     looks = frame[f"{way}_looks"]
     if not looks.sum() > 0:
         return None
-    noise = ((looks * frame[f"{way}_noise"]) ** 2).sum() ** 0.5
-    return (looks * frame[f"{way}_wait"]).sum() / looks.sum(), noise / looks.sum()
+    half = (frame[f"{way}_high"] - frame[f"{way}_low"]) / 2
+    return (looks * frame[f"{way}_wait"]).sum() / looks.sum(), ((looks * half) ** 2).sum() ** 0.5 / looks.sum()
 
 
 def broadcast_trees(run: Run) -> Optional[Section]:

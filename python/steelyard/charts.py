@@ -20,8 +20,8 @@ class Bar:
     parts: Sequence[tuple[str, float]]
     after: str = ""
     tip: str = ""
-    noise: Optional[float] = None
-    """Half width of the confidence interval, drawn around the end of the bar."""
+    interval: Optional[tuple[float, float]] = None
+    """Bounds of the confidence interval, drawn around the end of the bar."""
     depth: Optional[int] = None
     """In a tree: levels by which the name is indented."""
 
@@ -29,7 +29,7 @@ class Bar:
 def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float] = None) -> str:
     """Rows from above, each as long as the sum of its parts. `unit` writes the numbers of the axis; `end` is its
     last one."""
-    longest = max((sum(value for _, value in row.parts) + (row.noise or 0.0) for row in rows), default=0.0)
+    longest = max((max([sum(value for _, value in row.parts), *(row.interval or ())]) for row in rows), default=0.0)
     end = end or longest or 1.0
     scale = (WIDTH - LABEL - RIGHT) / end
     height = len(rows) * ROW + 26
@@ -55,9 +55,9 @@ def _row(row: Bar, y: float, scale: float) -> list[str]:
         if width > 0:
             out.append(f'<rect class="{kind}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="{ROW - 7}"/>')
         x += width
-    if row.noise is not None:
-        half, middle = row.noise * scale, y + ROW / 2 - 0.5
-        low, high = max(LABEL, x - half), x + half
+    if row.interval is not None:
+        middle = y + ROW / 2 - 0.5
+        low, high = (max(LABEL, LABEL + bound * scale) for bound in row.interval)
         out.append(
             f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} '
             f'{middle - 4}v8"/>'

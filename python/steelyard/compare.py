@@ -137,7 +137,7 @@ def _phase(run: Run) -> Value:
         name = "phase_after" if node["phase_after"] > 0 else "phase_before"
         if node[name] > 0:
             means.append(float(node[name]))
-            noises.append(float(node[f"{name}_noise"]))
+            noises.append(float(node[f"{name}_high"] - node[f"{name}_low"]) / 2)
     if not means:
         return Value(math.nan)
     return Value(sum(means) / len(means), max(noises))  # nodes wait for each other, so their deviations are the same

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Optional, Sequence
 
 from .charts import Bar, bars
-from .compare import Comparison, Difference, compare
+from .compare import Comparison, Difference, Value, compare
 from .page import render
 from .record import Progress, Run
 from .section import Section
@@ -85,9 +85,13 @@ def _bars(differences: Sequence[Difference]) -> list[Bar]:
         kind = {"waiting in OpenMP": "omp", "waiting in MPI": "mpi"}.get(difference.name, "useful")
         kind = "mpi" if difference.name.startswith("rank ") else kind
         _, a, b, change, result = difference.row()
-        rows.append(Bar(f"{difference.name}: 1st", [(kind, difference.a.mean)], a, noise=difference.a.noise))
-        rows.append(Bar("2nd", [(kind, difference.b.mean)], b, f"{change}, {result}", difference.b.noise))
+        rows.append(Bar(f"{difference.name}: 1st", [(kind, difference.a.mean)], a, interval=_bounds(difference.a)))
+        rows.append(Bar("2nd", [(kind, difference.b.mean)], b, f"{change}, {result}", _bounds(difference.b)))
     return rows
+
+
+def _bounds(value: Value) -> Optional[tuple[float, float]]:
+    return None if value.noise is None else (value.mean - value.noise, value.mean + value.noise)
 
 
 def _table(differences: Sequence[Difference]) -> Table:

@@ -9,7 +9,7 @@ from .charts import Bar, bars
 from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
-from .words import band, core_time, duration, number, percent, plural, uncertain
+from .words import band, bounds, core_time, duration, level, number, percent, plural
 
 
 def loops(run: Run) -> Optional[Section]:
@@ -42,7 +42,7 @@ def loops(run: Run) -> Optional[Section]:
             count(row["iterations"]) if row["iterations"] else nothing(),
             count(row["threads"]) if row["threads"] else nothing(),
             (
-                Cell(uncertain(row["gain"], row["gain_noise"]), float(row["gain"]))
+                Cell(band(row["gain"], row["gain_low"], row["gain_high"], run.confidence), float(row["gain"]))
                 if row["against"]
                 else Cell("not measured", 0.0)
             ),
@@ -55,8 +55,7 @@ def loops(run: Run) -> Optional[Section]:
         " ran. "
     )
     caption += (
-        "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto,"
-        " ± half the range of the last trials."
+        "Gain: reduction of the loop's time compared to the strategy in the next column, measured in trials of auto."
     )
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
@@ -174,8 +173,9 @@ def decisions(run: Run) -> Optional[Section]:
     )
     for _, row in shown.iterrows():
         measured = nothing()
-        if row["outcome"] in ("confirmed", "undone", "undecided") and (row["measured_gain"] or row["measured_noise"]):
-            measured = Cell(band(row["measured_gain"], row["measured_noise"]), float(row["measured_gain"]))
+        if row["outcome"] in ("confirmed", "undone", "undecided") and (row["measured_low"] or row["measured_high"]):
+            words = band(row["measured_gain"], row["measured_low"], row["measured_high"], run.confidence)
+            measured = Cell(words, float(row["measured_gain"]))
         times = f" ({number(row['repeats'])} times)" if row["repeats"] > 1 else ""
         table.add(
             seconds(row["time"]),
@@ -184,14 +184,17 @@ def decisions(run: Run) -> Optional[Section]:
                 row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"
             ),  # long lists may go on in the next line
             text(row["outcome"] + times),
-            Cell(uncertain(row["forecast_gain"], row["noise"]), float(row["forecast_gain"])),
+            Cell(
+                f"{percent(row['forecast_gain'], 1)} ({bounds(row['forecast_low'], row['forecast_high'])})",
+                float(row["forecast_gain"]),
+            ),
             measured,
             seconds(row["cost"]),
             text(row["why"]),
             kind="declined" if row["outcome"] == "declined" else "",
         )
     caption = (
-        "Gains are reductions of the step time: forecasts ± their uncertainty, measured gains with 95 % confidence"
+        "Gains are reductions of the step time: forecasts with their uncertainty, measured gains with confidence"
         " intervals. Declined plans are pale."
     )
     if len(shown) < len(frame):
@@ -268,7 +271,11 @@ def nodes(run: Run) -> Optional[Section]:
     for index, row in frame.iterrows():
         lengths = [
             (
-                Cell(f"{duration(row[name])} ± {duration(row[name + '_noise'])}", float(row[name]))
+                Cell(
+                    f"{duration(row[name])} ({level(run.confidence)} {duration(row[name + '_low'])} to"
+                    f" {duration(row[name + '_high'])})",
+                    float(row[name]),
+                )
                 if row[name] > 0
                 else nothing()
             )

@@ -11,7 +11,7 @@ from .samples import most_threads
 from .section import ACTIVITY, LINES, ROWS, Section, core_shares, has_samples, timeline_legend
 from .table import meaning
 from .summary import gains, shares
-from .words import band, duration, number, percent, plural
+from .words import duration, number, percent, plural
 
 
 def core_time(run: Run) -> Optional[Section]:
@@ -113,18 +113,19 @@ def phases(run: Run) -> Optional[Section]:
         return None
     shown = found[::-1][:ROWS]
     rows = []
-    noises = run.nodes[["phase_before_noise", "phase_after_noise"]].to_dict("index")
     for gain in shown:
-        before, after = noises[gain.node].values()
+        node = run.nodes.loc[gain.node]
+        before = (float(node["phase_before_low"]), float(node["phase_before_high"]))
+        after = (float(node["phase_after_low"]), float(node["phase_after_high"]))
         name = f"node {gain.node}" if len(run.nodes) > 1 else "a step"
-        rows.append(Bar(f"{name}, before", [("mpi", gain.before)], duration(gain.before), noise=before))
-        words = f"{duration(gain.after)}: {band(abs(gain.value), gain.noise)} {'less' if gain.value > 0 else 'more'}"
+        rows.append(Bar(f"{name}, before", [("mpi", gain.before)], duration(gain.before), interval=before))
+        words = f"{duration(gain.after)}: {gain.words(run.confidence)}"
         rows.append(
             Bar("after", [("useful", gain.after)], words if len(shown) <= 3 else duration(gain.after), words, after)
         )
     caption = (
-        "A step is one iteration of the program's main loop. The ranges at the ends of the bars are 95 % confidence"
-        " intervals."
+        "A step is one iteration of the program's main loop. The ranges at the ends of the bars are "
+        f"{100 * run.confidence:g} % confidence intervals."
     )
     if len(found) > len(shown):
         caption += f" The {len(shown)} of {len(found)} nodes with the largest gain are shown."

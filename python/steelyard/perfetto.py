@@ -15,7 +15,7 @@ from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 from .record import Progress, Run
 from .samples import Samples, merge
 from .stretches import ACTIVITIES, ns, stretches
-from .words import band
+from .words import band, bounds, percent
 
 MOST = 1_000_000  # samples; more than the UI opens in good time
 SEQUENCE = 1
@@ -67,10 +67,12 @@ class _Trace:
         for _, row in run.decisions.iterrows():
             event = self._event(2, ns(row["time"]), TrackEvent.TYPE_INSTANT)
             event.track_event.name = f"{row['outcome']}: {row['what']}" if row["what"] else str(row["outcome"])
-            told = {"why": row["why"], "node": str(row["node"]), "forecast": band(row["forecast_gain"], row["noise"])}
-            undecided = row["outcome"] == "undecided" and row["measured_noise"] > 0
+            forecast = f"{percent(row['forecast_gain'], 1)} ({bounds(row['forecast_low'], row['forecast_high'])})"
+            told = {"why": row["why"], "node": str(row["node"]), "forecast": forecast}
+            undecided = row["outcome"] == "undecided" and row["measured_high"] > row["measured_low"]
             if row["outcome"] in ("confirmed", "undone") or undecided:
-                told["measured"] = band(row["measured_gain"], row["measured_noise"])
+                bounded = (row["measured_gain"], row["measured_low"], row["measured_high"])
+                told["measured"] = band(*bounded, run.confidence)
             for name, words in told.items():
                 note = event.track_event.debug_annotations.add()
                 note.name, note.string_value = name, words

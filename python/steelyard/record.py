@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .check import examine, schema
+from .older import with_bounds
 from .options import current
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
@@ -126,8 +127,9 @@ class Run:
 
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
-        """All plans, carried out or not: time, node, capability, what, why, forecast_gain, noise, cost, outcome
-        (`declined`, `taken`, `confirmed`, `undone` or `undecided`), measured_gain, measured_noise, repeats."""
+        """All plans, carried out or not: time, node, capability, what, why, forecast_gain, cost, outcome
+        (`declined`, `taken`, `confirmed`, `undone` or `undecided`), measured_gain, repeats. Bounds: forecast_low and
+        forecast_high, measured_low and measured_high."""
         return _frame(self.record["decisions"], _properties("decision"))
 
     @functools.cached_property
@@ -135,8 +137,8 @@ class Run:
         """One row per loop with schedule(runtime), dynamic or guided, indexed by its site.
 
         Columns: ranks, executions, iterations, threads, strategy, why, time, and the fractions idle and stolen. If
-        `against` names a strategy, gain and gain_noise are fractions of the time with that strategy. Empty if the
-        record is older than this table."""
+        `against` names a strategy, gain, gain_low and gain_high are fractions of the time with that strategy. Empty if
+        the record is older than this table."""
         frame = _frame(self.record.get("loops", []), _properties("loop"))
         return frame.fillna({"against": ""}).set_index("site")
 
@@ -161,8 +163,9 @@ class Run:
 
         Columns: calls. Parts of calls: shared (through shared memory alone), tree (also between nodes), library
         (handled by the MPI library). late (broadcasts to which the rank was late) and behind (sum of its lateness, s).
-        If trials compared both ways, for shared and library each: looks (trials), their mean wait, and its noise. Parts
-        of library, by reason: left_threads, left_boards, left_first, left_length, left_choice, left_memory, left_nodes.
+        If trials compared both ways, for shared and library each: looks (trials), their mean wait, and the bounds
+        low and high of its interval. Parts of library, by reason: left_threads, left_boards, left_first, left_length,
+        left_choice, left_memory, left_nodes.
         """
         return self._over_board("broadcasts")
 
@@ -193,7 +196,7 @@ class Run:
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:
         """One row per node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before
-        and phase_after with their noise, nothing_moved."""
+        and phase_after with their bounds (phase_before_low, phase_before_high), nothing_moved."""
         return _frame(self.record["nodes"], _properties("node")).set_index("index")
 
     @functools.cached_property
@@ -203,6 +206,12 @@ class Run:
         members = schema()["$defs"]["thresholds"]["properties"]
         defaults: dict[str, float] = {name: about["default"] for name, about in members.items()}
         return {**defaults, **self.record.get("thresholds", {})}
+
+    @property
+    def confidence(self) -> float:
+        """The level of the confidence intervals in the record (--confidence); 0.95 if the record is older than this
+        option."""
+        return float(self.record["options"].get("confidence", 0.95))
 
     @property
     def metrics(self) -> pd.Series:
@@ -248,6 +257,7 @@ class _Counted:
         if "stolen_here" in member:
             for old in _RENAMED.keys() & member.keys():
                 member[_RENAMED[old]] = member.pop(old)
+        with_bounds(member)
         if "phase_source" in member and isinstance(member.get("ranks"), int):
             self.expected += member["ranks"]
         elif "totals_ns" in member:

@@ -17,17 +17,24 @@ from .words import band, core_time, counts, duration, number, numbered, percent,
 
 @dataclass(frozen=True)
 class Gain:
-    """How much shorter a step of a node became, as a fraction, with the half width of its confidence interval."""
+    """How much shorter a step of a node became, as a fraction, with the bounds of its confidence interval."""
 
     node: int
     value: float
-    noise: float
+    low: float
+    high: float
     before: float
     after: float
 
     @property
-    def stands_out(self) -> bool:
-        return abs(self.value) > self.noise
+    def significant(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+    def words(self, confidence: float) -> str:
+        """ "12.0 % (95 % CI 11.0 to 13.0 %) less"."""
+        if self.value > 0:
+            return f"{band(self.value, self.low, self.high, confidence)} less"
+        return f"{band(-self.value, -self.high, -self.low, confidence)} more"
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,10 @@ def gains(run: Run) -> list[Gain]:
         if not outcomes - {"undone"} or not (before > 0 and after > 0):
             continue
         rest = after / before
-        noise = rest * math.hypot(node["phase_before_noise"] / before, node["phase_after_noise"] / after)
-        found.append(Gain(int(str(index)), 1 - rest, noise, before, after))
+        half = rest * math.hypot(*(
+            (node[f"{name}_high"] - node[f"{name}_low"]) / 2 / node[name] for name in ("phase_before", "phase_after")
+        ))
+        found.append(Gain(int(str(index)), 1 - rest, 1 - rest - half, 1 - rest + half, before, after))
     return sorted(found, key=lambda gain: gain.value)
 
 
@@ -99,12 +108,12 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
     if not found:
         return f"{waiting}; cores were moved, and the run ended before the effect could be measured."
     best = found[-1]
-    if not best.stands_out:
+    if not best.significant:
         return f"{waiting}; cores were moved, with no statistically significant effect."
     if best.value < 0:
-        return f"{waiting}; cores were moved, and a step takes {band(-best.value, best.noise)} more time."
+        return f"{waiting}; cores were moved, and a step takes {best.words(run.confidence)} time."
     where = f" on node {best.node}, which gained most" if len(found) > 1 else ""
-    return f"Cores were moved to the critical ranks: a step takes {band(best.value, best.noise)} less time{where}."
+    return f"Cores were moved to the critical ranks: a step takes {best.words(run.confidence)} time{where}."
 
 
 def _other_moves(run: Run) -> str:
@@ -222,28 +231,29 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
         return "There was no move whose effect could be measured."
     if set(moves["outcome"]) == {"undone"}:
         last = moves.iloc[-1]
-        if last["measured_gain"] == 0 and last["measured_noise"] == 0:
+        if last["measured_low"] == 0 and last["measured_high"] == 0:
             return "The moves were reverted before they could be measured, as the loads had changed again."
-        measured, forecast = band(last["measured_gain"], last["measured_noise"]), percent(last["forecast_gain"], 1)
+        measured = band(last["measured_gain"], last["measured_low"], last["measured_high"], run.confidence)
+        forecast = percent(last["forecast_gain"], 1)
         return f"No: the last move gained {measured}; {forecast} was forecast, so the move was reverted."
     found = gains(run)
     if not found:
         return "Not known: the run ended before the steps after the last move could be compared."
-    return _gain_in_words(found)
+    return _gain_in_words(found, run.confidence)
 
 
-def _gain_in_words(found: list[Gain]) -> str:
+def _gain_in_words(found: list[Gain], confidence: float) -> str:
     best, worst = found[-1], found[0]
     if len(found) > 1:
-        clear = sum(gain.stands_out and gain.value > 0 for gain in found)
+        clear = sum(gain.low > 0 for gain in found)
         return (
-            f"On {clear} of {len(found)} nodes a step became significantly shorter: {band(best.value, best.noise)} "
-            f"less time on node {best.node}, the largest gain; {band(worst.value, worst.noise)} on node {worst.node}, "
-            "the smallest."
+            f"On {clear} of {len(found)} nodes a step became significantly shorter: {best.words(confidence)} "
+            f"time on node {best.node}, the largest gain; "
+            f"{band(worst.value, worst.low, worst.high, confidence)} on node {worst.node}, the smallest."
         )
     lengths = f"a step takes {duration(best.after)} instead of {duration(best.before)}"
-    amount = f"{band(abs(best.value), best.noise)} {'less' if best.value > 0 else 'more'} time"
-    if not best.stands_out:
+    amount = f"{best.words(confidence)} time"
+    if not best.significant:
         return f"No statistically significant change: {lengths}, {amount}."
     return f"{'Yes' if best.value > 0 else 'No'}: {lengths}, {amount}."
 

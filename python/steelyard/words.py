@@ -49,16 +49,19 @@ def plural(count: int, noun: str) -> str:
     return f"{number(count)} {noun}{'' if count == 1 else 's'}"
 
 
-def band(value: float, half: float, digits: int = 1) -> str:
-    """ "34.1 % (95 % CI 32.0 to 36.2 %)". `half`: of the interval, as recorded."""
-    return (
-        f"{percent(value, digits)} (95 % CI {100 * (value - half):.{digits}f} to {100 * (value + half):.{digits}f} %)"
-    )
+def level(confidence: float) -> str:
+    """ "95 % CI"."""
+    return f"{100 * confidence:g} % CI"
 
 
-def uncertain(value: float, noise: float, digits: int = 1) -> str:
-    """ "34.1 % ± 2.1 %", for an uncertainty that is no confidence interval."""
-    return f"{percent(value, digits)} ± {percent(noise, digits)}"
+def band(value: float, low: float, high: float, confidence: float) -> str:
+    """ "34.1 % (95 % CI 32.0 to 36.2 %)"."""
+    return f"{percent(value, 1)} ({level(confidence)} {bounds(low, high)})"
+
+
+def bounds(low: float, high: float) -> str:
+    """ "32.0 to 36.2 %"."""
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
 def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:

@@ -78,7 +78,7 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
     ]
     moves = [_move(n, float(step_end[when[n]]), before[node == n], after[node == n]) for n in range(node[-1] + 1)]
     return {
-        "schema": 1,
+        "schema": 2,
         "version": "0.1.0",
         "started": "2026-01-02T03:04:05Z",
         "command": ["./synthetic", f"--steps={steps}"],
@@ -152,7 +152,10 @@ def _rank(r, node, samples, before, after, kept, packed, slow):
 
 
 def _node(index, ranks, phases, before, after):
-    noise = lambda lengths: round(float(2 * lengths.std() / np.sqrt(len(lengths))), 9)  # noqa: E731
+    def of(name, lengths):
+        mean, half = float(lengths.mean()), float(2 * lengths.std() / np.sqrt(len(lengths)))
+        return {name: round(mean, 9), f"{name}_low": round(mean - half, 9), f"{name}_high": round(mean + half, 9)}
+
     return {
         "index": index,
         "host": f"node{index:03}",
@@ -162,10 +165,8 @@ def _node(index, ranks, phases, before, after):
         "emulated": False,
         "phase_source": "collectives",
         "phases": phases,
-        "phase_before": round(float(before.mean()), 9),
-        "phase_before_noise": noise(before),
-        "phase_after": round(float(after.mean()), 9),
-        "phase_after_noise": noise(after),
+        **of("phase_before", before),
+        **of("phase_after", after),
         "nothing_moved": "",
     }
 
@@ -181,11 +182,13 @@ def _move(node, time, before, after):
         "what": f"threads {words(before)} -> {words(after)}",
         "why": "the longest process of the node gets shorter",
         "forecast_gain": 0.2,
-        "noise": 0.01,
+        "forecast_low": 0.19,
+        "forecast_high": 0.21,
         "cost": 0.0009,
         "outcome": "confirmed",
         "measured_gain": 0.19,
-        "measured_noise": 0.01,
+        "measured_low": 0.18,
+        "measured_high": 0.2,
         "repeats": 1,
     }
 

@@ -41,8 +41,8 @@ def test_schema_is_strict_and_explains_every_member():
     # older records lack it, or the run had none of it
     later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu",
              "preempted", "came_late", "quiesced", "virtual_regions"}
-    later |= {"against", "gain", "gain_noise", *(f"{way}_{what}" for way in ("shared", "library")
-                                                 for what in ("looks", "wait", "noise"))}
+    later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
+                                                            for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
         left_out = later | ({"lent"} if "length" in struct["properties"] else set())
@@ -154,7 +154,7 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
         (lambda r: r["ranks"][0].update(waited_for={"1": "x"}), "ranks[0].waited_for.1: 'x'"),
         (lambda r: r["metrics"].update(mpi=1.01), "metrics.mpi: 1.01"),
         (lambda r: r["decisions"][1].update(outcome="great"), "decisions[1].outcome: 'great'"),
-        (lambda r: r.update(schema=2), "schema: 1 was expected"),
+        (lambda r: r.update(schema=3), "schema: 2 was expected"),
         (lambda r: r.update(started="yesterday"), "started: 'yesterday'"),
         (lambda r: r.update(instrument=""), "instrument: ''"),
     ],
@@ -177,3 +177,24 @@ def test_other_files_are_refused(tmp_path, content):
 def test_a_missing_file_is_an_os_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         steelyard.load(tmp_path / "nothing.json")
+
+
+def test_half_widths_of_schema_1_are_bounds(older, tmp_path):
+    nodes = steelyard.load(older).nodes
+    assert nodes.loc[0, "phase_before_low"] == pytest.approx(0.061)
+    assert nodes.loc[0, "phase_before_high"] == pytest.approx(0.0614)
+
+    def wide(record):
+        record["decisions"][1]["measured_noise"] = 0.3
+        record["ranks"][0]["broadcasts"] = {
+            **dict.fromkeys(("calls", "shared", "tree", "library", "late", "behind"), 1),
+            "shared_looks": 1, "library_looks": 1,
+            "shared_wait": 2.0, "shared_noise": 0.5, "library_wait": 3.0, "library_noise": 1.0}
+
+    run = steelyard.load(changed(older, tmp_path, wide))
+    moved = run.decisions.iloc[1]
+    assert moved["measured_low"] == pytest.approx(-0.081) and moved["measured_high"] == pytest.approx(0.519)
+    assert moved["outcome"] == "undecided", "its interval contains zero"
+    assert tuple(run.collectives.loc[0, ["shared_low", "shared_high", "library_low", "library_high"]]) == (
+        1.5, 2.5, 2.0, 4.0)
+    assert run.record["schema"] == 2 and run.confidence == 0.95

@@ -74,7 +74,8 @@ def test_shares_add_up(example):
 
 
 def test_gain_within_noise_is_none(example, tmp_path):
-    found = summary(run_of(example, tmp_path, lambda r: r["nodes"][0].update(phase_after_noise=0.02)))
+    wide = {"phase_after_low": 0.0278, "phase_after_high": 0.0678}
+    found = summary(run_of(example, tmp_path, lambda r: r["nodes"][0].update(wide)))
     assert "no statistically significant effect" in found.headline and found.helped.startswith(
         "No statistically significant change"
     )

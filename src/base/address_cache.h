@@ -30,7 +30,7 @@ class AddressCache {
     std::uint64_t address = 0;
     T* object = nullptr;
   };
-  static constexpr std::size_t kEntries = 64;  // 1 KiB a thread
+  static constexpr std::size_t kEntries = 64;  // Size: 1 KiB a thread
   std::array<Entry, kEntries> entries_{};
 };
 

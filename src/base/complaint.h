@@ -20,7 +20,7 @@ inline std::int64_t next_complaint(std::int64_t last) {
 
 /// "rank 3", "ranks 3 and 5", "ranks 1, 2, 3, 4, 5, 6, 7, 8 and 24 more".
 inline std::string list_of_ranks(const std::vector<int>& ranks) {
-  constexpr std::size_t kNamed = 8;
+  constexpr std::size_t kNamed = 8;  // Size: of a line of text
   const std::size_t named = ranks.size() <= kNamed + 1 ? ranks.size() : kNamed;
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < named; ++i) {

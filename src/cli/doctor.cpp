@@ -128,7 +128,7 @@ std::vector<QuerySite> sites_of(const partition::Summary& summary, const SourceL
 
 /// Whether regions that query thread IDs can be resized.
 void examine_queries(const Binary& binary, const std::string& shown, bool tells_all, Findings& findings) {
-  constexpr std::size_t most_places = 5;  // lines of text for one finding
+  constexpr std::size_t most_places = 5;  // Size: lines of text for one finding
   const auto summary = partition::summarise(binary.path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (all == 0) {

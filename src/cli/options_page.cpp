@@ -182,7 +182,7 @@ steelyard report run.json \-\-html=run.html
 .BR steelyard_collectives (3)
 )";
 
-constexpr std::size_t kWidth = 100;  ///< characters of a line
+constexpr std::size_t kWidth = 100;  ///< Size: characters of a line
 
 std::string paragraph(std::string_view text) { return wrapped(text, 0, kWidth); }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "collectives/policy.h"
+#include "decide/estimate.h"
 
 namespace steelyard::collectives {
 
@@ -43,23 +44,26 @@ void Account::tree(std::vector<int> first, std::vector<int> last) {
   if (trees_.size() < kMost) trees_.push_back({std::move(first), std::move(last)});
 }
 
-observe::Broadcasts Account::of(Operation operation) const {
+observe::Broadcasts Account::of(Operation operation, double confidence) const {
   const Noted& of = noted_[static_cast<std::size_t>(operation)];
   observe::Broadcasts counts = of.counts;
   counts.left_threads = of.left_to_threads.load();
   counts.calls += counts.left_threads;
   counts.library += counts.left_threads;
-  const auto sum_up = [](const Sums& waits, long& looks, double& wait, double& noise) {
+  const auto sum_up = [confidence](const Sums& waits, long& looks, double& wait, double& low, double& high) {
     looks = waits.count;
     if (waits.count == 0) return;
     const auto count = static_cast<double>(waits.count);
     wait = waits.sum / count;
-    // Twice the standard error. What a single one is worth is not known: as much as itself.
+    // What a single one is worth is not known: as much as itself.
     const double variance = std::max(0.0, waits.squares / count - wait * wait);
-    noise = waits.count > 1 ? 2 * std::sqrt(variance / (count - 1)) : wait;
+    const double half_width =
+        waits.count > 1 ? decide::standard_errors(confidence) * std::sqrt(variance / (count - 1)) : wait;
+    low = wait - half_width;
+    high = wait + half_width;
   };
-  sum_up(of.shared, counts.shared_looks, counts.shared_wait, counts.shared_noise);
-  sum_up(of.library, counts.library_looks, counts.library_wait, counts.library_noise);
+  sum_up(of.shared, counts.shared_looks, counts.shared_wait, counts.shared_low, counts.shared_high);
+  sum_up(of.library, counts.library_looks, counts.library_wait, counts.library_low, counts.library_high);
   return counts;
 }
 

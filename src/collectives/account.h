@@ -31,7 +31,8 @@ class Account {
   /// A tree has ended: its world ranks by position, at first and at last.
   void tree(std::vector<int> first, std::vector<int> last);
 
-  observe::Broadcasts of(Operation operation) const;
+  /// @param confidence level of the intervals of waits
+  observe::Broadcasts of(Operation operation, double confidence) const;
   const std::vector<observe::Tree>& trees() const { return trees_; }
 
  private:

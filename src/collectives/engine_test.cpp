@@ -231,7 +231,7 @@ class Machine {
       threads.emplace_back([&, rank] {
         Rank self(*this, rank);
         program(self);
-        const observe::Broadcasts noted = self.account.of(Operation::broadcast);
+        const observe::Broadcasts noted = self.account.of(Operation::broadcast, 0.95);
         shared += noted.shared;
         tree += noted.tree;
       });

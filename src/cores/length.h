@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decide/estimate.h"
+
 namespace steelyard::cores {
 
-/// Mean iteration time, s, and its confidence interval (95 %). Windows that resemble the one before them count for
-/// less.
+/// Mean iteration time, s, and its confidence interval. Windows that resemble the one before them count for less.
 class Length {
  public:
   void add(double phase) {
@@ -18,8 +19,15 @@ class Length {
     last_ = phase;
   }
   double mean() const { return windows_ > 0 ? sum_ / static_cast<double>(windows_) : 0; }
-  /// Twice the standard error of the mean, with the correlation of neighbours in it; as python/steelyard/compare.py.
-  double band() const {
+  /// From the standard error of the mean, with the correlation of neighbours in it; as python/steelyard/compare.py. One
+  /// window has no interval but its own length.
+  decide::Interval interval(double confidence) const {
+    const double half_width = decide::standard_errors(confidence) * standard_error();
+    return {mean() - half_width, mean() + half_width};
+  }
+
+ private:
+  double standard_error() const {
     if (windows_ < 2) return 0;
     const double n = static_cast<double>(windows_), m = mean();
     const double spread = std::max(0.0, squares_ - n * m * m);
@@ -27,10 +35,9 @@ class Length {
     const double neighbours = products_ - m * (2 * sum_ - first_ - last_) + (n - 1) * m * m;
     const double alike = std::clamp(neighbours / spread, 0.0, 0.9);
     const double independent = std::max(2.0, n * (1 - alike) / (1 + alike));
-    return 2 * std::sqrt(spread / (n - 1) / independent);
+    return std::sqrt(spread / (n - 1) / independent);
   }
 
- private:
   long windows_ = 0;
   double sum_ = 0, squares_ = 0;
   double products_ = 0;  // of neighbours

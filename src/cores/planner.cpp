@@ -94,7 +94,8 @@ void Planner::note(const Verdict& verdict, const Window& window) {
                       : verdict.helped ? observe::Outcome::confirmed
                                        : observe::Outcome::undone;
       last->measured_gain = verdict.measured_gain;
-      last->measured_noise = verdict.measured_noise;
+      last->measured_low = verdict.measured.low;
+      last->measured_high = verdict.measured.high;
     }
   }
   if (verdict.action == Action::undo) {
@@ -111,7 +112,8 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   decision.capability = "cores";
   decision.why = verdict.why;
   decision.forecast_gain = verdict.forecast_gain;
-  decision.noise = verdict.noise;
+  decision.forecast_low = verdict.forecast_gain - verdict.noise;
+  decision.forecast_high = verdict.forecast_gain + verdict.noise;
   decision.cost = verdict.cost;
   if (verdict.action == Action::apply) {
     std::vector<int> threads;
@@ -157,11 +159,15 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
   static constexpr const char* kSources[] = {"steelyard_step", "collectives", "regions"};
   node.phases = phases_;
   node.phase_source = phases_ > 0 ? kSources[static_cast<int>(source_)] : "none";
-  node.phase_before = before_.mean();
-  node.phase_before_noise = before_.band();
+  const auto describe = [this](const Length& length, double& mean, double& low, double& high) {
+    const decide::Interval interval = length.interval(options_.decision.confidence);
+    mean = length.mean();
+    low = interval.low;
+    high = interval.high;
+  };
+  describe(before_, node.phase_before, node.phase_before_low, node.phase_before_high);
   if (moved_) {
-    node.phase_after = after_.mean();
-    node.phase_after_noise = after_.band();
+    describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
   } else if (phases_ == 0) {
     node.nothing_moved =
         "no steps were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() "

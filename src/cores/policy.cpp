@@ -63,10 +63,10 @@ class Steadiness {
 
 std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
 
-/// "34.1 % (95 % CI 32.0 to 36.2 %)". `noise`: half width of the interval.
-std::string with_interval(double value, double noise, double confidence) {
-  return fmt::format("{} ({:g} % CI {:.1f} to {:.1f} %)", percent(value), 100 * confidence, 100 * (value - noise),
-                     100 * (value + noise));
+/// "34.1 % (95 % CI 32.0 to 36.2 %)".
+std::string with_interval(double value, const decide::Interval& interval, double confidence) {
+  return fmt::format("{} ({:g} % CI {:.1f} to {:.1f} %)", percent(value), 100 * confidence, 100 * interval.low,
+                     100 * interval.high);
 }
 
 /// Why no plan can be made whatever the loads; empty where one can.
@@ -238,7 +238,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   verdict.judged = judgement.ruling != Trial::Ruling::kept;
   verdict.helped = judgement.ruling == Trial::Ruling::helped;
   verdict.measured_gain = judgement.gain;
-  verdict.measured_noise = judgement.noise;
+  verdict.measured = judgement.interval;
   const double after = trial->after.elapsed(), before = trial->before.elapsed();
   if (before > 0) {
     const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
@@ -251,11 +251,11 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   } else if (!verdict.judged) {
     verdict.why =
         fmt::format("the last move is kept, though its gain is not statistically significant: {}; {} was forecast",
-                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast));
+                    with_interval(judgement.gain, judgement.interval, trial->confidence), percent(trial->forecast));
   } else if (verdict.helped) {
     verdict.why =
         fmt::format("the last move gained {}; {} was forecast",
-                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast));
+                    with_interval(judgement.gain, judgement.interval, trial->confidence), percent(trial->forecast));
     rest = 0;
   } else {
     rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
@@ -264,9 +264,9 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     verdict.plan = trial->previous;
     verdict.plan.moved = trial->applied.moved;
     verdict.cost = trial->applied.moved * move_cost;
-    verdict.why =
-        fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
-                    with_interval(judgement.gain, judgement.noise, trial->confidence), percent(trial->forecast), rest);
+    verdict.why = fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
+                              with_interval(judgement.gain, judgement.interval, trial->confidence),
+                              percent(trial->forecast), rest);
     spell.clear();
   }
   trial.reset();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cores/plan.h"
+#include "decide/estimate.h"
 #include "decide/settings.h"
 
 // When to act: the paper leaves the step to the user, here it follows from what was measured.
@@ -44,7 +45,7 @@ struct Verdict {
   bool undecided = false;
   bool helped = false;
   double measured_gain = 0;
-  double measured_noise = 0;  ///< half width of its confidence interval (95 %)
+  decide::Interval measured = {0, 0};  ///< of the gain
 };
 
 /// Gets every window, in order. From them it learns each process's load, noise, trend and scaling, and decides. It

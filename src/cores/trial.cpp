@@ -56,7 +56,8 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
 
   Judgement judgement;
   judgement.gain = since.gain();
-  judgement.noise = std::min(1.0, since.gain() - since.interval(confidence).low);
+  const decide::Interval interval = since.interval(confidence);
+  judgement.interval = {std::max(-1.0, interval.low), std::min(1.0, interval.high)};
   const decide::Forecast::Result result = since.result(confidence);
   if (result == decide::Forecast::Result::confirmed) {
     judgement.ruling = Ruling::helped;

@@ -55,7 +55,7 @@ struct Trial {
   struct Judgement {
     Ruling ruling = Ruling::open;
     double gain = 0;
-    double noise = 0;  ///< from the gain to the lower end of its interval
+    decide::Interval interval = {0, 0};  ///< of the gain; within -1 and 1
   };
   /// Compares step times if the total load is steady, otherwise how much of the cores' time went into computing.
   /// @param noise standard deviation of the time of one step, as a fraction

@@ -12,7 +12,7 @@
 namespace steelyard::cores {
 namespace {
 
-TEST(Length, ItsBandHoldsTheMeanAlsoWhereNeighboursAreAlike) {
+TEST(Length, ItsIntervalHoldsTheMeanAlsoWhereNeighboursAreAlike) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
   for (const double alike : {0.0, 0.4, 0.7}) {
@@ -24,15 +24,16 @@ TEST(Length, ItsBandHoldsTheMeanAlsoWhereNeighboursAreAlike) {
         length.add(0.05 * (1 + 0.02 * off));
         off = alike * off + std::sqrt(1 - alike * alike) * normal(random);
       }
-      held += std::abs(length.mean() - 0.05) <= length.band() ? 1 : 0;
+      held += length.interval(0.95).contains(0.05) ? 1 : 0;
     }
-    EXPECT_GT(held, 400 * 0.88) << alike;  // of independent figures, the band of 95 % is for a mean known for certain
+    EXPECT_GT(held, 400 * 0.88)
+        << alike;  // of independent figures, the interval of 95 % is for a mean known for certain
     EXPECT_LT(held, 400 * 0.99) << alike;
   }
   Length constant;
-  EXPECT_EQ(constant.band(), 0);
+  EXPECT_EQ(constant.interval(0.95).half_width(), 0);
   for (int i = 0; i < 9; ++i) constant.add(0.25);
-  EXPECT_EQ(constant.band(), 0);
+  EXPECT_EQ(constant.interval(0.95).half_width(), 0);
   EXPECT_EQ(constant.mean(), 0.25);
 }
 
@@ -79,7 +80,8 @@ TEST(Trial, HelpedWhereItDelivered) {
   const Trial::Judgement judgement = trial(0.2, {1, 1}, {0.8, 0.8}).judge(true, 0.01);
   EXPECT_EQ(judgement.ruling, Trial::Ruling::helped);
   EXPECT_DOUBLE_EQ(judgement.gain, 0.2);
-  EXPECT_GT(judgement.noise, 0);
+  EXPECT_GT(judgement.interval.low, 0);
+  EXPECT_TRUE(judgement.interval.contains(0.2));
 }
 
 TEST(Trial, WaitsForTheProofOfAGainThatIsLessThanForecast) {

@@ -6,6 +6,15 @@
 
 namespace steelyard::decide {
 
+double standard_errors(double confidence) {
+  double low = 0, high = 40;  // erf() is 1 in a double long before
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle / std::sqrt(2)) < confidence ? low : high) = middle;
+  }
+  return low;
+}
+
 void Estimate::add(double value) {
   // Two values do not tell which of them is the outlier.
   if (count_ >= 2) {

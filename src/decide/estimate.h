@@ -12,6 +12,10 @@ struct Interval {
   double half_width() const { return (high - low) / 2; }
 };
 
+/// Half the width of the interval of this level of a normal mean whose standard error is known, in standard errors:
+/// 1.96 for 0.95. For what is measured once, at the end.
+double standard_errors(double confidence);
+
 /// The mean of a stream of values, with a confidence interval that stays valid however often it is looked at.
 ///
 /// A confidence sequence for a mean of unknown variance: the likelihood ratio of a normal mixture over all other means,

@@ -11,6 +11,12 @@
 namespace steelyard::decide {
 namespace {
 
+TEST(StandardErrors, AreThoseOfTheNormalDistribution) {
+  EXPECT_NEAR(standard_errors(0.5), 0.6744898, 1e-6);
+  EXPECT_NEAR(standard_errors(0.95), 1.9599640, 1e-6);
+  EXPECT_NEAR(standard_errors(0.9999), 3.8905919, 1e-6);
+}
+
 TEST(Estimate, KnowsNothingAtFirst) {
   Estimate estimate;
   EXPECT_TRUE(estimate.interval(0.95).contains(1e9));

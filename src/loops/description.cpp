@@ -17,7 +17,7 @@ void say_how(const Loop& loop, const Loop::Regime& regime, Description& said) {
   if (const auto gain = regime.policy.gain(); automatic && gain) {
     said.against = name_of(gain->against);
     said.gain = gain->value;
-    said.gain_noise = gain->interval.half_width();
+    said.gain_interval = gain->interval;
   }
 }
 

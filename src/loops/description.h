@@ -17,8 +17,8 @@ struct Description {
   double stolen = 0;          ///< fraction of its iterations that others than their owners ran, lately
   /// What it gained over `against`, by the trials of `auto`; empty where nothing was compared.
   std::string against;
-  double gain = 0;        ///< fraction of its time that it takes less
-  double gain_noise = 0;  ///< half width of its confidence interval
+  double gain = 0;  ///< fraction of its time that it takes less
+  decide::Interval gain_interval = {0, 0};
 };
 Description describe(const Loop& loop);
 

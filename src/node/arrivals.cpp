@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/complaint.h"
 #include "wait/sleep.h"
 
 namespace steelyard::node {
 namespace {
 
-// The lock is held for less than 10 us. 10 s after, its holder has died.
+// The lock is held for less than this time between two tries. When a wait would be reported, its holder has died.
 constexpr std::int64_t kLockTry = 10'000;  // ns
-constexpr int kLockTries = 1'000'000;      // 10 s
+constexpr std::int64_t kLockTries = base::kFirstComplaint / kLockTry;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -51,7 +52,7 @@ int Arrivals::online_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ON
 // Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
 // unfollowed.
 bool Arrivals::lock() {
-  for (int attempt = 0; attempt < kLockTries; ++attempt) {
+  for (std::int64_t attempt = 0; attempt < kLockTries; ++attempt) {
     if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
     wait::sleep_for(kLockTry);
   }

@@ -16,8 +16,8 @@ namespace steelyard::node {
 /// lock; arriving is an atomic store to a cache line of one's own, and a wake-up only if another process sleeps.
 class Arrivals {
  public:
-  static constexpr int kGroups = 128;    ///< communicators that can be followed at a time
-  static constexpr int kRemembered = 4;  ///< collectives of a member whose time is remembered
+  static constexpr int kGroups = 128;    ///< Size: communicators that can be followed at a time
+  static constexpr int kRemembered = 4;  ///< Size: collectives of a member whose time is remembered
 
   static std::size_t footprint(int processes);
   /// `cpus` of the node: bounds how many sleepers are woken at once.

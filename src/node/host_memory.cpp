@@ -14,7 +14,7 @@ namespace steelyard::node {
 namespace {
 
 constexpr int kRegionBits = 21;     // Size: 2 MiB, a huge page of x86-64
-constexpr std::size_t kSlots = 64;  // 512 bytes a thread, for 128 MiB
+constexpr std::size_t kSlots = 64;  // Size: 512 bytes a thread, for 128 MiB
 
 // There is no such change of the blocked signals, but the kernel reads the set of signals before it says so. A null
 // pointer is no set to it.

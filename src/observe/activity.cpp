@@ -5,7 +5,7 @@
 
 namespace steelyard::observe {
 namespace {
-constexpr int kCellsAtStart = 64;  // threads; a larger team makes more
+constexpr int kCellsAtStart = 64;  // Size: threads; a larger team makes more
 }
 
 Activity::Activity() : cells_(new ThreadCell[kCellsAtStart]), cells_size_(kCellsAtStart) {}

@@ -14,12 +14,12 @@ struct Broadcasts {
   long late = 0;      ///< to which the rank came more than 50 us after the data were there
   double behind = 0;  ///< s, that it came after the data, summed over those
   // Where the two were compared; what one wins over the other is not known elsewhere.
-  long shared_looks = 0;    ///< broadcasts through shared memory whose wait was measured
-  double shared_wait = 0;   ///< s, mean of these
-  double shared_noise = 0;  ///< half width of its confidence interval
-  long library_looks = 0;   ///< the same of the MPI library's own
+  long shared_looks = 0;                   ///< broadcasts through shared memory whose wait was measured
+  double shared_wait = 0;                  ///< s, mean of these
+  double shared_low = 0, shared_high = 0;  ///< its confidence interval
+  long library_looks = 0;                  ///< the same of the MPI library's own
   double library_wait = 0;
-  double library_noise = 0;
+  double library_low = 0, library_high = 0;
   // Why some of `library` were left to it.
   long left_threads = 0;  ///< MPI_THREAD_MULTIPLE, and another communicator than MPI_COMM_WORLD
   long left_boards = 0;   ///< the node had no broadcast buffer left for their communicator

@@ -21,7 +21,7 @@ namespace steelyard::observe {
 struct alignas(64) LiveJob {
   /// Encoding: "stylive3". Another layout has another number.
   static constexpr std::uint64_t kMagic = 0x336576696c797473;
-  static constexpr int kDecisions = 4;  ///< lines of the screen of `steelyard top`
+  static constexpr int kDecisions = 4;  ///< Size: lines of the screen of `steelyard top`
   struct Decision {
     double time;  ///< s since the run began
     double forecast_gain;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <utility>
@@ -153,6 +154,12 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }
   record.metrics = metrics_of(loads, record.wall);
+}
+
+double confidence_of(const RunRecord& record) {
+  const auto option = record.options.find("confidence");
+  const double confidence = option != record.options.end() ? std::strtod(option->second.c_str(), nullptr) : 0;
+  return confidence > 0 && confidence < 1 ? confidence : 0.95;
 }
 
 }  // namespace steelyard::observe

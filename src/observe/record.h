@@ -61,31 +61,31 @@ inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed"
 struct DecisionRecord {
   double time = 0;  ///< s since MPI_Init at the deciding rank
   int node = 0;
-  std::string capability;    ///< "cores"
-  std::string what;          ///< "threads 6,6,6,6 -> 9,5,5,5"
-  std::string why;           ///< a sentence
-  double forecast_gain = 0;  ///< fraction of the iteration time, 0.24 = 24 %
-  double noise = 0;          ///< fraction: the gain that could be noise
-  double cost = 0;           ///< s
+  std::string capability;                      ///< "cores"
+  std::string what;                            ///< "threads 6,6,6,6 -> 9,5,5,5"
+  std::string why;                             ///< a sentence
+  double forecast_gain = 0;                    ///< fraction of the iteration time, 0.24 = 24 %
+  double forecast_low = 0, forecast_high = 0;  ///< by the measurement uncertainty
+  double cost = 0;                             ///< s
   Outcome outcome = Outcome::declined;
-  double measured_gain = 0;   ///< fraction, where confirmed, reverted or undecided
-  double measured_noise = 0;  ///< half width of its confidence interval, fraction
-  int repeats = 1;            ///< equal declined decisions are counted, not listed
+  double measured_gain = 0;                    ///< fraction, where confirmed, reverted or undecided
+  double measured_low = 0, measured_high = 0;  ///< its confidence interval
+  int repeats = 1;                             ///< equal declined decisions are counted, not listed
 };
 
 struct NodeRecord {
   int index = 0;
   std::string host;
   int ranks = 0;
-  int cores = 0;                      ///< cores of the affinity mask that the job was given here
-  std::string topology;               ///< "2 packages x 24 cores"
-  bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
-  std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;                    ///< steps seen
-  double phase_before = 0;            ///< s, mean iteration time before the first move
-  double phase_before_noise = 0;
-  double phase_after = 0;  ///< s, mean iteration time after the last move
-  double phase_after_noise = 0;
+  int cores = 0;                                       ///< cores of the affinity mask that the job was given here
+  std::string topology;                                ///< "2 packages x 24 cores"
+  bool emulated = false;                               ///< the topology is synthetic: binding is recorded, not applied
+  std::string phase_source = "none";                   ///< "collectives", "regions", "steelyard_step" or "none"
+  long phases = 0;                                     ///< steps seen
+  double phase_before = 0;                             ///< s, mean iteration time before the first move
+  double phase_before_low = 0, phase_before_high = 0;  ///< its confidence interval
+  double phase_after = 0;                              ///< s, mean iteration time after the last move
+  double phase_after_low = 0, phase_after_high = 0;
   std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
 };
 
@@ -110,8 +110,8 @@ struct LoopRecord {
   /// What it gained over `against`, "even" or another strategy, by the trials of `auto`; empty where nothing was
   /// compared.
   std::string against;
-  double gain = 0;        ///< fraction of its time that it takes less
-  double gain_noise = 0;  ///< half width of its confidence interval
+  double gain = 0;                     ///< fraction of its time that it takes less
+  double gain_low = 0, gain_high = 0;  ///< its confidence interval
 };
 
 /// A region that kept the program's thread count because it queries thread IDs, with what all ranks have executed of
@@ -123,7 +123,7 @@ struct KeptRegion {
   double time = 0;       ///< s in all executions, of all ranks
 };
 
-inline constexpr int kSchema = 1;  ///< Encoding: version of the run record
+inline constexpr int kSchema = 2;  ///< Encoding: version of the run record
 
 struct RunRecord {
   int schema = kSchema;
@@ -148,6 +148,9 @@ struct RunRecord {
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
   Thresholds thresholds;    ///< of the summary and the page
 };
+
+/// The level of the confidence intervals in the record (--confidence); 0.95 if the record is older than this option.
+double confidence_of(const RunRecord& record);
 
 /// One rank's contribution to the record. Those of node leaders carry node and decisions too.
 struct Contribution {

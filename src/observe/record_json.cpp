@@ -75,10 +75,10 @@ void fields(auto& io, Is<Broadcasts> auto& b) {
   const bool compared = b.shared_looks + b.library_looks > 0;
   io.optional("shared_looks", b.shared_looks, compared);
   io.optional("shared_wait", b.shared_wait, compared);
-  io.optional("shared_noise", b.shared_noise, compared);
+  io.bounds("shared", "shared_noise", b.shared_wait, b.shared_low, b.shared_high, compared);
   io.optional("library_looks", b.library_looks, compared);
   io.optional("library_wait", b.library_wait, compared);
-  io.optional("library_noise", b.library_noise, compared);
+  io.bounds("library", "library_noise", b.library_wait, b.library_low, b.library_high, compared);
   for (const LeftField& field : kLeftFields) io.optional(field.name, b.*field.count, b.*field.count != 0);
 }
 
@@ -112,11 +112,11 @@ void fields(auto& io, Is<DecisionRecord> auto& d) {
   io("what", d.what);
   io("why", d.why);
   io("forecast_gain", d.forecast_gain);
-  io("noise", d.noise);
+  io.bounds("forecast", "noise", d.forecast_gain, d.forecast_low, d.forecast_high);
   io("cost", d.cost);
   io("outcome", d.outcome);
   io("measured_gain", d.measured_gain);
-  io("measured_noise", d.measured_noise);
+  io.bounds("measured", "measured_noise", d.measured_gain, d.measured_low, d.measured_high);
   io("repeats", d.repeats);
 }
 
@@ -130,9 +130,9 @@ void fields(auto& io, Is<NodeRecord> auto& n) {
   io("phase_source", n.phase_source);
   io("phases", n.phases);
   io("phase_before", n.phase_before);
-  io("phase_before_noise", n.phase_before_noise);
+  io.bounds("phase_before", "phase_before_noise", n.phase_before, n.phase_before_low, n.phase_before_high);
   io("phase_after", n.phase_after);
-  io("phase_after_noise", n.phase_after_noise);
+  io.bounds("phase_after", "phase_after_noise", n.phase_after, n.phase_after_low, n.phase_after_high);
   io("nothing_moved", n.nothing_moved);
 }
 
@@ -149,7 +149,7 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io("stolen", l.stolen);
   io.optional("against", l.against, !l.against.empty());
   io.optional("gain", l.gain, !l.against.empty());
-  io.optional("gain_noise", l.gain_noise, !l.against.empty());
+  io.bounds("gain", "gain_noise", l.gain, l.gain_low, l.gain_high, !l.against.empty());
 }
 
 void fields(auto& io, Is<KeptRegion> auto& k) {
@@ -250,6 +250,11 @@ struct Writer {
   void renamed(const char* name, const char* /*old*/, const T& value) {
     operator()(name, value);
   }
+  void bounds(const std::string& name, const char* /*half_width*/, double /*value*/, double low, double high,
+              bool present = true) {
+    optional((name + "_low").c_str(), low, present);
+    optional((name + "_high").c_str(), high, present);
+  }
 
   template <class T>
   static Json json(const T& record) {
@@ -318,6 +323,18 @@ struct Reader {
   template <class T>
   void renamed(const char* name, const char* old, T& value) {
     operator()(!object.contains(name) && object.contains(old) ? old : name, value);
+  }
+  /// Bounds around `value`. Records of schema 1 have the half width of the interval instead.
+  void bounds(const std::string& name, const char* half_width, double value, double& low, double& high,
+              bool required = true) {
+    if (double half = 0; object.contains(half_width)) {
+      operator()(half_width, half);
+      low = value - half;
+      high = value + half;
+    } else if (required || object.contains(name + "_low")) {
+      operator()((name + "_low").c_str(), low);
+      operator()((name + "_high").c_str(), high);
+    }
   }
 
   template <class T>
@@ -490,6 +507,11 @@ base::Status from_json(const std::string& text, RunRecord& record) try {
     }
     RunRecord read;
     Reader::read(json, "", read);
+    read.schema = kSchema;
+    // Schema 1 called a move confirmed by its gain alone.
+    for (DecisionRecord& decision : read.decisions) {
+      if (decision.outcome == Outcome::confirmed && decision.measured_low <= 0) decision.outcome = Outcome::undecided;
+    }
     record = std::move(read);
     return {};
   } catch (const Problem& problem) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <regex>
 
 #include "observe/sample_records.h"
 
@@ -181,10 +182,10 @@ TEST(RecordJson, SaysWhatIsWrongAndWhere) {
       {R"("length": "AAAAP)", R"("length": "AAA!P)", "ranks[0].timeline.length: not base64"},
       {R"("length": "AAAAP)", R"("length": "AAAAv)",
        "ranks[0].timeline.length: a number that is negative or not finite"},
-      {R"("schema": 1)", R"("schema": 2)",
-       "schema: this version of Steelyard reads 1 to 1, found 2; read it with the version"},
-      {R"("schema": 1)", R"("schema": "x")", "schema: expected a whole number"},
-      {R"("schema": 1,)", "", "schema: missing"},
+      {R"("schema": 2)", R"("schema": 3)",
+       "schema: this version of Steelyard reads 1 to 2, found 3; read it with the version"},
+      {R"("schema": 2)", R"("schema": "x")", "schema: expected a whole number"},
+      {R"("schema": 2,)", "", "schema: missing"},
       {R"("version")", R"(version)", "not JSON, or cut off: parse error at line 3"},
   };
   const std::string good = to_json(rich_run());
@@ -199,10 +200,23 @@ TEST(RecordJson, SaysWhatIsWrongAndWhere) {
   }
 }
 
+TEST(RecordJson, ReadsHalfWidthsOfSchema1AsBounds) {
+  std::string text = replaced(to_json(rich_run()), R"("schema": 2)", R"("schema": 1)");
+  text = std::regex_replace(text, std::regex(R"("measured_low": 0.215,\s*"measured_high": 0.223)"),
+                            R"("measured_noise": 0.3)");
+  RunRecord record;
+  const base::Status status = from_json(text, record);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(record.schema, kSchema);
+  EXPECT_NEAR(record.decisions[1].measured_low, -0.081, 1e-9);
+  EXPECT_NEAR(record.decisions[1].measured_high, 0.519, 1e-9);
+  EXPECT_EQ(record.decisions[1].outcome, Outcome::undecided) << "its interval contains zero";
+}
+
 TEST(RecordJson, SurvivesAnything) {
   const std::string good = to_json(rich_run());
   RunRecord record;
-  for (const std::string text : {"", " ", "null", "[]", "3", "\"x\"", "{}", "{\"schema\": 1}"})
+  for (const std::string text : {"", " ", "null", "[]", "3", "\"x\"", "{}", "{\"schema\": 2}"})
     EXPECT_FALSE(from_json(text, record)) << text;
   EXPECT_FALSE(from_json(std::string(1'000'000, '['), record)) << "deep nesting";
   std::mt19937 random(1);
@@ -342,7 +356,7 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 // The Python tests hold these files against the published schema.
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
-  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 1, 5e-3, 5e-3};
+  rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 3e-6, 1, 5e-3, 0, 0.01};
   rich.ranks[2].scatters = {4, 3, 0, 1, 1, 0.5};
   for (const LeftField& field : kLeftFields) rich.ranks[2].broadcasts.*field.count = 3;
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}};

@@ -32,20 +32,28 @@ std::string facts(const RunRecord& record) {
   out += paragraph("  steelyard    ", record.version);
   out += paragraph("  MPI          ", record.mpi.empty() ? "none" : record.mpi);
   out += paragraph("  OpenMP       ", record.openmp.empty() ? "none" : record.openmp);
+  out += paragraph("  intervals    ", fmt::format("of confidence {:g} %", 100 * confidence_of(record)));
   out += paragraph("  intercepted  ",
                    record.intercepted.empty() ? "nothing" : fmt::format("{}", fmt::join(record.intercepted, ", ")));
   return out;
 }
 
+/// "21.9 % (21.5 to 22.3 %)".
+std::string with_bounds(double value, double low, double high) {
+  return fmt::format("{} ({:.1f} to {:.1f} %)", percent(value, 1), 100 * low, 100 * high);
+}
+
+std::string durations(double low, double high) { return fmt::format("{} to {}", duration(low), duration(high)); }
+
 std::string nodes(const RunRecord& record) {
-  Table table(
-      {"node", "host", "ranks", "cores", "topology", "phases", "marked by", "phase before", "+-", "after", "+-"});
+  Table table({"node", "host", "ranks", "cores", "topology", "phases", "marked by", "phase before", "interval", "after",
+               "interval"});
   std::string reasons;
   for (const NodeRecord& n : record.nodes) {
     table.add({fmt::format("{}", n.index), n.host, fmt::format("{}", n.ranks), fmt::format("{}", n.cores),
                n.topology + (n.emulated ? " (emulated)" : ""), fmt::format("{}", n.phases), n.phase_source,
-               duration(n.phase_before), duration(n.phase_before_noise), duration(n.phase_after),
-               duration(n.phase_after_noise)});
+               duration(n.phase_before), durations(n.phase_before_low, n.phase_before_high), duration(n.phase_after),
+               durations(n.phase_after_low, n.phase_after_high)});
     if (!n.nothing_moved.empty())
       reasons += paragraph(fmt::format("  node {}: nothing moved: ", n.index), n.nothing_moved);
   }
@@ -89,7 +97,7 @@ std::string loops(const RunRecord& record) {
                ours ? fmt::format("{:.6g}", static_cast<double>(l.iterations) / static_cast<double>(l.executions)) : "",
                l.threads > 0 ? fmt::format("{}", l.threads) : "", l.time > 0 ? duration(l.time) : "",
                l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy,
-               l.against.empty() ? "not measured" : percent(l.gain, 1) + " +- " + percent(l.gain_noise, 1), l.against});
+               l.against.empty() ? "not measured" : with_bounds(l.gain, l.gain_low, l.gain_high), l.against});
     if (!l.why.empty() && l.why != "asked for")
       reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
   }
@@ -125,12 +133,11 @@ std::string decision(const DecisionRecord& d) {
                             d.repeats > 1 ? fmt::format(" ({} times)", d.repeats) : ""));
   constexpr std::string_view kIndent = "             ";
   if (!d.why.empty()) out += paragraph(kIndent, "why: " + d.why);
-  std::string outcome =
-      fmt::format("{}: forecast {} less time, noise {}, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
-                  percent(d.forecast_gain, 1), percent(d.noise, 1), duration(d.cost));
-  const bool undecided = d.outcome == Outcome::undecided && d.measured_noise > 0;
+  std::string outcome = fmt::format("{}: forecast {} less time, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
+                                    with_bounds(d.forecast_gain, d.forecast_low, d.forecast_high), duration(d.cost));
+  const bool undecided = d.outcome == Outcome::undecided && d.measured_high > d.measured_low;
   if (d.outcome == Outcome::confirmed || d.outcome == Outcome::undone || undecided) {
-    outcome += fmt::format("; measured {} +- {}", percent(d.measured_gain, 1), percent(d.measured_noise, 1));
+    outcome += "; measured " + with_bounds(d.measured_gain, d.measured_low, d.measured_high);
   }
   return out + paragraph(kIndent, outcome);
 }

@@ -44,7 +44,8 @@ inline NodeRecord sample_node(int index, int ranks, int cores) {
   node.phase_source = "collectives";
   node.phases = 200;
   node.phase_before = 0.0612;
-  node.phase_before_noise = 0.0002;
+  node.phase_before_low = 0.061;
+  node.phase_before_high = 0.0614;
   return node;
 }
 
@@ -79,7 +80,8 @@ inline DecisionRecord sample_move(double time, int node, Outcome outcome) {
   move.what = "threads 6,6,6,6,6,6,6,6 -> 9,7,7,6,6,5,4,4";
   move.why = "integer optimum: the slowest rank computes 0.061 -> 0.048 s per step, gain 22.1 %, uncertainty 1.2 %";
   move.forecast_gain = 0.221;
-  move.noise = 0.012;
+  move.forecast_low = 0.209;
+  move.forecast_high = 0.233;
   move.cost = 0.0009;
   move.outcome = outcome;
   return move;
@@ -105,19 +107,21 @@ inline RunRecord rich_run() {
   NodeRecord node = sample_node(0, 8, 48);
   node.emulated = true;
   node.phase_after = 0.0478;
-  node.phase_after_noise = 0.0002;
+  node.phase_after_low = 0.0476;
+  node.phase_after_high = 0.048;
   record.nodes.push_back(node);
   DecisionRecord declined = sample_move(0.4, 0, Outcome::declined);
   declined.what.clear();
   declined.why = "the loads are new: waiting for a second window that agrees";
   declined.repeats = 3;
   record.decisions.push_back(declined);
-  record.loops.push_back(
-      {"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06, "even", 0.12, 0.01});
+  record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06,
+                          "even", 0.12, 0.11, 0.13});
   record.kept_regions = {{"app+0x2c3d", "smooth", 8, 7.7}, {"app+0x3e4f", "", 2, 1.9}};
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
-  record.decisions.back().measured_noise = 0.004;
+  record.decisions.back().measured_low = 0.215;
+  record.decisions.back().measured_high = 0.223;
   record.remarks = {"rank 6: the program sets num_threads(4): its thread count was not changed"};
   update_metrics(record);
   return record;

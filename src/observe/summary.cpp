@@ -41,9 +41,9 @@ class Page {
   std::size_t room_;
 };
 
-/// "95 % CI 34.4 to 37.8 %". Noise is recorded as twice the standard error.
-std::string confidence_interval(double value, double noise) {
-  return fmt::format("95 % CI {:.1f} to {:.1f} %", 100 * (value - noise), 100 * (value + noise));
+/// "95 % CI 34.4 to 37.8 %".
+std::string confidence_interval(double low, double high, const RunRecord& record) {
+  return fmt::format("{:g} % CI {:.1f} to {:.1f} %", 100 * confidence_of(record), 100 * low, 100 * high);
 }
 
 Totals sum_of(const RunRecord& record) {
@@ -214,34 +214,38 @@ void say_waits(const RunRecord& record, Page& page) {
            2);
 }
 
-/// A mean over ranks, and its noise.
+/// A mean over ranks, and its confidence interval.
 struct Mean {
   double looks = 0, sum = 0, squares = 0;
-  void add(long count, double wait, double half_width) {
+  void add(long count, double wait, double low, double high) {
+    const double half_width = (high - low) / 2;
     const auto n = static_cast<double>(count);
     looks += n;
     sum += n * wait;
     squares += n * n * half_width * half_width;
   }
   double value() const { return sum / looks; }
-  double noise() const { return std::sqrt(squares) / looks; }
+  double half_width() const { return std::sqrt(squares) / looks; }
 };
 
 std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* operation) {
   Mean shared, library;
   for (const RankRecord& rank : record.ranks) {
     const Broadcasts& b = rank.*operation;
-    shared.add(b.shared_looks, b.shared_wait, b.shared_noise);
-    library.add(b.library_looks, b.library_wait, b.library_noise);
+    shared.add(b.shared_looks, b.shared_wait, b.shared_low, b.shared_high);
+    library.add(b.library_looks, b.library_wait, b.library_low, b.library_high);
   }
   if (shared.looks <= 0 || library.looks <= 0) {
     return "the gain is not known: only --collectives=auto compares";
   }
   const double gain = library.value() - shared.value();
-  const double noise = std::hypot(library.noise(), shared.noise());
-  const std::string waits = fmt::format("a rank waited {} in each of them, {} +- {} in the MPI library's",
-                                        duration(shared.value()), duration(library.value()), duration(library.noise()));
-  return gain > noise ? waits : waits + ": no statistically significant difference";
+  const double low = gain - std::hypot(library.half_width(), shared.half_width());
+  const std::string waits =
+      fmt::format("a rank waited {} in each of them, {} ({:g} % CI {} to {}) in the MPI library's",
+                  duration(shared.value()), duration(library.value()), 100 * confidence_of(record),
+                  duration(std::max(0.0, library.value() - library.half_width())),
+                  duration(library.value() + library.half_width()));
+  return low > 0 ? waits : waits + ": no statistically significant difference";
 }
 
 /// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
@@ -368,21 +372,20 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
   if (undone == nullptr) return;
   const std::string which =
       moves.size() == 1 ? "the move" : fmt::format("{} of {} moves; the last of them", undone_count, moves.size());
-  if (undone->measured_gain == 0 && undone->measured_noise == 0) {
+  if (undone->measured_low == 0 && undone->measured_high == 0) {
     page.say("reverted", which + " before it could be measured, as the loads had changed again", 2);
     return;
   }
   page.say("reverted",
            fmt::format("{} gained {} ({}); {} was forecast", which, percent(undone->measured_gain, 1),
-                       confidence_interval(undone->measured_gain, undone->measured_noise),
+                       confidence_interval(undone->measured_low, undone->measured_high, record),
                        percent(undone->forecast_gain, 1)),
            2);
 }
 
 struct Gain {
   const NodeRecord* node;
-  double value;
-  double noise;
+  double value, low, high;
 };
 
 /// From the iteration times before the first move and after the last one.
@@ -392,15 +395,15 @@ std::vector<Gain> gains_of(const std::vector<Moves>& all) {
     const NodeRecord* n = moves.node;
     if (n == nullptr || !(n->phase_before > 0) || !(n->phase_after > 0)) continue;
     const double rest = n->phase_after / n->phase_before;
-    const double noise =
-        rest * std::hypot(n->phase_before_noise / n->phase_before, n->phase_after_noise / n->phase_after);
-    gains.push_back({n, 1 - rest, noise});
+    const double half_width = rest * std::hypot((n->phase_before_high - n->phase_before_low) / 2 / n->phase_before,
+                                                (n->phase_after_high - n->phase_after_low) / 2 / n->phase_after);
+    gains.push_back({n, 1 - rest, 1 - rest - half_width, 1 - rest + half_width});
   }
   std::sort(gains.begin(), gains.end(), [](const Gain& a, const Gain& b) { return a.value < b.value; });
   return gains;
 }
 
-void say_gain(const std::vector<Moves>& all, Page& page) {
+void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page) {
   const auto all_undone = [](const Moves& moves) {
     return std::all_of(moves.list.begin(), moves.list.end(),
                        [](auto move) { return move->outcome == Outcome::undone; });
@@ -415,24 +418,26 @@ void say_gain(const std::vector<Moves>& all, Page& page) {
   if (gains.size() > 1) {
     page.say("gain",
              fmt::format("{} less time ({}) a step on node {}, the largest gain; {} on node {}, the smallest",
-                         percent(best.value, 1), confidence_interval(best.value, best.noise), best.node->index,
+                         percent(best.value, 1), confidence_interval(best.low, best.high, record), best.node->index,
                          percent(gains.front().value, 1), gains.front().node->index),
              2);
     return;
   }
   const std::string lengths =
       fmt::format("a step takes {} instead of {}", duration(best.node->phase_after), duration(best.node->phase_before));
-  if (std::abs(best.value) <= best.noise) {
+  if (best.low <= 0 && best.high >= 0) {
     page.say("gain",
              fmt::format("no statistically significant change: {} ({}); {}", percent(best.value, 1),
-                         confidence_interval(best.value, best.noise), lengths),
+                         confidence_interval(best.low, best.high, record), lengths),
              2);
     return;
   }
-  const double size = std::abs(best.value);
-  page.say(best.value > 0 ? "gain" : "loss",
-           fmt::format("{} {} time ({}): {}", percent(size, 1), best.value > 0 ? "less" : "more",
-                       confidence_interval(size, best.noise), lengths),
+  const bool less = best.value > 0;
+  page.say(less ? "gain" : "loss",
+           fmt::format("{} {} time ({}): {}", percent(std::abs(best.value), 1), less ? "less" : "more",
+                       less ? confidence_interval(best.low, best.high, record)
+                            : confidence_interval(-best.high, -best.low, record),
+                       lengths),
            2);
 }
 
@@ -548,7 +553,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_left_broadcasts(record, page);
     if (!moves.empty()) {
       say_moves(record, moves, page);
-      say_gain(moves, page);
+      say_gain(record, moves, page);
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
     say_lending(sum, record.thresholds, page);

@@ -74,9 +74,11 @@ RunRecord undone() {
   record.decisions[1] = sample_move(1.2, 0, Outcome::undone);
   record.decisions[1].forecast_gain = 0.12;
   record.decisions[1].measured_gain = -0.021;
-  record.decisions[1].measured_noise = 0.005;
+  record.decisions[1].measured_low = record.decisions[1].measured_gain - 0.005;
+  record.decisions[1].measured_high = record.decisions[1].measured_gain + 0.005;
   record.nodes[0].phase_after = 0.0611;
-  record.nodes[0].phase_after_noise = 0.0003;
+  record.nodes[0].phase_after_low = record.nodes[0].phase_after - 0.0003;
+  record.nodes[0].phase_after_high = record.nodes[0].phase_after + 0.0003;
   return record;
 }
 
@@ -90,7 +92,8 @@ RunRecord several_nodes() {
     NodeRecord node = sample_node(n, 4, 48);
     if (n < 2) {
       node.phase_after = 0.05 + 0.006 * n;
-      node.phase_after_noise = 0.0004;
+      node.phase_after_low = node.phase_after - 0.0004;
+      node.phase_after_high = node.phase_after + 0.0004;
       record.ranks[4 * n].threads_at_end = 18;
       for (int i = 1; i < 4; ++i) record.ranks[4 * n + i].threads_at_end = 10;
       record.decisions.push_back(sample_move(2.5 + n, n, Outcome::confirmed));
@@ -105,7 +108,8 @@ RunRecord several_nodes() {
   record.decisions.push_back(sample_move(7.25, 0, Outcome::undone));
   record.decisions.back().forecast_gain = 0.03;
   record.decisions.back().measured_gain = 0.001;
-  record.decisions.back().measured_noise = 0.004;
+  record.decisions.back().measured_low = record.decisions.back().measured_gain - 0.004;
+  record.decisions.back().measured_high = record.decisions.back().measured_gain + 0.004;
   update_metrics(record);
   return record;
 }
@@ -125,7 +129,8 @@ RunRecord many_ranks() {
     node.host = "a-rather-long-host-name-" + std::to_string(n) + ".cluster.example.org";
     if (n % 3 != 0) {
       node.phase_after = 0.0612 - 0.0000225 * n;
-      node.phase_after_noise = 0.0002;
+      node.phase_after_low = node.phase_after - 0.0002;
+      node.phase_after_high = node.phase_after + 0.0002;
       for (int i = 0; i < 3; ++i) record.decisions.push_back(sample_move(1 + 0.01 * n + 5 * i, n, Outcome::confirmed));
     } else {
       node.nothing_moved =
@@ -387,9 +392,9 @@ TEST(Summary, SaysWhoCameLateToBroadcasts) {
 
 TEST(Summary, SaysWhatBroadcastsThroughSharedMemoryWon) {
   RunRecord record = balanced();
-  Broadcasts compared = {1000, 900, 0, 100, 0, 0, 900, 2e-6, 1e-6, 20, 5e-3, 1e-3};
+  Broadcasts compared = {1000, 900, 0, 100, 0, 0, 900, 2e-6, 1e-6, 3e-6, 20, 5e-3, 4e-3, 6e-3};
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
-  EXPECT_THAT(text(record), HasSubstr("a rank waited 2.00 us in each of them, 5.00 ms +- "));
+  EXPECT_THAT(text(record), HasSubstr("a rank waited 2.00 us in each of them, 5.00 ms (95 % CI "));
   EXPECT_THAT(text(record), Not(HasSubstr("stands out")));
   compared.library_wait = 2.1e-6;
   for (RankRecord& rank : record.ranks) rank.broadcasts = compared;
@@ -433,7 +438,8 @@ RunRecord any_record(std::mt19937_64& random) {
     NodeRecord node = sample_node(any_int(), any_int(), any_int());
     node.phase_before = number();
     node.phase_after = number();
-    node.phase_after_noise = number();
+    node.phase_after_low = node.phase_after - number();
+    node.phase_after_high = node.phase_after + number();
     node.nothing_moved = random() % 2 == 0 ? words() : "";
     record.nodes.push_back(node);
   }
@@ -466,9 +472,20 @@ TEST(FullReport, HoldsTheSummaryAndTheTables) {
   EXPECT_THAT(report, HasSubstr("     6     0        6  4 fixed       12      400        200  rank 0 (3.100 s)"));
   EXPECT_THAT(report, HasSubstr("2 packages x 24 cores (emulated)"));
   EXPECT_THAT(report, HasSubstr("node 0, cores: no plan (3 times)\n             why: the loads are new"));
-  EXPECT_THAT(report, HasSubstr("confirmed: forecast 22.1 % less time, noise 1.2 %, cost 900 us; measured 21.9 % +-"));
+  EXPECT_THAT(
+      report,
+      HasSubstr(
+          "confirmed: forecast 22.1 % (20.9 to 23.3 %) less time, cost 900 us; measured 21.9 %\n             (21.5"));
   EXPECT_THAT(report, HasSubstr("\nRemarks\n  rank 6: the program"));
-  EXPECT_THAT(report, HasSubstr("steal       12.0 % +- 1.0 %  even\n"));
+  EXPECT_THAT(report, HasSubstr("steal       12.0 % (11.0 to 13.0 %)  even\n"));
+}
+
+TEST(Summary, NamesTheLevelOfItsIntervals) {
+  RunRecord record = rich_run();
+  EXPECT_EQ(confidence_of(record), 0.95) << "older records do not say it";
+  record.options["confidence"] = "0.999";
+  EXPECT_THAT(summary(record), testing::Contains(HasSubstr("less time (99.9 % CI 21.5 to 22.3 %)")));
+  EXPECT_THAT(full_report(record), HasSubstr("of confidence 99.9 %"));
 }
 
 TEST(FullReport, ListsTasks) {

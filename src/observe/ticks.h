@@ -26,7 +26,7 @@ struct Tick {
 /// everywhere.
 class TickBoard {
  public:
-  static constexpr std::int64_t kKept = 512;  ///< of a source: 24 KiB a process
+  static constexpr std::int64_t kKept = 512;  ///< Size: of a source: 24 KiB a process
 
   static std::size_t footprint(int processes);
   TickBoard(node::Segment& segment, int processes, int me);

@@ -48,7 +48,7 @@ class Table {
   }
 
  private:
-  static constexpr int kBits = 13;  // 64 KiB: as many queries as a process may have
+  static constexpr int kBits = 13;  // Size: 64 KiB: as many queries as a process may have
   static constexpr std::size_t kSize = std::size_t{1} << kBits;
   static std::size_t place(std::uint64_t address) { return base::spread(address) >> (64 - kBits); }
   std::array<std::atomic<std::uint64_t>, kSize> entries_{};

@@ -14,7 +14,7 @@ class BindingStack {
  public:
   static BindingStack& of_this_process();
 
-  /// Leaves the thread count of the next regions alone.
+  /// Encoding: leaves the thread count of the next regions alone.
   static constexpr int kSameThreads = -1;
 
   /// Gives this thread and its workers `set`. `threads`: of the next regions, from now until the pop. On an emulated

@@ -12,7 +12,7 @@ using node::CpuSet;
 
 /// What a machine is made of, from the whole to the part.
 enum class Resource { machine, package, numa, l3, core, pu };
-inline constexpr int kResources = 6;
+inline constexpr int kResources = static_cast<int>(Resource::pu) + 1;
 std::string_view name_of(Resource resource);
 
 /// Answers how many of what are in what, and which CPUs they hold. Pure: what it knows is the topology it was made of.

@@ -25,8 +25,8 @@ constexpr std::int64_t kLookAround = wait::kMeeting.longest;  // between two loo
 
 constexpr std::int64_t kPlace = 1'000'000;  // ns between two looks whether the turn before the last is complete
 
-// A note of a call: its turn in the lowest 24 bits (a gate's turns differ by 4: those before it are no other's), the
-// member in 12, the kind in 4, what else in 24.
+// Encoding: a note of a call. Its turn in the lowest 24 bits (a gate's turns differ by 4: those before it are no
+// other's), the member in 12, the kind in 4, what else in 24.
 constexpr std::uint64_t kTurnMask = (std::uint64_t{1} << 24) - 1;
 std::uint64_t pack(std::uint64_t turn, Call call, int member) {
   return (turn & kTurnMask) | (static_cast<std::uint64_t>(member) & 0xfff) << 24 |

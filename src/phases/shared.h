@@ -5,6 +5,7 @@
 
 #include "decide/settings.h"
 #include "node/cpu_set.h"
+#include "phases/shared_file.h"
 
 // What the processes of a node see of each other, in the memory that they share.
 namespace steelyard::phases {
@@ -32,7 +33,7 @@ struct Call {
 ///      processes continue with turn t + 2.
 ///   5. `word` changes whenever a turn is complete or refused: processes that sleep wake up.
 struct alignas(64) Gate {
-  static constexpr std::uint64_t kFirst = 4;
+  static constexpr std::uint64_t kFirst = 4;  ///< Encoding: kGates or more, so that turn - 2 is none before the first
   std::atomic<std::uint32_t> arrived;
   std::atomic<std::uint64_t> call;                 ///< that of the first to come, with its turn; see rendezvous.cpp
   alignas(64) std::atomic<std::uint32_t> word;     ///< 2 * complete turns; + 1: the turn in progress is refused
@@ -68,11 +69,10 @@ struct Outline {
 
 /// The head of the shared memory; the members follow, then the PUs.
 struct alignas(64) Shared {
-  static constexpr int kAreas = 2;
-  static constexpr int kGates = 4;
+  static constexpr int kGates = 4;  ///< Size: a ring of more than two, by rule 2
   Gate gates[kGates];
   alignas(64) std::atomic<std::int32_t> finalized;  ///< a member that has called MPI_Finalize, from 1; 0: none has
-  alignas(64) std::atomic<std::uint64_t> capacity[kAreas];  ///< bytes that each exchange area has now
+  alignas(64) std::atomic<std::uint64_t> capacity[SharedFile::kAreas];  ///< bytes that each exchange area has now
   Outline outline;
   decide::Settings decision;  ///< of autotuned phases: the leader's
 };

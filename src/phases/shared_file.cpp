@@ -14,7 +14,7 @@
 namespace steelyard::phases {
 namespace {
 
-// Areas lie so far apart that none reaches the next; a file in memory takes only what is really there.
+// Encoding: areas lie so far apart that none reaches the next; a file in memory takes only what is really there.
 constexpr std::int64_t kApart = std::int64_t{1} << 42;
 
 std::int64_t start_of(int area) { return (area + 1) * kApart; }

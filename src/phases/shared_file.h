@@ -15,6 +15,8 @@ namespace steelyard::phases {
 /// gone before create() returns: a crash leaves nothing behind.
 class SharedFile {
  public:
+  static constexpr int kAreas = 2;  ///< Size: what goes to the chosen processes, and what comes back
+
   /// Collective over the processes of the transport. `head`: bytes, as rank 0 passes them. `fill` writes each process's
   /// own data: on rank 0 before the others map the file, on the others before any process returns. If one process
   /// cannot map the file, all get the failure.
@@ -36,7 +38,6 @@ class SharedFile {
   std::int64_t offset_in(int area, const void* address) const;
 
  private:
-  static constexpr int kAreas = 2;
   SharedFile(int fd, void* head, std::size_t bytes) : fd_(fd), head_(head), head_bytes_(bytes) {}
 
   int fd_;

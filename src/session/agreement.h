@@ -11,7 +11,8 @@ namespace steelyard::session {
 /// is that of all: a thread with another answer would divide the loop in another way than its team. No thread waits.
 class Agreement {
  public:
-  /// Loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by default.
+  /// Size: loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by
+  /// default.
   static constexpr std::uint32_t kKept = 32;
   static constexpr int kBits = 34;  ///< Encoding: of an answer
 

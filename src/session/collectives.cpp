@@ -57,8 +57,9 @@ class Collectives final : public Capability {
   std::string header(const Session&) const override { return "collectives " + text_of_option("collectives"); }
 
   void contribute(const Session&, observe::Contribution& part) const override {
-    part.rank.broadcasts = delivery_.account.of(collectives::Operation::broadcast);
-    part.rank.scatters = delivery_.account.of(collectives::Operation::scatter);
+    const double confidence = delivery_.chosen.settings.decision.confidence;
+    part.rank.broadcasts = delivery_.account.of(collectives::Operation::broadcast, confidence);
+    part.rank.scatters = delivery_.account.of(collectives::Operation::scatter, confidence);
     part.trees = delivery_.account.trees();
     if (base::options().collectives == base::Collectives::called && !delivery_.account.any_called()) {
       part.remarks.emplace_back(

@@ -25,7 +25,8 @@ class OpenRegions {
   }
 
  private:
-  static constexpr std::size_t kKept = 16;  ///< more than regions with a record can be nested: kDepth in worksharing.h
+  static constexpr std::size_t kKept =
+      16;  ///< Size: more than regions with a record can be nested: kDepth in worksharing.h
   std::size_t count_ = 0;
   std::array<Record*, kKept> kept_ = {};
 };

@@ -266,7 +266,8 @@ observe::LoopRecord record_of(const std::string& site, const loops::Loop& loop, 
   record.stolen = said.stolen;
   record.against = std::move(said.against);
   record.gain = said.gain;
-  record.gain_noise = said.gain_noise;
+  record.gain_low = said.gain_interval.low;
+  record.gain_high = said.gain_interval.high;
   return record;
 }
 

@@ -35,7 +35,7 @@ struct alignas(64) ProcessBlock {
   std::atomic<std::uint32_t> leaving;                  ///< it frees the pool: 1; 2: since it calls MPI_Finalize
   std::atomic<std::int32_t> world;                     ///< its rank in MPI_COMM_WORLD, for messages
   std::atomic<bool> idle;                              ///< its primary thread looks for tasks
-  /// Ranks of other nodes that its links say are missing in a run; see roll_call.cpp. More than a warning names
+  /// Size: ranks of other nodes that its links say are missing in a run; see roll_call.cpp. More than a warning names
   /// (base::list_of_ranks).
   static constexpr int kFar = 16;
   alignas(64) std::atomic<std::uint64_t> far[kFar];

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "wait/back_off.h"
+
 // The planning half of `tasks`: pure functions that the live pool and the model in sim/ share. No clock, no MPI.
 namespace steelyard::tasks {
 
@@ -17,8 +19,8 @@ inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
 
 /// How long a process executes short tasks before it looks for messages and makes tasks public again, in ns: as long
-/// as an idle process spins (wait::kTask.spin).
-inline constexpr std::int64_t kPollEvery = 20'000;
+/// as an idle process spins.
+inline constexpr std::int64_t kPollEvery = wait::kTask.spin;
 
 /// How many tasks an owner keeps out of thieves' reach: about as many as it executes until it makes tasks public
 /// again, so that it seldom pays for taking one back. None where a task is longer than that, and never more than half:

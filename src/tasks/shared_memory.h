@@ -18,6 +18,6 @@ template <class T>
 using Atomic = std::atomic<T>;
 template <class T>
 using Shared = T;
-inline constexpr std::uint32_t kWindowTasks = 2048;  // for each worker; 128 KiB
+inline constexpr std::uint32_t kWindowTasks = 2048;  // Size: for each worker; 128 KiB
 }  // namespace steelyard::tasks
 #endif
