@@ -86,6 +86,8 @@ class Cores {
   bool paused_borrowing() const { return borrowing_.pauses() > 0; }
   /// The primary thread goes back to all that the launcher gave it, at the end and in a child of fork().
   void unbind();
+  /// The program has bound threads meanwhile: each is bound to its core again at its next region, if it was before.
+  void rebind() { rebind_ = rebind_ || binding_.load(std::memory_order_relaxed) != 0; }
 
   // --- at the leader ---
   /// At phase ends, and after waits: looks whether there are phases enough for a window, and acts on it.

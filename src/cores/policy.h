@@ -64,6 +64,8 @@ class Policy {
   /// Phases that the next window should span at least: short while there is something to find out, long when all is
   /// quiet.
   int phases_wanted() const;
+  /// How long these take, as long as phases have taken so far, s; 0: not known.
+  double seconds_wanted() const;
   const std::vector<Scaling>& scaling() const;
 
  private:
