@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
+#include "phases/hold.h"
 #include "phases/phase.h"
 #include "wait/back_off.h"
 
@@ -145,6 +146,8 @@ steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_tra
   return guarded("steelyard_node_create", transport == nullptr ? nullptr : static_cast<const void*>(node), [&] {
     if (transport->status != STEELYARD_SUCCESS)
       return Status::failure(static_cast<Code>(transport->status), transport->message);
+    steelyard_internal_phases_begin(transport->size);
+    steelyard::phases::Hold::tell({steelyard_internal_hold_begins, steelyard_internal_hold_ends});
     CalledTransport called(*transport);
     void (*const abort)() = transport->abort;
     std::shared_ptr<Context> context;
@@ -157,7 +160,6 @@ steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_tra
         },
         context);
     if (!made) return made;
-    steelyard_internal_phases_begin();
     *node = new steelyard_node{std::move(context)};
     return made;
   });
