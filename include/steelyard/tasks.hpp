@@ -7,13 +7,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "steelyard/steelyard.hpp"
 #include "steelyard/tasks.h"
@@ -148,14 +145,17 @@ class TaskPool {
     consumer_ = [&consumer](const In& in, const Out& out) { consumer(in, out); };
     steelyard_status_t status = STEELYARD_SUCCESS;
 #ifdef _OPENMP
+    // Without a query of the thread ID, so that `steelyard run` sees that a team of any size will do.
+    const std::thread::id primary = std::this_thread::get_id();
 #pragma omp parallel num_threads(threads_) if (threads_ > 1)
-    if (omp_get_thread_num() != 0) {
-      steelyard_task_pool_help(pool_);
-    } else
-#endif
-    {
+    if (std::this_thread::get_id() == primary) {
       status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
+    } else {
+      steelyard_task_pool_help(pool_);
     }
+#else
+    status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
+#endif
     inputs_.clear();
     consumer_ = nullptr;
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));

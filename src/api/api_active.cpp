@@ -20,9 +20,11 @@ steelyard_status_t steelyard_step(void) {
   return STEELYARD_SUCCESS;
 }
 
-void steelyard_internal_phases_begin(void) {
-  if (steelyard::session::inactive_reason().empty()) steelyard::session::phases_begin();
+void steelyard_internal_phases_begin(int processes) {
+  if (steelyard::session::inactive_reason().empty()) steelyard::session::phases_begin(processes);
 }
+void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
+void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
 
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };

@@ -125,12 +125,19 @@ TEST(ApiActive, WhoWaitsTellsTheRuntime) {
 TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
   fake::reason = "";
   const int before = fake::phases;
-  steelyard_internal_phases_begin();
-  EXPECT_EQ(fake::phases, before + 1);
+  steelyard_internal_phases_begin(3);
+  EXPECT_EQ(fake::phases, before + 3);
   fake::reason = "not between MPI_Init and MPI_Finalize";
-  steelyard_internal_phases_begin();
-  EXPECT_EQ(fake::phases, before + 1);
+  steelyard_internal_phases_begin(3);
+  EXPECT_EQ(fake::phases, before + 3);
   fake::reason = "";
+}
+
+TEST(ApiActive, APhaseTellsTheRuntimeThatItHoldsTheCores) {
+  steelyard_internal_hold_begins();
+  EXPECT_EQ(fake::holds, 1);
+  steelyard_internal_hold_ends(5);
+  EXPECT_EQ(fake::held, 5);
 }
 
 }  // namespace steelyard::api

@@ -9,7 +9,9 @@ void step() { ++api::fake::steps; }
 void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
 void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }
 void wait_ends() { ++api::fake::waits_ended; }
-void phases_begin() { ++api::fake::phases; }
+void phases_begin(int processes) { api::fake::phases += processes; }
+void hold_begins() { ++api::fake::holds; }
+void hold_ends(std::int64_t phases) { api::fake::held += phases; }
 std::string inactive_reason() { return api::fake::reason; }
 bool measures_this_call() { return api::fake::in_primary; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstdint>
 #include <string>
 
 // A runtime that does as it is told, for the tests of the API alone.
@@ -10,6 +11,8 @@ inline bool in_primary = true;  ///< what measures_this_call() answers
 inline int steps = 0;           ///< how often step() arrived
 inline int tasks = 0;           ///< executed, as tasks_ended() was told
 inline int idle = 0, quiesced = 0, waits_ended = 0;
-inline int phases = 0;  ///< how often phases_begin() arrived
+inline int phases = 0;         ///< processes, as phases_begin() was told
+inline int holds = 0;          ///< how often hold_begins() arrived
+inline std::int64_t held = 0;  ///< as hold_ends() was told
 
 }  // namespace steelyard::api::fake

@@ -20,7 +20,9 @@ steelyard_status_t steelyard_step(void) {
   return STEELYARD_INACTIVE;
 }
 
-void steelyard_internal_phases_begin(void) {}
+void steelyard_internal_phases_begin(int) {}
+void steelyard_internal_hold_begins(void) {}
+void steelyard_internal_hold_ends(int64_t) {}
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t*) {}
 void steelyard_internal_wait_begins(int) {}
 void steelyard_internal_wait_ends(void) {}

@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "node/cpu_quota.h"
 #include "node/identity.h"
+#include "phases/hold.h"
 #include "phases/phase.h"
 #include "wait/back_off.h"
 
@@ -146,6 +147,8 @@ steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_tra
   return guarded("steelyard_node_create", transport == nullptr ? nullptr : static_cast<const void*>(node), [&] {
     if (transport->status != STEELYARD_SUCCESS)
       return Status::failure(static_cast<Code>(transport->status), transport->message);
+    steelyard_internal_phases_begin(transport->size);
+    steelyard::phases::Hold::tell({steelyard_internal_hold_begins, steelyard_internal_hold_ends});
     CalledTransport called(*transport);
     void (*const abort)() = transport->abort;
     std::shared_ptr<Context> context;
@@ -158,7 +161,6 @@ steelyard_status_t steelyard_node_create_with_transport(const steelyard_node_tra
         },
         steelyard::base::options().decision(), context);
     if (!made) return made;
-    steelyard_internal_phases_begin();
     *node = new steelyard_node{std::move(context)};
     return made;
   });

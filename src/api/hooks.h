@@ -5,7 +5,11 @@
 #include "steelyard/tasks.h"
 
 // What libsteelyard tells the preload library, where there is one. Defined twice, as the public API is; not part of it.
-extern "C" STEELYARD_API void steelyard_internal_phases_begin(void);
+/// A context for so many processes of this node is about to be created.
+extern "C" STEELYARD_API void steelyard_internal_phases_begin(int processes);
+/// This process has entered a phase or pushed a binding, and has left and popped all of them: phases/hold.h.
+extern "C" STEELYARD_API void steelyard_internal_hold_begins(void);
+extern "C" STEELYARD_API void steelyard_internal_hold_ends(int64_t phases);
 /// A task pool is freed: what it did.
 extern "C" STEELYARD_API void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* statistics);
 /// The calling thread waits for other processes, outside of MPI: asleep while they work in a phase, or with no task to

@@ -87,6 +87,8 @@ class Cores {
   bool paused_borrowing() const { return borrowing_.pauses() > 0; }
   /// Binds the primary thread to all CPUs that the launcher gave the process: at the end and in a child of fork().
   void unbind();
+  /// The program has bound threads meanwhile: each is bound to its core again at its next region, if it was before.
+  void rebind() { rebind_ = rebind_ || binding_.load(std::memory_order_relaxed) != 0; }
 
   // --- at the leader ---
   /// At the ends of steps, and after waits: if there are enough steps for a window, plans with it.

@@ -52,6 +52,15 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
   return window.elapsed > 0;
 }
 
+// Steps that take twice as long as before, at least, are other steps: how many of them a window spans was planned for
+// the shorter ones. Collectives while a program sets up look like steps of some 0.1 ms, of which a window has hundreds.
+bool Planner::took_long(const TickBoard& ticks, std::int64_t newest) const {
+  const double wanted = policy_->seconds_wanted();
+  Tick first, last;
+  if (wanted <= 0 || !ticks.read(0, source_, from_, first) || !ticks.read(0, source_, newest, last)) return false;
+  return base::seconds(last.time - first.time) > 2 * wanted;
+}
+
 const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int ticks_per_phase, std::int64_t start,
                               const std::function<NodeShape()>& shape) {
   std::int64_t newest = INT64_MAX;
@@ -69,7 +78,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
     return nullptr;
   }
   const std::int64_t wanted = std::min(period * policy_->phases_wanted(), TickBoard::kKept / 2 / period * period);
-  if (newest - from_ < std::max(period, wanted)) return nullptr;
+  if (newest - from_ < period || (newest - from_ < wanted && !took_long(ticks, newest))) return nullptr;
   const std::int64_t to = from_ + (newest - from_) / period * period;
   Window window;
   window.phases = static_cast<int>((to - from_) / period);

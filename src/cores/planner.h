@@ -30,6 +30,7 @@ class Planner {
  private:
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
             std::int64_t start, Window& window) const;
+  bool took_long(const observe::TickBoard& ticks, std::int64_t newest) const;
   void undo_open_moves();
   void note(const Verdict& verdict, const Window& window);
 

@@ -390,6 +390,7 @@ Verdict Policy::consider(const Window& window, const NodeShape& shape) {
   return verdict;
 }
 int Policy::phases_wanted() const { return state_->phases_wanted(); }
+double Policy::seconds_wanted() const { return state_->phases_wanted() * state_->phase_time; }
 const std::vector<Scaling>& Policy::scaling() const { return state_->estimate.scaling(); }
 
 }  // namespace steelyard::cores

@@ -67,6 +67,8 @@ class Policy {
   /// Steps that the next window should span at least: few while something is to be found out, many while loads are
   /// steady.
   int phases_wanted() const;
+  /// How long these take, as long as phases have taken so far, s; 0: not known.
+  double seconds_wanted() const;
   const std::vector<Scaling>& scaling() const;
 
  private:

@@ -16,6 +16,8 @@ void Activity::start(std::int64_t now, int cores) {
   since_ = start_ = now;
   owned_ = cores;
   waits_ = false;
+  held_ = false;
+  correction_ = {};
 }
 
 void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int owned) {
@@ -60,6 +62,20 @@ void Activity::end_wait(std::int64_t now) {
   waits_ = false;
   if (quiesced_since_ > 0) totals_.quiesced += now - quiesced_since_;
   if (state_ == State::mpi) close_stretch(now, State::alone);
+}
+
+void Activity::hold(std::int64_t now) {
+  at_hold_ = tick_at(now);
+  held_ = true;
+}
+
+void Activity::release(std::int64_t now, std::int64_t together) {
+  held_ = false;
+  const std::int64_t length = now - at_hold_.time;
+  const std::int64_t serial = together < 0 ? length : std::min(together, length);
+  const Tick raw = uncorrected_tick_at(now);
+  correction_ = {0, at_hold_.region_useful - raw.region_useful, at_hold_.region_wall - raw.region_wall,
+                 at_hold_.serial + serial - raw.serial, at_hold_.mpi + length - serial - raw.mpi};
 }
 
 void Activity::region_begin(std::int64_t now, int most_threads) {

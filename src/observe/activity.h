@@ -59,6 +59,12 @@ class Activity {
   static void barrier_end(ThreadCell& cell, std::int64_t now);
   static void thread_end(ThreadCell& cell, std::int64_t now);
 
+  /// From hold() to release() ticks do not tell what this process does, but what all processes of the node do together:
+  /// `together` ns (-1: all of the time) in which a phase runs count as computing alone, since all take as long and no
+  /// other thread count changes it. The rest counts as waiting.
+  void hold(std::int64_t now);
+  void release(std::int64_t now, std::int64_t together);
+
   /// Up to the last event.
   const Totals& totals() const { return totals_; }
   /// Up to now, the stretch that is under way included.
@@ -69,6 +75,7 @@ class Activity {
 
  private:
   enum class State { off, alone, region, mpi };
+  Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
 
@@ -80,12 +87,30 @@ class Activity {
   int owned_ = 1;
   bool waits_ = false;               // between begin_wait() and end_wait()
   std::int64_t quiesced_since_ = 0;  // 0: is not
+  bool held_ = false;                // between hold() and release()
+  Tick at_hold_;                     // when that began
+  Tick correction_;                  // of ticks, by all that was held so far
   std::unique_ptr<ThreadCell[]> cells_;
   int cells_size_ = 0;
   std::atomic<std::uint64_t> region_{0};
 };
 
 inline Tick Activity::tick_at(std::int64_t now) const {
+  if (held_) {
+    Tick tick = at_hold_;
+    tick.serial += now - tick.time;
+    tick.time = now;
+    return tick;
+  }
+  Tick tick = uncorrected_tick_at(now);
+  tick.region_useful += correction_.region_useful;
+  tick.region_wall += correction_.region_wall;
+  tick.serial += correction_.serial;
+  tick.mpi += correction_.mpi;
+  return tick;
+}
+
+inline Tick Activity::uncorrected_tick_at(std::int64_t now) const {
   const std::int64_t length = now - since_;
   return {now, totals_.region_useful, totals_.region_wall, totals_.serial + (state_ == State::alone ? length : 0),
           totals_.mpi + (state_ == State::mpi ? length : 0)};

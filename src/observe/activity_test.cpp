@@ -36,6 +36,41 @@ TEST(Activity, CutsThePrimarysTime) {
   expect_identity(totals);
 }
 
+TEST(Activity, APhaseIsTheSameWorkForAllRanksInTicks) {
+  Activity chosen, asleep;
+  for (Activity* each : {&chosen, &asleep}) {
+    each->start(1000, 2);
+    each->enter_mpi(1100);
+    each->leave_mpi(1150);
+  }
+  // Both enter; the chosen rank is 30 late, and computes for 100.
+  asleep.hold(1200);
+  asleep.begin_wait(1200, true);
+  EXPECT_EQ(asleep.tick_at(1210).serial, 160);
+  asleep.end_wait(1330);
+  asleep.release(1330, 100);
+  chosen.hold(1230);
+  chosen.region_begin(1230, 2);
+  for (const int thread : {0, 1}) Activity::thread_begin(cell_of(chosen, thread), 1230);
+  for (const int thread : {0, 1}) Activity::barrier_begin(cell_of(chosen, thread), 1330);
+  chosen.region_end(1330, 2);
+  chosen.release(1330, 100);
+  const Tick worked = chosen.tick_at(1400), slept = asleep.tick_at(1400);
+  EXPECT_EQ(worked.region_useful, 0);
+  EXPECT_EQ(worked.region_wall, 0);
+  EXPECT_EQ(worked.serial, 100 + 80 + 100 + 70);
+  EXPECT_EQ(worked.mpi, 50);
+  EXPECT_EQ(slept.region_useful, 0);
+  EXPECT_EQ(slept.serial, 100 + 50 + 100 + 70);
+  EXPECT_EQ(slept.mpi, 50 + 30) << "for the late rank";
+  EXPECT_EQ(chosen.totals_at(1400).region_useful, 200) << "the record tells what was done";
+  // Held without a phase: all of it. Corrections add up.
+  chosen.hold(1400);
+  chosen.release(1420, -1);
+  EXPECT_EQ(chosen.tick_at(1420).serial, worked.serial + 20);
+  EXPECT_EQ(chosen.tick_at(1420).mpi, worked.mpi);
+}
+
 TEST(Activity, WaitingInTheLastBarrierIsImbalanceEvenIfItsEndComesLate) {
   Activity activity;
   activity.start(1000, 2);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "node/binding.h"
+#include "phases/hold.h"
 #include "phases/openmp_team.h"
 
 namespace steelyard::phases {
@@ -31,13 +32,16 @@ int BindingStack::depth(const void* owner) const {
 }
 
 base::Status BindingStack::push(const void* owner, const CpuSet& set, int threads, bool emulated) {
+  Hold::begin();
   Entry entry{owner, emulated, set, {}, {}, 0};
   entry.before = emulated && !entries_.empty() ? entries_.back().set : node::affinity_mask();
   if (!emulated && !node::bind_this_thread(set)) {
+    const int error = errno;
+    Hold::end();
     return base::Status::failure(
         base::Code::system,
         fmt::format("CPUs {} cannot be bound to ({}): this job may use CPUs {}; push a set of those", to_text(set),
-                    std::strerror(errno), to_text(entry.before)));
+                    std::strerror(error), to_text(entry.before)));
   }
   const int had = openmp::max_threads();
   if (threads != kSameThreads && had > 0 && threads != had && !openmp::in_parallel()) {
@@ -98,11 +102,13 @@ base::Status BindingStack::pop(const void* owner) {
   if (entry.threads_before > 0) openmp::set_threads(entry.threads_before);
   entries_.pop_back();
   const bool refused = !entry.emulated && !node::bind_this_thread(entry.before);
+  const int error = errno;
   publish_to_all(refused ? node::affinity_mask() : entry.before);
+  Hold::end();
   if (refused) {
     return base::Status::failure(base::Code::system,
                                  fmt::format("CPUs {}, which this thread had before, cannot be bound to any more ({})",
-                                             to_text(entry.before), std::strerror(errno)));
+                                             to_text(entry.before), std::strerror(error)));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "phases/hold.h"
 
 namespace steelyard::phases {
 namespace {
@@ -108,8 +109,12 @@ base::Status Phase::enter(bool& is_chosen) {
   Rendezvous& rendezvous = context_->rendezvous();
   begin_ = rendezvous.turn();
   const Call call{Call::Kind::enter, what(run_)};
-  if (base::Status all = chosen() ? rendezvous.meet(call, Rendezvous::Wait::brief) : rendezvous.arrive(call); !all)
+  // Before the chosen processes start: they use the cores of the others.
+  Hold::begin();
+  if (base::Status all = chosen() ? rendezvous.meet(call, Rendezvous::Wait::brief) : rendezvous.arrive(call); !all) {
+    Hold::end();
     return all;
+  }
   entered_ = context_->in_phase = true;
   entered_phases.push_back(this);
   pushed_ = false;
@@ -139,10 +144,13 @@ base::Status Phase::leave() {
                                        chosen() ? Rendezvous::Wait::brief : Rendezvous::Wait::asleep, begin_);
   entered_ = context_->in_phase = false;
   std::erase(entered_phases, this);
-  if (!left) return left;
   // The same two times everywhere: no process comes to either gate again before all have gone through this one.
+  const std::int64_t length = left ? rendezvous.opened_at(end) - rendezvous.opened_at(begin_) : 0;
+  Hold::had_phase(length);
+  Hold::end();
+  if (!left) return left;
   if (contest_) {
-    contest_->measured(1e-9 * static_cast<double>(rendezvous.opened_at(end) - rendezvous.opened_at(begin_)));
+    contest_->measured(1e-9 * static_cast<double>(length));
     const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];
     if (next != run_.configuration) take(next);
   }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "node/binding.h"
+#include "phases/hold.h"
 #include "phases/test_support.h"
 #include "wait/sleep.h"
 
@@ -52,6 +53,30 @@ TEST(Phase, TheChosenWorkWhileTheOthersSleep) {
     });
     EXPECT_EQ(statuses, std::vector<int>(static_cast<std::size_t>(count), 0)) << count;
   }
+}
+
+int holds = 0, ended = 0;
+std::int64_t in_phases = 0;
+
+TEST(Phase, ItHoldsTheCoresOfAllItsProcessesFromEnterToLeave) {
+  const Emulated machine("core:2 pu:1");
+  const auto statuses = in_processes(2, [](Transport& transport) {
+    const auto context = create(transport);
+    Hold::tell({[] { ++holds; }, [](std::int64_t phases) { ++ended, in_phases = phases; }});
+    Phase phase(context, Resource::machine, 1);
+    bool chosen = false;
+    if (!phase.enter(chosen) || holds != 1 || ended != 0) return false;
+    // Nested: the phase lasts.
+    if (chosen && (!context->push(Resource::core, 0, 1) || !context->pop() || holds != 1 || ended != 0)) return false;
+    if (chosen) wait::sleep_for(2'000'000);
+    if (!phase.leave() || holds != 1 || ended != 1 || in_phases < 2'000'000) return false;
+    if (!context->push(Resource::core, 0, 1) || holds != 2 || ended != 1) return false;
+    if (!context->pop() || ended != 2 || in_phases != -1) return false;
+    // Refused: nothing is held.
+    if (context->push(CpuSet{}, 1) || phase.leave() || context->pop()) return false;
+    return holds == 2 && ended == 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, 0));
 }
 
 TEST(Phase, DataGoToTheChosenAndBack) {

@@ -132,6 +132,12 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   }
 }
 
+void note_set_by_program(int count) {
+  // As before: omp_set_num_threads(omp_get_max_threads()). --max-threads vouches for any count up to that.
+  const bool free = count == g_limits.natural || count <= base::options().max_threads;
+  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
+}
+
 }  // namespace
 
 const std::string& ThreadLimits::fixed_reason() const {
@@ -206,7 +212,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.by_clause = by_clause;
   if (regions.foreign.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
-  if (session->cores != nullptr) {
+  if (session->cores != nullptr && !session->held) {
     const bool keeps = keeps_count(site);
     const cores::Terms lending{.lent_after = now - session->waits.last_end > kTimeToWake ? 0 : session->waits.last_end,
                                .until = now + static_cast<std::int64_t>(site.mean_ns)};
@@ -243,7 +249,7 @@ void region_end() {
   if (session == nullptr || session->regions.present == nullptr) return;
   Regions& regions = session->regions;
   const std::int64_t now = event_ns();
-  const observe::LateCores late = session->cores != nullptr
+  const observe::LateCores late = session->cores != nullptr && !session->held
                                       ? session->cores->after_region(now, regions.team, session->activity)
                                       : observe::LateCores{};
   std::int64_t busy = 0;
@@ -273,6 +279,8 @@ void region_end() {
   if (site.division == observe::Site::Division::none && regions.divided.load(std::memory_order_relaxed))
     site.division = observe::Site::Division::seen;
   regions.divided.store(false, std::memory_order_relaxed);
+  // In a phase, ranks run other regions than each other.
+  if (session->held) return sample(*session, now);
   if (session->cores != nullptr) note_fixed(*session, site, wall);
   if (session->leader) session->steps.region_period.tick(site.address);
   publish_tick(*session, observe::TickSource::region, now);
@@ -284,7 +292,8 @@ void thread_begin(const ThreadCells& cells, int thread, int team) {
   t_cell = thread < cells.count ? cells.first + thread : nullptr;
   t_region = cells.region;
   if (thread == 0) session->regions.team = team;
-  if (session->cores != nullptr && g_limits.reasons[ThreadLimits::phases].empty()) session->cores->bind_thread(thread);
+  if (session->cores != nullptr && !session->held && g_limits.reasons[ThreadLimits::phases].empty())
+    session->cores->bind_thread(thread);
   if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
 }
 
@@ -354,9 +363,7 @@ bool threads_set(int count) {
   g_limits.program = count;
   // With two runtimes in the process, the call is for the one that was loaded first, and that may be GNU's.
   if (g_gnu.load() == nullptr) g_limits.now = count;
-  // As before: omp_set_num_threads(omp_get_max_threads()). --max-threads vouches for any count up to that.
-  const bool free = count == g_limits.natural || count <= base::options().max_threads;
-  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
+  if (g_session == nullptr || !g_session->held) note_set_by_program(count);
   return true;
 }
 
@@ -364,9 +371,34 @@ void put_threads_back() {
   if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
 }
 
-void phases_begin() {
-  if (may_move() && g_limits.reasons[ThreadLimits::phases].empty())
-    fix(ThreadLimits::phases, "the program binds its threads itself, in phases (steelyard/phases.h)");
+void phases_begin(int processes) {
+  if (!may_move()) return;
+  if (g_session == nullptr || processes < g_session->count) {
+    fix(ThreadLimits::phases, "the program has phases for some ranks of the node only (steelyard/phases.h)");
+  } else if (g_session->cores != nullptr) {
+    g_session->cores->unbind();  // the context takes what this thread is bound to for what the launcher gave the rank
+    g_session->cores->rebind();
+  }
+}
+
+void hold_begins() {
+  Session* session = g_session;
+  if (session == nullptr || !t_primary || in_region()) return;
+  const std::int64_t now = base::now_ns();
+  if (session->cores != nullptr) session->cores->before_call(now);
+  put_threads_back();
+  session->held = true;
+  session->program_before = g_limits.program;
+  session->activity.hold(now);
+}
+
+void hold_ends(std::int64_t phases) {
+  Session* session = g_session;
+  if (session == nullptr || !session->held) return;
+  session->held = false;
+  session->activity.release(base::now_ns(), phases);
+  if (session->cores != nullptr) session->cores->rebind();
+  if (g_limits.program != session->program_before) note_set_by_program(g_limits.program);
 }
 
 bool says_nothing(int count) {

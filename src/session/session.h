@@ -131,9 +131,13 @@ void window_freed();
 /// steelyard_step(): the program says that a step has ended.
 void step();
 
-/// The program makes phases (steelyard/phases.h), which bind its threads and set their count: from now on
-/// Steelyard does neither.
-void phases_begin();
+/// The program is about to create a context of phases (steelyard/phases.h) for so many processes of this node. If these
+/// are not all of it, phases may use cores that were moved to others: this process keeps its cores then.
+void phases_begin(int processes);
+/// While this process is in a phase, or has pushed a binding, its cores and its thread count are left to the program:
+/// borrowed cores are returned before, and none is lent. `phases`: ns of it in which phases ran; -1: there was none.
+void hold_begins();
+void hold_ends(std::int64_t phases);
 /// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a
 /// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);

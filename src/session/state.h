@@ -81,8 +81,12 @@ struct Session {
   cores::Cores* cores = nullptr;
   Delivery* collectives = nullptr;
   observe::TasksRecord* tasks = nullptr;
-  bool lends = false;   // waits leave the core and cores are lent
+  bool lends = false;   // waits leave the core and cores are lent; not while `held`
   bool sleeps = false;  // waits leave the core
+
+  // Between hold_begins() and hold_ends(); and the thread count of the program before.
+  bool held = false;
+  int program_before = 0;
 
   // What is observed.
   Start start;
@@ -101,6 +105,8 @@ extern constinit thread_local bool t_primary;
 std::int64_t event_ns();
 /// True inside of this thread's part of a measured region.
 bool in_region();
+/// True if this process may lend its cores now.
+inline bool lends(const Session& session) { return session.lends && !session.held; }
 
 ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it

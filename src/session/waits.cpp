@@ -53,7 +53,7 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   history_ = &session.waits.sites.at(site_);
   session.activity.enter_mpi(begin_);
   session.processes[session.me].in_mpi.store(1, std::memory_order_relaxed);
-  if (session.lends) session.cores->before_call(begin_);
+  if (lends(session)) session.cores->before_call(begin_);
   const observe::Site& history = *history_;
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
@@ -125,20 +125,20 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
 
 void BlockingCall::stay_asleep(std::int64_t now) {
   if (!asleep_) return fall_asleep(now);
-  if (g_session->lends) g_session->cores->expect_wait(now, expected_end(now));
+  if (lends(*g_session)) g_session->cores->expect_wait(now, expected_end(now));
 }
 
 void BlockingCall::fall_asleep(std::int64_t now) {
   asleep_ = true;
   asleep_since_ = now;
   Session& session = *g_session;
-  if (session.lends) session.cores->lend(now, {.source = source(), .until = expected_end(now)});
+  if (lends(session)) session.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
   asleep_ = false;
   Session& session = *g_session;
-  if (session.lends) {
+  if (lends(session)) {
     session.activity.lent((now_ns() - asleep_since_) * session.cores->owned());
     session.cores->come_back();
   }
@@ -224,9 +224,9 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   // slices.
   const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
-  const bool watched = session.lends && arrivals.watched(group);
+  const bool watched = lends(session) && arrivals.watched(group);
   const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
-  const bool feeds_all = session.lends && dependence == Dependence::none && source == session.me;
+  const bool feeds_all = lends(session) && dependence == Dependence::none && source == session.me;
   if ((watched && is_last) || feeds_all) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
