@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decide/settings.h"
+
 namespace steelyard::cores {
 
 namespace {
 
-// ns after which a gain or loss counts 1/e, and for which regions are measured after a suspicion. Far above a time
-// slice, in which other threads come and go, and far below a run.
+// ns: the time after which a gain or loss counts 1/e, and for which regions are measured after a suspicion. Far above a
+// time slice, in which other threads come and go, and far below a run.
 constexpr std::int64_t kMemory = 1'000'000'000;
-// The design's budget for trials is 1 % of the time.
-constexpr double kPausePerLoss = 100;
 // A measurement reads two files of /proc, about 10 us: 1 % of this (ns).
 constexpr std::int64_t kBetweenMeasurements = 1'000'000;
 
@@ -43,7 +43,7 @@ void Borrowing::learn(const BorrowedRegion& region, std::int64_t now) {
   last_ = now;
   if (!(balance_ > 0)) return;
   ++pauses_;
-  resume_ = now + static_cast<std::int64_t>(kPausePerLoss * balance_);
+  resume_ = now + static_cast<std::int64_t>(balance_ / decide::Settings().exploration);
   suspicious_until_ = resume_ + kMemory;
   balance_ = 0;
 }

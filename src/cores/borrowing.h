@@ -16,9 +16,12 @@ struct BorrowedRegion {
 
 /// Decides whether a process borrows cores. If another program, or the owner, keeps a borrowed core busy, the thread on
 /// that core holds up its team, and the region may take longer than on own cores alone. Gains and losses of borrowing
-/// are added up; recent regions count most. As soon as losses outweigh gains, the process pauses, for 100 times the
-/// difference: borrowing then costs less than 1 % of the time.
-/// Pure: the caller has the clock and takes the measurements.
+/// are added up; recent regions count most. As soon as losses outweigh gains, the process pauses, so long that the loss
+/// is within the exploration budget.
+///
+/// Measured with tests/end_to_end/programs/starved.c (real, Open MPI, 2 ranks on a core each, 3 rounds):
+/// with three other programs on the borrowed core, 3.27 to 5.75 s with this check, 5.54 to 5.82 s without it, 3.17 s
+/// natively. Pure: the caller has the clock and takes the measurements.
 class Borrowing {
  public:
   /// False during a pause.

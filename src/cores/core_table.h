@@ -10,9 +10,9 @@ namespace steelyard::cores {
 
 /// What a waiting process publishes about its wait.
 struct Wait {
-  static constexpr int kUnknown = -1;
-  int source = kUnknown;   ///< the process of this node that it waits for
-  std::int64_t until = 0;  ///< ns: it is expected to last until then
+  static constexpr int kUnknown = -1;  // Encoding: no process
+  int source = kUnknown;               ///< the process of this node that it waits for
+  std::int64_t until = 0;              ///< ns: it is expected to last until then
 };
 
 /// Conditions under which a process borrows a core.
@@ -108,8 +108,8 @@ class CoreTable {
  private:
   bool owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const;
 
-  static constexpr std::int32_t kFree = -1;
-  static constexpr std::int32_t kLent = -2;
+  static constexpr std::int32_t kFree = -1;  // Encoding: no user
+  static constexpr std::int32_t kLent = -2;  // Encoding: no user, and the core may be borrowed
   struct Header {
     base::Atomic<std::uint32_t> generation;
     base::Atomic<std::int32_t> lent_idle;

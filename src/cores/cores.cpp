@@ -159,10 +159,10 @@ void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::
 }
 
 namespace {
-// A core counts for late-join if it comes before the last tenth of a region with late-join threads, or the last fifth
-// of a region without them, since that region could have been shorter.
+// A core counts for late-join if it comes before the last tenth of the region. A region without late-join threads would
+// have saved half of what is left when a core comes, so a tenth of the shorter region is a fifth of this one.
 constexpr std::int64_t kLeftForLateJoin = 10;
-constexpr std::int64_t kLeftToBegin = 5;
+constexpr std::int64_t kLeftToBegin = kLeftForLateJoin / 2;
 }  // namespace
 
 int Cores::came_to_late_join(std::int64_t now, const std::vector<int>& given) const {

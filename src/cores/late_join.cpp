@@ -118,7 +118,7 @@ namespace {
 constexpr int kTrusted = 2;
 // Trust at most: after two executions without such a core in a row, none is expected, however long it was right.
 constexpr int kMostTrust = 2 * kTrusted;
-// Regions of a program. One that generates code while it runs must not fill the memory: 2 MB here.
+// Size: regions of a program. A program that generates code while it runs must not fill the memory; 2 MB here.
 constexpr std::size_t kMostRegions = 4096;
 }  // namespace
 

@@ -21,7 +21,7 @@ namespace steelyard::cores {
 /// called by other threads than the primary one.
 class LateJoin {
  public:
-  /// Late-join threads of one region, at most. A request has to fit into two cache lines.
+  /// Size: late-join threads of one region, at most. A request has to fit into two cache lines.
   static constexpr int kMost = 16;
   static std::size_t footprint(int processes);
   LateJoin(node::Segment& segment, int processes, int me);
@@ -62,7 +62,7 @@ class LateJoin {
   };
   bool place(int thread);
 
-  // Threads of a team whose kernel IDs are kept. Later threads of larger teams run without late-join.
+  // Size: threads of a team whose kernel IDs are kept. Later threads of larger teams run without late-join.
   static constexpr int kMostKnown = 256;
 
   const std::uint64_t names_;        // the PID namespace of this process; 0: unknown

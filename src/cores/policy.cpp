@@ -16,12 +16,12 @@ namespace steelyard::cores {
 namespace {
 
 constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
-constexpr double kLongest = 1.0;     // s of a window while all is quiet
-constexpr int kCaution = 2;          // windows that have to agree before a plan is made
-constexpr int kPaysOff = 8;          // windows that the loads have to stay steady after a move for it to be worth it
-constexpr int kNoticing = 4;         // windows for which a plan is wrong once the loads have changed again
-constexpr int kPatience = 16;        // windows of the first back-off
+constexpr double kLongest = 1.0;     // s of a window while the loads are steady: a change is noticed within two windows
+constexpr int kCaution = 2;          // windows that have to agree before a plan is made: one alone has no deviation
 constexpr int kPart = 28;            // a window spans at most this part of the shortest steady stretch
+// Windows for which a plan is wrong once the loads have changed again: two that show the change, and those that have to
+// agree on the new loads.
+constexpr int kNoticing = 2 + kCaution;
 
 /// For how long the loads have been steady, in phases, and what that says about how long they will be.
 class Steadiness {
@@ -158,7 +158,7 @@ int Policy::State::phases_wanted() const {
 /// The loads have changed: did the last move live long enough?
 void Policy::State::account_for_last_move() {
   if (applied_at < 0) return;
-  const bool paid = phase - applied_at >= static_cast<long>(kPaysOff) * shortest_window();
+  const bool paid = phase - applied_at >= static_cast<long>(Trial::kWindows) * shortest_window();
   caution = paid ? std::max(kCaution, caution / 2) : std::min(2 * caution, 1024);
   applied_at = -1;
 }
@@ -258,7 +258,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
                     with_interval(judgement.gain, judgement.interval, trial->confidence), percent(trial->forecast));
     rest = 0;
   } else {
-    rest = rest > 0 ? 2 * rest : kPatience * shortest_window();
+    rest = rest > 0 ? 2 * rest : 2.0 * Trial::kWindows * shortest_window();
     resting_until = phase + std::lround(rest);
     verdict.action = Action::undo;
     verdict.plan = trial->previous;
@@ -273,7 +273,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
 }
 
 void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
-  const double remaining = steadiness.remaining(kPaysOff * shortest_window());
+  const double remaining = steadiness.remaining(Trial::kWindows * shortest_window());
   Plan best = plan(estimate.loads(remaining / 2), estimate.scaling(), shape);
   const double saved = best.busy_now - best.busy_then;  // s a phase
   verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);

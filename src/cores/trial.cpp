@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cores/policy.h"
 
@@ -12,12 +13,10 @@ namespace {
 // Windows that the noise of a step is worth, because it was measured in all steps before: with 10, two windows that
 // agree confirm a gain of five times the noise (trial_test).
 constexpr double kNoiseWeight = 10;
-// s: shorter windows would divide by zero.
-constexpr double kLeast = 1e-12;
-
 /// Log duration of a window; of one without a steady load, the cores' time for the same amount of computing.
 double log_duration(const Spell::Sample& sample, bool steady_total) {
-  return steady_total ? std::log(std::max(sample.elapsed, kLeast)) : -std::log(std::max(sample.efficiency, kLeast));
+  const double value = steady_total ? sample.elapsed : 1 / sample.efficiency;
+  return std::log(std::clamp(value, std::numeric_limits<double>::min(), std::numeric_limits<double>::max()));
 }
 
 /// Standard deviation of a window, from that of one step.

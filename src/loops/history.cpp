@@ -8,13 +8,11 @@
 namespace steelyard::loops {
 namespace {
 
-/// Weight of a new measurement beside the old ones; an unknown one is replaced.
+/// Weight of a new measurement in a mean of the recent ones.
 constexpr double kWeight = 0.25;
 void blend(double& mean, double value) { mean = mean > 0 ? mean + kWeight * (value - mean) : value; }
 
-/// Parts may cost this much more than the mean before they are moved: moving them costs, too.
-constexpr double kDeadBand = 0.02;
-/// How far boundaries go at once towards where they should be, after the first time.
+/// How far boundaries go at once towards where they should be, after the first time: a share of the way.
 constexpr double kDamping = 0.7;
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Execution {
   double static_fraction = 1;
   std::int64_t elapsed_ns = 0;  ///< from the first begin until the last one found nothing more
   std::vector<ThreadSample> threads;
-  std::int64_t taking_up_ns = 0;  ///< that it takes to learn from an execution, while all wait; 0: not known
+  std::int64_t taking_up_ns = 0;  ///< to learn from the execution before, while all threads wait; 0 at the first
 
   double stolen_share() const;  ///< of all iterations
   double idle_share() const;    ///< of the time of all threads
@@ -48,7 +48,11 @@ struct Assignment {
 /// The executions of a loop at one thread count and one order of magnitude of iterations.
 class History {
  public:
+  /// Executions that are kept.
   static constexpr int kRing = 16;
+  /// The most expensive part may cost this share more than the mean before boundaries move, because moving data to
+  /// another cache costs, too.
+  static constexpr double kDeadBand = 0.02;
 
   explicit History(int threads = 1) : threads_(threads) {}
   /// Learns from an execution that was divided by `plan`. Allocates in its first kRing calls only.

@@ -14,12 +14,13 @@
 namespace steelyard::loops {
 namespace {
 
-/// Measuring executions, and learning from them, may take this part of the loop's time.
+/// Share of the loop's time that measuring executions and learning from them may take.
 constexpr double kMeasuring = 0.005;
-constexpr double kClocks = 60,
-                 kTakingUp = 2000;  // ns: reading the clock; taking up an execution, where that is not known
+/// ns, to read the clock.
+constexpr double kClock = 60;
+/// Executions. A loop is measured at least so often, so that a change of its load is noticed.
 constexpr long kRarest = 64;
-/// Numbers of iterations and threads of a loop of which assignments are kept: some MB.
+/// Pairs of iteration count and thread count of a loop of which assignments are kept. They take some MB.
 constexpr std::size_t kMostRecorded = 10000;
 
 int magnitude_of(std::uint64_t count) { return std::bit_width(count); }
@@ -55,7 +56,7 @@ class Tie {
     team.profiles[loop] = profile;
     Profile sum;
     for (const auto& [member, its] : team.profiles) sum = add(sum, its);
-    if (imbalance(sum, team.homes.empty() ? even_parts(threads) : team.homes) <= 0.02) return false;
+    if (imbalance(sum, team.homes.empty() ? even_parts(threads) : team.homes) <= History::kDeadBand) return false;
     team.homes = equal_parts(sum, threads);
     static std::atomic<std::uint64_t> versions = 0;  // never twice the same, whatever the group
     team.version = ++versions;
@@ -235,8 +236,7 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
     }
   }
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
-  const double cost =
-      2 * kClocks + (execution.taking_up_ns > 0 ? static_cast<double>(execution.taking_up_ns) : kTakingUp);
+  const double cost = 2 * kClock + static_cast<double>(execution.taking_up_ns);
   const double period = history.mean_ns() > 0 ? std::ceil(cost / (kMeasuring * history.mean_ns())) : 1;
   regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, static_cast<double>(kRarest)));
   replan(regime, regime.plan.shape);

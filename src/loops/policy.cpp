@@ -9,14 +9,20 @@ namespace {
 
 enum : std::size_t { kEven, kAdaptive, kStealing, kGuided };
 
-constexpr int kLooks = 2;        // executions before the contest: in one of them a thread may have been preempted
-constexpr double kClose = 1.15;  // even parts are a candidate if they are forecast within this of stealing
-constexpr double kMoved = 0.01;  // share of iterations stolen from which ranges should follow the load
-constexpr double kIdle = 0.03;   // share of time idle, in spite of stealing, from which guided could do better
-constexpr long kPatience = 16;   // executions before a short loop may begin anew; doubled each time
-constexpr int kInARow = 3;       // executions of a short loop that are not level, until it begins anew
-// Even parts of a short loop are compared only if they are forecast to take so much longer: the forecast is rough,
-// because threads do not all begin at once.
+// Executions before the contest. In one of them a thread may have been preempted.
+constexpr int kLooks = 2;
+// Even parts are a candidate if they are forecast to take at most this many times the time of stealing.
+constexpr double kClose = 1.15;
+// Share of the iterations. If fewer are stolen, ranges that follow the load gain less than the exploration budget.
+constexpr double kMoved = decide::Settings{}.exploration;
+// Share of the threads' time. If threads are idle for longer in spite of stealing, guided could be faster.
+constexpr double kIdle = 0.03;
+// Executions before a short loop may begin anew. The number doubles each time.
+constexpr long kPatience = 16;
+// Successive executions of a short loop that are not level, until the policy begins anew.
+constexpr int kInARow = 3;
+// Even parts of a short loop are compared only if they are forecast to take so many times longer than level ones, and
+// so many ns. The forecast is rough, because threads do not all begin at once.
 constexpr double kUneven = 1.25;
 constexpr double kUnevenNs = 1000;
 

@@ -33,9 +33,8 @@ struct Observation {
 /// unless these are forecast to take a quarter longer. If the loop changes, the policy begins anew.
 class Policy {
  public:
-  static constexpr int kCandidates = 4;
-  static constexpr std::array<Strategy, kCandidates> candidates = {Strategy::even, Strategy::adaptive, Strategy::steal,
-                                                                   Strategy::guided};
+  static constexpr std::array candidates = {Strategy::even, Strategy::adaptive, Strategy::steal, Strategy::guided};
+  static constexpr std::size_t kCandidates = candidates.size();
   /// ns. A shorter loop has even parts unless these are forecast to be much slower: taking chunks costs more than it
   /// saves (`bench/loops.py`, rows of 10 us).
   static constexpr double kShort = 20'000;

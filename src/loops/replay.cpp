@@ -13,7 +13,7 @@ std::string counted(std::size_t count) { return fmt::format("{} loop{}", count, 
 
 /// "a, b, c and 4 more"
 std::string listed(const std::vector<std::string>& keys) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t kMost = 3;  // keys in a message, so that it stays readable
   const auto end = keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size()));
   return fmt::format("{}{}", fmt::join(keys.begin(), end, ", "),
                      keys.size() > kMost ? fmt::format(" and {} more", keys.size() - kMost) : "");

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
-constexpr int kMostThreads = 1 << 16;
+constexpr int kFormat = 1;                // Encoding: version of the file
+constexpr int kMostThreads = UINT16_MAX;  // victims.h numbers threads by 16 bits
 
 Json describe(const Loop::Regime& regime) {
   const Measured& measured = regime.history.measured();

@@ -24,8 +24,8 @@ struct alignas(128) Result {
   std::vector<Assignment::Piece> log;
 };
 
-constexpr std::uint64_t kOpening = 2;  // a turn is (number of the loop) * 4, plus one of these
-constexpr std::uint64_t kOpen = 1;
+// Encoding: a turn is (number of the loop) * 4, plus one of these.
+constexpr std::uint64_t kOpening = 2, kOpen = 1;
 
 }  // namespace
 

@@ -139,8 +139,8 @@ class alignas(128) Member {
 /// they execute.
 class Team {
  public:
+  /// Loops in progress at a time: with `nowait`, a thread may be up to so many loops ahead of the slowest.
   static constexpr int kDepth = 4;
-  /// `depth`: loops that may be in progress at a time.
   explicit Team(int threads, int depth = kDepth);
   ~Team();
   Team(const Team&) = delete;

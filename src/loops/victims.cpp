@@ -7,8 +7,8 @@
 namespace steelyard::loops {
 namespace {
 
-constexpr int kLevels = 4;
-constexpr Place kLevel = 0xffff;
+constexpr Place kLevel = UINT16_MAX;  // bits of the core; the other levels lie above them
+constexpr int kLevels = sizeof(Place) / sizeof(std::uint16_t);
 
 }  // namespace
 
