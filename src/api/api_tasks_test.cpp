@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tasks of steelyard/tasks.h under an MPI launcher: any number of ranks, in nodes of any size.
 #include <gtest/gtest.h>
+#include <omp.h>
 #include <unistd.h>
 
 #include <map>

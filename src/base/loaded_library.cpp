@@ -3,8 +3,13 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
+#include <climits>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace steelyard::base {
@@ -34,6 +39,109 @@ void* find_in_libraries(const char* name, const void* caller) {
     dlclose(library);
   }
   return nullptr;
+}
+
+void visit_imports(const dl_phdr_info& library, const std::function<void(const char*, void**)>& visit) {
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  const char* tables[2] = {};  // relocations of data, of calls
+  std::size_t bytes[2] = {};
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    // NOLINTBEGIN(performance-no-int-to-ptr): ELF gives addresses as integers
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const auto* const at = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      // NOLINTEND(performance-no-int-to-ptr)
+      switch (entry->d_tag) {
+        case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+        case DT_STRTAB: names = at; break;
+        case DT_RELA: tables[0] = at; break;
+        case DT_RELASZ: bytes[0] = entry->d_un.d_val; break;
+        case DT_JMPREL: tables[1] = at; break;
+        case DT_PLTRELSZ: bytes[1] = entry->d_un.d_val; break;
+        default: break;
+      }
+    }
+  }
+  // The kernel's vdso has offsets where libraries have addresses.
+  if (symbols == nullptr || names < reinterpret_cast<const char*>(library.dlpi_addr)) return;
+  for (int table = 0; table < 2; ++table) {
+    const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(tables[table]);
+    const std::size_t count = relocations != nullptr ? bytes[table] / sizeof(ElfW(Rela)) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto symbol = ELF64_R_SYM(relocations[i].r_info);
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
+      auto** const slot = reinterpret_cast<void**>(library.dlpi_addr + relocations[i].r_offset);
+      if (symbol != 0) visit(names + symbols[symbol].st_name, slot);
+    }
+  }
+}
+
+unsigned long long loaded_libraries() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* out) {
+        *static_cast<unsigned long long*>(out) = library->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+namespace {
+
+bool begins_regions(const dl_phdr_info& library) {
+  bool found = false;
+  visit_imports(library, [&](std::string_view name, void**) {
+    found = found || name.starts_with("GOMP_parallel") || name.starts_with("__kmpc_fork_call");
+  });
+  return found;
+}
+
+bool is_of_the_system(std::string_view path) {
+  for (const std::string_view directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) {
+    if (path.starts_with(directory)) return true;
+  }
+  return false;
+}
+
+struct ThreadLocalData {
+  bool with_executable;
+  std::string folder;  // of the executable
+  bool first = true;
+  std::uint64_t bytes = 0;
+
+  void add(const dl_phdr_info& library) {
+    const bool is_executable = std::exchange(first, false);
+    std::uint64_t own = 0;
+    for (int i = 0; i < library.dlpi_phnum; ++i) {
+      if (library.dlpi_phdr[i].p_type == PT_TLS) own += library.dlpi_phdr[i].p_memsz;
+    }
+    if (own == 0) return;
+    const std::string_view path = library.dlpi_name != nullptr ? library.dlpi_name : "";
+    const bool beside = !path.empty() && path.substr(0, path.rfind('/') + 1) == folder;
+    const bool counts = is_executable ? with_executable || begins_regions(library)
+                                      : !is_of_the_system(path) && (beside || begins_regions(library));
+    if (counts) bytes += own;
+  }
+};
+
+}  // namespace
+
+std::uint64_t thread_local_bytes(bool with_executable) {
+  char executable[PATH_MAX] = {};
+  const ssize_t length = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+  std::string folder(executable, length > 0 ? static_cast<std::size_t>(length) : 0);
+  folder.resize(folder.rfind('/') + 1);
+  ThreadLocalData data{with_executable, std::move(folder)};
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, std::size_t, void* to) {
+        static_cast<ThreadLocalData*>(to)->add(*library);
+        return 0;
+      },
+      &data);
+  return data.bytes;
 }
 
 }  // namespace steelyard::base

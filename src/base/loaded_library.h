@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <link.h>
+
+#include <cstdint>
+#include <functional>
 
 // The libraries of this process, from any thread. Handles are as dlopen() gives them, and stay valid: the library is
 // held.
@@ -12,5 +16,17 @@ void* library_of(const void* address);
 /// (RTLD_LOCAL). Leaves out the library that `caller` lies in. Null if no other has it. Slow: goes through all
 /// libraries.
 void* find_in_libraries(const char* name, const void* caller);
+
+/// Calls `visit` with the name of each symbol that a library in memory takes from other libraries, and with the place
+/// where the dynamic linker has written the address of that symbol.
+void visit_imports(const dl_phdr_info& library, const std::function<void(const char*, void**)>& visit);
+
+/// How many libraries this process has loaded so far. Cheap.
+unsigned long long loaded_libraries();
+
+/// Bytes of thread-local data in this process that may be threadprivate data of the program: those of the executable,
+/// if `with_executable`, and of all libraries outside the directories of the system that begin parallel regions or lie
+/// beside the executable.
+std::uint64_t thread_local_bytes(bool with_executable);
 
 }  // namespace steelyard::base

@@ -192,6 +192,10 @@ void add_start_options(std::vector<Option>& table) {
   Group start(table, "How the program is started");
   start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
                "The OpenMP runtime of programs that are linked with GNU's. keep: GNU's. llvm: LLVM's takes its place.");
+  start.choice("mpi", choice_of<&Options::mpi>(), {"auto", "openmpi", "mpich"},
+               "The MPI of a program that loads MPI later, such as a Python script with mpi4py, and of programs that a "
+               "script or a wrapper starts. auto: the MPI of the launcher. Has no effect on a program that is linked "
+               "with MPI.");
   start.text("config", &Options::config, "PATH", "Read options from this TOML file, one `name = value` per line.");
 }
 
@@ -232,6 +236,9 @@ void add_internal_options(std::vector<Option>& table) {
   internal.text("internal-mask", &Options::mask, "CPUS", "the CPUs that the launcher gave to the process");
   internal.text("internal-program", &Options::program, "PATH", "the executable that steelyard run starts");
   internal.text("internal-command", &Options::command, "TEXT", "program and arguments");
+  internal.on_off("internal-awaits-mpi", &Options::awaits_mpi, "the program has no MPI when it starts");
+  internal.integer("internal-process", &Options::process, 0, 1L << 32, "PID", "the process that steelyard run became");
+  internal.on_off("internal-speaks", &Options::speaks, "this rank prints messages about the job");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");
   internal.text("internal-slurm-nodes", &Options::slurm_nodes, "TEXT", "its nodes, as Slurm writes them");
@@ -430,8 +437,8 @@ std::map<std::string, std::string> described(const Options& options) {
   return values;
 }
 
-const Options& options() {
-  static const Options& resolved = []() -> const Options& {
+Options& options_of_this_process() {
+  static Options& resolved = []() -> Options& {
     auto& mine = *new Options;
     std::vector<std::string> complaints;
     override_from(environment(), mine, complaints);
@@ -440,5 +447,7 @@ const Options& options() {
   }();
   return resolved;
 }
+
+const Options& options() { return options_of_this_process(); }
 
 }  // namespace steelyard::base

@@ -19,6 +19,7 @@ enum class ThreadLocalData { automatic, keep, resize };
 enum class ThreadIds { automatic, keep, resize };
 enum class Wait { sleep, poll };
 enum class OpenMp { keep, llvm };
+enum class MpiFamily { automatic, openmpi, mpich };
 enum class Loops {
   automatic,
   even,
@@ -71,6 +72,7 @@ struct Options {
   long blocktime = 100;
 
   OpenMp openmp = OpenMp::keep;
+  MpiFamily mpi = MpiFamily::automatic;
   std::string config;
 
   std::string record = "steelyard-run.json";
@@ -91,6 +93,10 @@ struct Options {
   bool gomp_spincount_set = false;  ///< GOMP_SPINCOUNT is Steelyard's, not the user's
   std::string mask;                 ///< CPUs that the launcher gave to the process
   std::string program;              ///< its executable
+  bool awaits_mpi = false;          ///< the program has no MPI: it may load MPI, or start a program that has MPI
+  long process = 0;                 ///< ID of the process that `steelyard run` became
+  long expected_threads = 0;        ///< first number of OMP_NUM_THREADS if awaits_mpi; has no row in the table
+  bool speaks = true;               ///< of all ranks of the job, this rank prints messages about the job
   std::string command;              ///< program and arguments, separated by \x1f
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 
@@ -157,5 +163,8 @@ std::map<std::string, std::string> described(const Options& options);
 /// The options of this process, read from its environment at first use; bad values are warned about. For the preload
 /// library: no exceptions, no config file (the launcher has resolved that).
 const Options& options();
+/// The same, for the constructor of the preload library: a process that another program has started replaces what
+/// `steelyard run` could not know of it.
+Options& options_of_this_process();
 
 }  // namespace steelyard::base

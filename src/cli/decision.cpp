@@ -25,9 +25,11 @@ const std::string llvm_runtimes[] = {"libomp.so.5", "libomp.so"};
 constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
 
 Decision refuse(std::string sentence, int status = refused) {
-  return {Decision::Kind::refuse, status, std::move(sentence), {}, {}};
+  return {Decision::Kind::refuse, status, std::move(sentence), {}, false, {}};
 }
-Decision pass_through(std::string sentence) { return {Decision::Kind::pass_through, 0, std::move(sentence), {}, {}}; }
+Decision pass_through(std::string sentence) {
+  return {Decision::Kind::pass_through, 0, std::move(sentence), {}, false, {}};
+}
 
 std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
@@ -91,10 +93,8 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
   return {};
 }
 
-/// The preload library for the program's MPI goes into `decision`, or else a refusal.
-Decision choose_flavour(const Binary& binary, const std::string& shown, const Site& site) {
-  const auto flavour = flavour_of(binary.mpi());
-  const auto& mpi = binary.mpi_library()->name;
+/// The preload library of this flavour goes into the decision, or else a refusal. `need`: why this library is required.
+Decision choose_flavour(std::string_view flavour, const std::string& need, const Site& site) {
   const auto installed = flavours_beside(site.self);
   const auto found =
       std::find_if(installed.begin(), installed.end(), [&](const Flavour& f) { return f.name == flavour; });
@@ -102,9 +102,8 @@ Decision choose_flavour(const Binary& binary, const std::string& shown, const Si
     std::string others;
     for (const auto& other : installed) others += (others.empty() ? "" : ", ") + other.name;
     return refuse(fmt::format(
-        "{} uses {} and needs {}{}{}, which is not installed beside {} (found there: {}); build Steelyard "
-        "with that MPI",
-        shown, mpi, library_prefix, flavour, library_suffix, site.self, others.empty() ? "no MPI at all" : others));
+        "{} needs {}{}{}, which is not installed beside {} (found there: {}); build Steelyard with that MPI", need,
+        library_prefix, flavour, library_suffix, site.self, others.empty() ? "no MPI at all" : others));
   }
   ElfImage image;
   if (const auto status = read_elf(found->path, image); !status) {
@@ -230,13 +229,44 @@ Decision with_openmp(Decision decision, const Binary& binary, const Options& opt
   return decision;
 }
 
+/// Libraries can be put before the libraries of this program, or of the interpreter of this script.
+bool takes_libraries(const Binary& binary, const Site& site) {
+  if (binary.kind != Binary::Kind::script) return binary.kind == Binary::Kind::program && !binary.privileged;
+  const auto interpreter = locate(binary.remark.substr(binary.remark.find(' ') + 1), site.value_of("PATH"));
+  if (interpreter.error != 0) return false;
+  const auto runs_it = read_binary(interpreter.path, site.libraries());
+  return runs_it.kind == Binary::Kind::program && !runs_it.privileged;
+}
+
+bool begins_regions(const Binary& binary) {
+  return binary.imports_function("__kmpc_fork_call") ||
+         std::ranges::any_of(binary.imports,
+                             [](const std::string& name) { return name.starts_with("GOMP_parallel"); }) ||
+         std::ranges::any_of(binary.libraries, &Library::has_regions);
+}
+
+/// A program that has no MPI when it starts may load MPI, or start a program that has MPI. Of kind `pass_through` if
+/// nothing says which MPI that would be.
+Decision decide_to_await(const Binary& binary, const Options& options, const Site& site) {
+  const bool chosen = options.mpi != base::MpiFamily::automatic;
+  const auto family = chosen ? options.mpi : mpi_of_launcher(site.environment);
+  const bool other_kind = is_this_program(binary.path, site) || is_launcher_program(binary.path) ||
+                          file_name(binary.path) == "valgrind" || !takes_libraries(binary, site);
+  if (binary.mpi() != Mpi::none || family == base::MpiFamily::automatic || other_kind) return pass_through("");
+  // A program with OpenMP and without MPI is balanced as one process, unless the user knows better.
+  if (!chosen && begins_regions(binary)) return pass_through("");
+  const auto* const flavour = family == base::MpiFamily::openmpi ? "openmpi" : "mpich";
+  auto decision =
+      choose_flavour(flavour, chosen ? fmt::format("--mpi={}", flavour) : "a program of this launcher's MPI", site);
+  if (decision.kind == Decision::Kind::refuse && !chosen) return pass_through("");
+  decision.awaits_mpi = decision.kind == Decision::Kind::measure;
+  return decision;
+}
+
 /// A program without MPI has loops, whose iterations can move; preloads nothing where it has not.
 Decision decide_without_mpi(const Binary& binary, const Options& options, const Site& site) {
-  const bool has_regions =
-      binary.imports_function("__kmpc_fork_call") ||
-      std::ranges::any_of(binary.imports, [](const std::string& name) { return name.starts_with("GOMP_parallel"); }) ||
-      std::ranges::any_of(binary.libraries, &Library::has_regions);
-  if (!has_regions || binary.openmp() == OpenMpRuntime::none || (options.loops == base::Loops::off && !options.observe))
+  if (!begins_regions(binary) || binary.openmp() == OpenMpRuntime::none ||
+      (options.loops == base::Loops::off && !options.observe))
     return {};
   const auto library = library_for_no_mpi(site.self);
   if (library.empty()) return {};
@@ -248,14 +278,16 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
 }  // namespace
 
 Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
+  if (auto decision = decide_to_await(binary, options, site); decision.kind != Decision::Kind::pass_through)
+    return decision;
   if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::measure) return decision;
   if (binary.mpi() == Mpi::none) {
     if (auto decision = decide_without_mpi(binary, options, site);
         !decision.preload.empty() || decision.kind == Decision::Kind::refuse)
       return decision;
     return pass_through(fmt::format(
-        "{} uses no MPI library{}: nothing is balanced; where it starts an MPI program, put `steelyard run` before "
-        "that one",
+        "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program, start it by "
+        "mpirun, or use --mpi=openmpi or --mpi=mpich",
         shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime"));
   }
   const auto& mpi = binary.mpi_library()->name;
@@ -277,7 +309,7 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
                     "\"package:2 core:24 pu:1\"",
                     options.emulate));
   }
-  auto decision = choose_flavour(binary, shown, site);
+  auto decision = choose_flavour(flavour_of(binary.mpi()), fmt::format("{} uses {} and", shown, mpi), site);
   return decision.kind == Decision::Kind::refuse ? decision : with_openmp(std::move(decision), binary, options, site);
 }
 

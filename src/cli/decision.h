@@ -28,6 +28,7 @@ struct Decision {
   int status = 0;                    ///< refuse: the exit status
   std::string sentence;              ///< pass_through and refuse: why
   std::vector<std::string> remarks;  ///< measure: what the user should know
+  bool awaits_mpi = false;           ///< measure: the program has no MPI; it may load MPI, or start a program with MPI
   std::vector<std::string> preload;  ///< measure: Steelyard's library, and an OpenMP runtime where it is exchanged
 };
 

@@ -102,6 +102,50 @@ TEST_F(DecisionTest, PassesThroughWhatIsNoMpiProgram) {
   }
 }
 
+TEST_F(DecisionTest, AwaitsTheMpiOfTheLauncher) {
+  install("openmpi");
+  install("mpich");
+  site_.environment = {{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "0"}};
+  auto decision = decide_on(program({"libc.so.6"}));
+  EXPECT_EQ(decision.kind, Kind::measure);
+  EXPECT_TRUE(decision.awaits_mpi);
+  EXPECT_THAT(decision.preload, ElementsAre(EndsWith("libsteelyard-preload-openmpi.so")));
+  site_.environment = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+  EXPECT_THAT(decide_on(program({"libc.so.6"})).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so")));
+  EXPECT_FALSE(decide_on(program({"libmpich.so.12"})).awaits_mpi);
+  options_.mpi = base::MpiFamily::openmpi;
+  EXPECT_THAT(decide_on(program({"libc.so.6"})).preload, ElementsAre(EndsWith("libsteelyard-preload-openmpi.so")))
+      << "the user's word goes before the launcher's";
+  site_.environment.clear();
+  EXPECT_TRUE(decide_on(program({"libc.so.6"})).awaits_mpi) << "without a launcher, too";
+  Binary launcher = program({});
+  launcher.path = "/usr/bin/mpirun";
+  EXPECT_EQ(decide_on(launcher).kind, Kind::pass_through);
+  Binary privileged = program({"libc.so.6"});
+  privileged.privileged = true;
+  EXPECT_EQ(decide_on(privileged).kind, Kind::refuse);
+}
+
+TEST_F(DecisionTest, RefusesAChosenMpiThatIsNotInstalled) {
+  install("openmpi");
+  options_.mpi = base::MpiFamily::mpich;
+  const auto decision = decide_on(program({"libc.so.6"}));
+  EXPECT_EQ(decision.kind, Kind::refuse);
+  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("--mpi=mpich"), HasSubstr("libsteelyard-preload-mpich.so")));
+}
+
+TEST_F(DecisionTest, LooksAtTheInterpreterOfAScript) {
+  install("openmpi");
+  options_.mpi = base::MpiFamily::openmpi;
+  Binary script = program({});
+  script.kind = Binary::Kind::script;
+  script.remark = "/usr/bin/env sh";
+  site_.environment = {{"PATH", "/usr/bin:/bin"}};
+  EXPECT_TRUE(decide_on(script).awaits_mpi);
+  script.remark = "/nowhere/sh";
+  EXPECT_EQ(decide_on(script).kind, Kind::pass_through);
+}
+
 TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
   Binary script = program({});
   script.kind = Binary::Kind::script;

@@ -48,10 +48,14 @@ std::string path_of(const Library& library) {
   return library.path.empty() ? "not found by the dynamic linker" : library.path;
 }
 
-void examine_mpi(const Binary& binary, Findings& findings) {
+void examine_mpi(const Binary& binary, const Decision& decision, Findings& findings) {
   const auto* library = binary.mpi_library();
   if (!library) {
-    if (binary.kind == Binary::Kind::program)
+    if (decision.awaits_mpi) {
+      findings.note(
+          "MPI: none when the program starts; if it loads MPI later, as mpi4py does, or starts an MPI program, cores "
+          "are balanced from MPI_Init on");
+    } else if (binary.kind == Binary::Kind::program)
       findings.note(
           "MPI: none; loops are balanced between the threads of a process, and each process writes its own run record");
     return;
@@ -292,7 +296,8 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
                              const Site& site) {
   Findings findings;
-  examine_mpi(binary, findings);
+  const auto decision = decide(binary, shown, options, site);
+  examine_mpi(binary, decision, findings);
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
@@ -307,7 +312,6 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
     }
   }
   examine_place(binary, site, findings);
-  const auto decision = decide(binary, shown, options, site);
   if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));
   } else {

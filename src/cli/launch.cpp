@@ -35,17 +35,22 @@ std::string of_this_rank(const std::string& path, const Launcher& launcher) {
 }
 
 /// The options as the preload library will read them.
-void hand_down(const std::vector<std::string>& program, const Binary& binary, Options& options, const Site& site) {
+void hand_down(const std::vector<std::string>& program, const Binary& binary, bool awaits_mpi, Options& options,
+               const Site& site) {
   // The program may change its directory before the record is written.
   const auto launcher = find_launcher(site.environment);
   if (!options.record.empty()) options.record = std::filesystem::absolute(options.record).string();
   // Without MPI no rank gathers the parts of the others.
-  if (!options.record.empty() && binary.mpi() == Mpi::none) options.record = of_this_rank(options.record, launcher);
+  const bool alone = binary.mpi() == Mpi::none && !awaits_mpi;
+  if (!options.record.empty() && alone) options.record = of_this_rank(options.record, launcher);
   for (auto* const file : {&options.loops_learn, &options.loops_replay}) {
     if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
   options.launched = true;
-  if (binary.mpi() == Mpi::none) options.cores = false;  // there is no other rank to exchange cores with
+  options.awaits_mpi = awaits_mpi;
+  if (awaits_mpi && options.process == 0) options.process = getpid();  // else: a run around this one
+  options.speaks = launcher.speaks();
+  if (alone) options.cores = false;  // there is no other rank to exchange cores with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
@@ -128,7 +133,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto kept = users_preload(site);
   preload.insert(preload.end(), kept.begin(), kept.end());
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
-  hand_down(program, binary, options, site);
+  hand_down(program, binary, decision.awaits_mpi, options, site);
   shorten_spinning(binary, options, site);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);

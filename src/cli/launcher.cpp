@@ -54,6 +54,22 @@ Launcher find_launcher(const Environment& environment) {
   return launcher;
 }
 
+base::MpiFamily mpi_of_launcher(const Environment& environment) {
+  const auto has = [&](std::string_view variable) { return !value_of(environment, variable).empty(); };
+  switch (kind_of(environment)) {
+    case Launcher::Kind::openmpi: return base::MpiFamily::openmpi;
+    case Launcher::Kind::hydra: return base::MpiFamily::mpich;
+    // Slurm and Flux start any MPI: by PMIx (Open MPI's way), or by PMI-1 and PMI-2 (MPICH's way).
+    case Launcher::Kind::slurm:
+    case Launcher::Kind::flux:
+      if (has("PMIX_RANK")) return base::MpiFamily::openmpi;
+      if (has("PMI_RANK") || has("PMI_FD")) return base::MpiFamily::mpich;
+      break;
+    case Launcher::Kind::none: break;
+  }
+  return base::MpiFamily::automatic;
+}
+
 bool is_launcher_program(std::string_view program) {
   program = program.substr(program.find_last_of('/') + 1);
   constexpr std::string_view names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "jsrun"};

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/options.h"
 
 namespace steelyard::cli {
 
@@ -17,6 +18,9 @@ struct Launcher {
   /// The one rank that speaks for all; also where ranks are not known.
   bool speaks() const { return rank <= 0; }
 };
+
+/// The MPI to which the launcher belongs; automatic where that cannot be told.
+base::MpiFamily mpi_of_launcher(const base::Environment& environment);
 
 Launcher find_launcher(const base::Environment& environment);
 

@@ -52,5 +52,15 @@ TEST(IsLauncherProgram, GoesByTheName) {
   EXPECT_FALSE(is_launcher_program(""));
 }
 
+TEST(Launcher, TellsItsMpi) {
+  using base::MpiFamily;
+  EXPECT_EQ(mpi_of_launcher({}), MpiFamily::automatic);
+  EXPECT_EQ(mpi_of_launcher({{"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "0"}}), MpiFamily::openmpi);
+  EXPECT_EQ(mpi_of_launcher({{"PMI_RANK", "0"}, {"MPI_LOCALNRANKS", "4"}}), MpiFamily::mpich);
+  EXPECT_EQ(mpi_of_launcher({{"SLURM_PROCID", "0"}}), MpiFamily::automatic) << "srun --mpi=none";
+  EXPECT_EQ(mpi_of_launcher({{"SLURM_PROCID", "0"}, {"PMIX_RANK", "0"}}), MpiFamily::openmpi);
+  EXPECT_EQ(mpi_of_launcher({{"SLURM_PROCID", "0"}, {"PMI_RANK", "0"}, {"PMI_FD", "5"}}), MpiFamily::mpich);
+}
+
 }  // namespace
 }  // namespace steelyard::cli

@@ -19,9 +19,9 @@ struct BorrowedRegion {
 /// are added up; recent regions count most. As soon as losses outweigh gains, the process pauses, so long that the loss
 /// is within the exploration budget.
 ///
-/// Measured with tests/end_to_end/programs/starved.c (real, Open MPI, 2 ranks on a core each, 3 rounds):
-/// with three other programs on the borrowed core, 3.27 to 5.75 s with this check, 5.54 to 5.82 s without it, 3.17 s
-/// natively. Pure: the caller has the clock and takes the measurements.
+/// Measured with tests/end_to_end/programs/starved.c (real, Open MPI, 2 ranks on a core each, 5 rounds):
+/// with three other programs on the borrowed core, 3.24 to 5.75 s with this check, 5.50 to 5.82 s without it, 3.13 to
+/// 3.18 s natively. Pure: the caller has the clock and takes the measurements.
 class Borrowing {
  public:
   /// False during a pause.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/options.h"
+#include "intercept/awaiting.h"
 #include "intercept/gomp.h"
 #include "node/binding.h"
 
@@ -24,18 +25,6 @@ void adopt_launcher_mask(const base::Options& options) {
   node::set_mask_at_start(std::move(cpus));
 }
 
-/// The program's own children are to start as if Steelyard were not there.
-void restore_environment_of_children(const base::Options& options) {
-  for (const base::Option& option : base::option_table()) {
-    if (option.internal) unsetenv(option.variable().c_str());
-  }
-  if (options.preload.empty()) {
-    unsetenv("LD_PRELOAD");
-  } else {
-    setenv("LD_PRELOAD", options.preload.c_str(), 1);
-  }
-}
-
 /// False in a process between `steelyard run` and the program: valgrind --trace-children=yes executes its own launcher
 /// before the program, which gets the environment from there. True where it cannot be told.
 bool is_the_program(const std::string& program) {
@@ -47,9 +36,10 @@ bool is_the_program(const std::string& program) {
 __attribute__((constructor)) void begin() {
   const base::Options& options = base::options();
   if (!options.launched) return;  // preloaded by hand: the variables are the user's
+  if (options.awaits_mpi) return await_mpi();
   if (!is_the_program(options.program)) return;
   adopt_launcher_mask(options);
-  restore_environment_of_children(options);
+  restore_environment_of_children();
 }
 
 // The program has opened no library by now, so a runtime that it is linked to is the only one to look for.

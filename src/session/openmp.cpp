@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/counter_clock.h"
 #include "base/hash.h"
+#include "base/loaded_library.h"
 #include "loops/registry.h"
 #include "node/topology.h"
 #include "partition/function_names.h"
@@ -59,20 +61,35 @@ void set_threads(int count) {
   g_limits.now = count;
 }
 
+// OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
+void keep_for_thread_local_data(std::uint64_t bytes) {
+  fix(ThreadLimits::data,
+      fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
+                  "region only while the number of threads stays the same",
+                  bytes));
+}
+
+// `steelyard run` could not read the libraries of a program that loads MPI later, or is started by another one.
+void look_for_thread_local_data() {
+  static unsigned long long seen = 0;
+  const base::Options& options = base::options();
+  if (!may_move() || options.thread_local_data != base::ThreadLocalData::automatic) return;
+  if (std::exchange(seen, base::loaded_libraries()) == base::loaded_libraries()) return;
+  static const bool linked = dlsym(RTLD_NEXT, "omp_get_max_threads") != nullptr;
+  if (const std::uint64_t bytes = base::thread_local_bytes(linked); bytes > 0) keep_for_thread_local_data(bytes);
+}
+
 void decide_limits(int natural) {
   const base::Options& options = base::options();
   g_limits.natural = g_limits.program = g_limits.now = g_limits.ceiling = natural;
   if (!may_move()) return;
   g_limits.ceiling =
       std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
+  if (options.awaits_mpi) look_for_thread_local_data();
   if (options.thread_local_data == base::ThreadLocalData::keep) {
     fix(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
   } else if (options.thread_local_data == base::ThreadLocalData::automatic && options.thread_local_bytes > 0) {
-    // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
-    fix(ThreadLimits::data,
-        fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
-                    "region only while the number of threads stays the same",
-                    options.thread_local_bytes));
+    keep_for_thread_local_data(static_cast<std::uint64_t>(options.thread_local_bytes));
   }
 }
 
@@ -180,8 +197,17 @@ void attach_gnu_openmp(int (*max_threads)()) { g_gnu.store(max_threads); }
 
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
-  const auto max_threads = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
-  if (max_threads == nullptr) return;
+  constexpr const char* name = "omp_get_max_threads";
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr && base::options().awaits_mpi)
+    found = base::find_in_libraries(name, reinterpret_cast<const void*>(&wake_openmp));
+  const auto max_threads = reinterpret_cast<int (*)()>(found);
+  if (max_threads == nullptr) {
+    // The program may load a runtime with its libraries, later. Which cores belong to which rank is settled now.
+    const auto expected = static_cast<int>(std::min(base::options().expected_threads, 4096L));
+    if (expected > 0 && g_limits.natural == 0) decide_limits(expected);
+    return;
+  }
   const int threads = max_threads();
   if (g_limits.natural == 0) decide_limits(threads);
   if (g_openmp.set_threads == nullptr && g_gnu.load() == nullptr) {
@@ -207,6 +233,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     regions.sites = {};
   }
   observe::Site& site = regions.sites.at(key_of(request));
+  if (site.executions == 0 && base::options().awaits_mpi) look_for_thread_local_data();
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;

@@ -170,6 +170,9 @@ void print_header(const Session& session) {
   const base::Options& options = base::options();
   const int nodes = session.bootstrap->node_count();
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
+  const std::string openmp = !openmp_version().empty() ? openmp_version()
+                             : options.awaits_mpi      ? "no OpenMP yet"
+                                                       : "no OpenMP";
   std::vector<std::string> words;
   if (options.observe) {
     words.emplace_back("only observing");
@@ -181,10 +184,10 @@ void print_header(const Session& session) {
     if (std::string more = capability->header(session); !more.empty()) words.push_back(std::move(more));
   }
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
-                          session.bootstrap->library(), openmp_version().empty() ? "no OpenMP" : openmp_version(),
-                          nodes, nodes == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", limits().program,
-                          limits().program == 1 ? "" : "s", session.topology.summary,
-                          session.topology.emulated ? " (emulated)" : "", fmt::join(words, ", ")));
+                          session.bootstrap->library(), openmp, nodes, nodes == 1 ? "" : "s", ranks,
+                          ranks == 1 ? "" : "s", limits().program, limits().program == 1 ? "" : "s",
+                          session.topology.summary, session.topology.emulated ? " (emulated)" : "",
+                          fmt::join(words, ", ")));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.

@@ -15,7 +15,7 @@ int g_key = MPI_KEYVAL_INVALID;
 bool g_several_threads = false;
 Communicator* g_world = nullptr;  // that of most calls: no look at attributes
 // Nor for the one that was asked for last, unless several threads may ask.
-MPI_Comm g_last_handle = MPI_COMM_NULL;
+MPI_Comm g_last_handle{};
 Communicator* g_last = nullptr;
 
 /// What lets the MPI library advance its messages.

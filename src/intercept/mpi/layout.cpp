@@ -2,7 +2,9 @@
 #include "intercept/mpi/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <tuple>
 
 #include "node/host_memory.h"
 
@@ -10,7 +12,7 @@ namespace steelyard::intercept {
 namespace {
 
 // Refusals of the library are looked at here, before the program's error handler hears of them.
-MPI_Comm g_quiet = MPI_COMM_NULL;
+MPI_Comm g_quiet{};
 
 /// What MPI_Pack and MPI_Unpack do, for MPI_BOTTOM: MPICH's take it for a null pointer.
 bool through_itself(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type) {
@@ -22,46 +24,49 @@ struct Plain {
   std::size_t size;
 };
 
-// Types without gaps that a program cannot free, with their sizes; those most used come first.
-Plain g_plain[] = {
-    {MPI_DOUBLE, 0},
-    {MPI_INT, 0},
-    {MPI_BYTE, 0},
-    {MPI_CHAR, 0},
-    {MPI_DOUBLE_PRECISION, 0},
-    {MPI_INTEGER, 0},
-    {MPI_FLOAT, 0},
-    {MPI_REAL, 0},
-    {MPI_LONG, 0},
-    {MPI_LOGICAL, 0},
-    {MPI_CHARACTER, 0},
-    {MPI_INT64_T, 0},
-    {MPI_INT32_T, 0},
-    {MPI_UINT64_T, 0},
-    {MPI_UINT32_T, 0},
-    {MPI_INT8_T, 0},
-    {MPI_UINT8_T, 0},
-    {MPI_INT16_T, 0},
-    {MPI_UINT16_T, 0},
-    {MPI_LONG_LONG, 0},
-    {MPI_UNSIGNED, 0},
-    {MPI_UNSIGNED_LONG, 0},
-    {MPI_UNSIGNED_LONG_LONG, 0},
-    {MPI_UNSIGNED_CHAR, 0},
-    {MPI_SIGNED_CHAR, 0},
-    {MPI_SHORT, 0},
-    {MPI_UNSIGNED_SHORT, 0},
-    {MPI_C_BOOL, 0},
-    {MPI_C_FLOAT_COMPLEX, 0},
-    {MPI_C_DOUBLE_COMPLEX, 0},
-    {MPI_COMPLEX, 0},
-    {MPI_DOUBLE_COMPLEX, 0},
-    {MPI_INTEGER4, 0},
-    {MPI_INTEGER8, 0},
-    {MPI_REAL4, 0},
-    {MPI_REAL8, 0},
-    {MPI_PACKED, 0},
-};
+/// Types without gaps that a program cannot free; those most used come first.
+auto plain_types() {
+  return std::array{MPI_DOUBLE,
+                    MPI_INT,
+                    MPI_BYTE,
+                    MPI_CHAR,
+                    MPI_DOUBLE_PRECISION,
+                    MPI_INTEGER,
+                    MPI_FLOAT,
+                    MPI_REAL,
+                    MPI_LONG,
+                    MPI_LOGICAL,
+                    MPI_CHARACTER,
+                    MPI_INT64_T,
+                    MPI_INT32_T,
+                    MPI_UINT64_T,
+                    MPI_UINT32_T,
+                    MPI_INT8_T,
+                    MPI_UINT8_T,
+                    MPI_INT16_T,
+                    MPI_UINT16_T,
+                    MPI_LONG_LONG,
+                    MPI_UNSIGNED,
+                    MPI_UNSIGNED_LONG,
+                    MPI_UNSIGNED_LONG_LONG,
+                    MPI_UNSIGNED_CHAR,
+                    MPI_SIGNED_CHAR,
+                    MPI_SHORT,
+                    MPI_UNSIGNED_SHORT,
+                    MPI_C_BOOL,
+                    MPI_C_FLOAT_COMPLEX,
+                    MPI_C_DOUBLE_COMPLEX,
+                    MPI_COMPLEX,
+                    MPI_DOUBLE_COMPLEX,
+                    MPI_INTEGER4,
+                    MPI_INTEGER8,
+                    MPI_REAL4,
+                    MPI_REAL8,
+                    MPI_PACKED};
+}
+
+// With their sizes. Empty until the MPI library is there.
+std::array<Plain, std::tuple_size_v<decltype(plain_types())>> g_plain;
 
 /// 0 where the type is none of them.
 std::size_t plain_size(MPI_Datatype type) {
@@ -118,12 +123,12 @@ bool Layout::unpack(const char* row, std::size_t bytes) const {
 }
 
 void prepare_layouts() {
-  for (Plain& one : g_plain) {
+  std::ranges::transform(plain_types(), g_plain.begin(), [](MPI_Datatype type) {
     int size = 0;
     // Where the MPI library knows no Fortran, some are no types.
-    if (one.type != MPI_DATATYPE_NULL) PMPI_Type_size(one.type, &size);
-    one.size = static_cast<std::size_t>(std::max(0, size));
-  }
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
+    return Plain{type, static_cast<std::size_t>(std::max(0, size))};
+  });
   PMPI_Comm_dup(MPI_COMM_SELF, &g_quiet);
   PMPI_Comm_set_errhandler(g_quiet, MPI_ERRORS_RETURN);
 }

@@ -4,10 +4,12 @@
 
 #include <memory>
 
+#include "intercept/awaiting.h"
 #include "intercept/mpi/bootstrap.h"
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/layout.h"
+#include "intercept/mpi/step_aside.h"
 #include "intercept/mpi/windows.h"
 
 #define STEELYARD_WITHOUT_MPI
@@ -31,6 +33,8 @@ int with_start(int error) {
 
 void initialised(const char* language) {
   if (remembering()) return;
+  if (!library_has_our_abi()) return step_aside();
+  mpi_begins();
   int provided = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&provided);
   session::start(std::make_unique<MpiBootstrap>(), language);

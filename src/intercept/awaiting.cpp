@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "intercept/awaiting.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/environment.h"
+#include "base/loaded_library.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "intercept/gomp.h"
+
+namespace steelyard::intercept {
+namespace {
+
+int g_notices = -1;      // socket of the process that `steelyard run` became: a datagram says that MPI was initialised
+bool g_mpi_was = false;  // in this process
+
+/// True in the process that `steelyard run` became, whichever program runs there by now.
+bool is_first_process() { return base::options().awaits_mpi && getpid() == base::options().process; }
+
+/// Address of the socket. It is abstract, so that the kernel removes it with the process.
+sockaddr_un address(socklen_t& size) {
+  sockaddr_un result{};
+  result.sun_family = AF_UNIX;
+  const auto name = fmt::format("steelyard-mpi-{}", base::options().process);
+  std::memcpy(result.sun_path + 1, name.data(), name.size());
+  size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return result;
+}
+
+void listen_for_notices() {
+  // Encoding: above the descriptors that scripts use by number, and below the usual limit of 1,024.
+  constexpr int kAbove = 900;
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return;
+  g_notices = fcntl(made, F_DUPFD_CLOEXEC, kAbove);
+  close(made);
+  socklen_t size = 0;
+  const sockaddr_un here = address(size);
+  if (g_notices >= 0) (void)bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size);
+}
+
+void give_notice() {
+  g_mpi_was = true;
+  if (is_first_process()) return;
+  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return;
+  socklen_t size = 0;
+  const sockaddr_un there = address(size);
+  (void)sendto(descriptor, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&there), size);
+  close(descriptor);
+}
+
+bool mpi_was() {
+  char byte = 0;
+  return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT) >= 0;
+}
+
+/// At the end of the process that `steelyard run` became.
+void tell_of_no_mpi() {
+  if (!is_first_process() || !base::options().speaks || mpi_was()) return;
+  g_mpi_was = true;  // said once
+  const auto words = base::options().command_line();
+  const auto shown = fmt::format("{}", fmt::join(words, " "));
+  if (base::find_in_libraries("PMPI_Init", reinterpret_cast<const void*>(&tell_of_no_mpi)) != nullptr) {
+    base::say(fmt::format(
+        "`{}` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; a program that "
+        "looks up MPI functions by dlsym(), such as Julia's MPI.jl, is not supported",
+        shown));
+  } else {
+    base::say(fmt::format("`{}` initialised no MPI: nothing was balanced", shown));
+  }
+}
+
+__attribute__((destructor)) void at_exit() { tell_of_no_mpi(); }
+
+}  // namespace
+
+void restore_environment_of_children() {
+  const base::Options& options = base::options();
+  for (const base::Option& option : base::option_table()) {
+    if (option.internal) unsetenv(option.variable().c_str());
+  }
+  if (options.preload.empty()) {
+    unsetenv("LD_PRELOAD");
+  } else {
+    setenv("LD_PRELOAD", options.preload.c_str(), 1);
+  }
+}
+
+void await_mpi() {
+  base::Options& mine = base::options_of_this_process();
+  const base::Environment environment = base::environment();
+  mine.counts_set = !base::value_of(environment, "OMP_NUM_THREADS").empty();
+  const std::string threads(base::value_of(environment, "OMP_NUM_THREADS"));
+  mine.expected_threads = std::max(0L, std::strtol(threads.c_str(), nullptr, 10));
+  mine.schedule_set = !base::value_of(environment, "OMP_SCHEDULE").empty();
+  if (is_first_process()) listen_for_notices();
+}
+
+void mpi_begins() {
+  if (!base::options().awaits_mpi) return;
+  give_notice();
+  restore_environment_of_children();
+  gomp::attach();
+}
+
+void other_mpi_begins() {
+  const base::Options& options = base::options();
+  give_notice();
+  if (options.awaits_mpi) restore_environment_of_children();
+  if (!options.speaks) return;
+  base::say(
+      "the MPI library of the program is not of the family that was expected: nothing is balanced; use --mpi=openmpi "
+      "or --mpi=mpich");
+}
+
+}  // namespace steelyard::intercept
+
+// Shells such as dash end by _exit(), which runs no destructor.
+extern "C" __attribute__((visibility("default"))) void _exit(int status) {
+  steelyard::intercept::tell_of_no_mpi();
+  for (;;) syscall(SYS_exit_group, status);
+}

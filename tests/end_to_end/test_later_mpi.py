@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that have no MPI when they start: they load it later, or start a program that has it."""
+
+import importlib.util
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import BUILD, COMMAND, EMULATED, check_measured
+
+HERE = BUILD / "tests" / "end_to_end"
+HOST = HERE / "plugin_host.plain.gcc"
+SHORT = ("--kernel=sleep", "--steps=3", "--work=4")
+NODE = "package:1 core:8 pu:1"
+
+
+def run(mpi, *program, ranks=2, options=(), **changes):
+    words = ["-n", str(ranks), str(COMMAND), "run", f"--record={mpi.record_file}", *options, *map(str, program)]
+    return mpi.launch(words, **(EMULATED | changes))
+
+
+def plugin(mpi):
+    return str(HERE / f"plugin.{mpi.flavour}.gcc")
+
+
+def other(mpi):
+    return "mpich" if mpi.flavour == "openmpi" else "openmpi"
+
+
+def test_a_plug_in_loads_mpi_for_itself(mpi):
+    result = run(mpi, HOST, plugin(mpi), "--kernel=sleep", "--steps=40", "--work=40", "--imbalance=80",
+                 options=(f"--emulate={NODE}",), OMP_NUM_THREADS="4")
+    check_measured(result)
+    record = result.record
+    assert len(record["ranks"]) == 2 and record["intercepted"] == ["OpenMP regions", "MPI (C)"], record["intercepted"]
+    assert result.moves(), record["decisions"]
+    assert result.threads_at_end[0] > 4
+
+
+def test_another_mpi_than_that_of_the_launcher_is_let_alone(mpi):
+    result = run(mpi, HOST, plugin(mpi), *SHORT, options=(f"--mpi={other(mpi)}",))
+    assert result.status == 0 and "unbalanced: steps 3" in result.out, result.explain()
+    assert not result.header_lines and not result.summaries
+    (line,) = result.said
+    assert "nothing is balanced; use --mpi=" in line
+
+
+def test_no_mpi_at_all_is_said_once(mpi):
+    result = run(mpi, "bash", "-c", "ls / | awk '{ n++ } END { print (n > 0) }'; bash -c 'exit 3'")
+    assert result.status == 3 and result.out.split() == ["1", "1"], result.explain()
+    (line,) = result.said
+    assert "initialised no MPI: nothing was balanced" in line
+
+
+@pytest.mark.parametrize("wrapper", ["env A=b", "taskset -c 0-1", "time", "nice -n 1", "sh -c 'exec \"$0\" \"$@\"'",
+                                     "sh -c 'ls / >&2; \"$0\" \"$@\"'", "numactl --localalloc",
+                                     "gdb -batch -ex run --args", "perf record -o /dev/null"])
+def test_wrappers_are_followed(mpi, wrapper):
+    words = shlex.split(wrapper)
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not installed")
+    result = run(mpi, *words, mpi.program("unbalanced.gcc"), *SHORT)
+    check_measured(result)
+    assert len(result.record["ranks"]) == 2
+
+
+@pytest.mark.parametrize("interpreter", ["/bin/bash", "/usr/bin/env bash", "/bin/sh"])
+def test_scripts_are_followed(mpi, tmp_path, interpreter):
+    script = tmp_path / "job.sh"
+    program = mpi.program("unbalanced.gcc")
+    script.write_text(f"#!{interpreter}\nls / | awk 'END {{ print NR }}'\nexport OMP_NUM_THREADS=1\n"
+                      f"{program} {' '.join(SHORT)}\necho after\n")
+    script.chmod(0o755)
+    result = run(mpi, script)
+    check_measured(result)
+    assert result.out.count("after") == 2, result.explain()
+    assert [rank["threads_at_start"] for rank in result.record["ranks"]] == [1, 1]
+
+
+def test_threadprivate_data_of_a_followed_program_are_kept(mpi):
+    result = run(mpi, "env", "A=b", mpi.program("threadprivate.gcc"), options=(f"--emulate={NODE}",))
+    assert result.status == 0, result.explain()
+    assert all("thread-local data" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
+
+
+def python_environment(mpi, folder: Path):
+    """mpi4py chooses its extension by these. Debian's MPICH has not the name that all others have."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    variables = {"MPI4PY_MPIABI": mpi.flavour}
+    if mpi.flavour == "mpich":
+        libraries = sorted(Path("/usr/lib").glob("*/libmpich.so.12"))
+        if not libraries:
+            pytest.skip("no libmpich.so.12 where Debian has it")
+        (folder / "libmpi.so.12").symlink_to(libraries[0])
+        variables["LD_LIBRARY_PATH"] = str(folder)
+    return variables
+
+
+def test_python(mpi, tmp_path):
+    script = Path(__file__).parent / "programs" / "python_work.py"
+    result = run(mpi, sys.executable, script, HERE / "python_work.plain.gcc", "60", options=(f"--emulate={NODE}",),
+                 OMP_NUM_THREADS="4", **python_environment(mpi, tmp_path))
+    check_measured(result)
+    assert "units 80" in result.out
+    record = result.record
+    assert len(record["ranks"]) == 2 and record["ranks"][1]["totals_ns"]["mpi"] > 0
+    assert result.moves(), record["decisions"]
+    assert result.threads_at_end[0] > 4 > result.threads_at_end[1], result.summary
