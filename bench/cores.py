@@ -193,6 +193,25 @@ def region_cost(flavour: str, compiler: str, target: float) -> Callable[[Session
     return measured
 
 
+def tiny_regions(flavour: str, compiler: str) -> Callable[[Session], list[Figure]]:
+    """A program of 34 regions a step that last some us each: what all that is done for a region makes of it."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"tiny-regions-{compiler}-{flavour}"
+        rounds = 1 if session.quick else 21
+        two = {"OMP_NUM_THREADS": "2"}
+        program = [session.program(f"bench/tiny_regions.{flavour}.{compiler}"), "100" if session.quick else "3000"]
+        ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), two)
+        observed = Case("only measured", mpirun(flavour, 1, session.steelyard(name, "--observe") + program), two)
+        times = session.interleaved([Case("native", mpirun(flavour, 1, program), two), ours, observed], rounds)
+        native = times["native"]
+        longer = {label: [100 * (b / a - 1) for a, b in zip(native, samples)] for label, samples in times.items()}
+        return [figure(name, "real", longer[ours.label], "% longer", Target("<=", 3), ours.shell(),
+                       {"only measured": median(longer[observed.label]), "native, s": median(native)})]
+
+    return measured
+
+
 def call_cost(flavour: str) -> Callable[[Session], list[Figure]]:
     """Short MPI calls that wait for no rank: the program's and the library's own in turn, in one run."""
 
@@ -248,6 +267,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         for compiler, target in (("gcc", 300), ("clang", 700)):
             all_of_them.append(Measurement(f"region-cost-{compiler}-{flavour}", 120,
                                            region_cost(flavour, compiler, target)))
+            all_of_them.append(Measurement(f"tiny-regions-{compiler}-{flavour}", 60, tiny_regions(flavour, compiler)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))
