@@ -90,6 +90,19 @@ int Cores::threads_for_region(const RegionAhead& region) {
   return fixed ? 0 : threads_;
 }
 
+bool Cores::at_rest() const {
+  if (!problem_.empty()) return true;
+  return holding_ && holding_->at_rest() && generation_ == table_.generation() && !rebind_ &&
+         !late_join_.will_be_changed() && seated();
+}
+
+int Cores::threads_at_rest() const {
+  const node::Process& self = processes_[me_];
+  if (!problem_.empty() || self.fixed.load(std::memory_order_relaxed) != 0) return 0;
+  const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
+  return std::min(most, std::max(1, static_cast<int>(holding_->cores().size())));
+}
+
 // One late-join thread for each thread, or none: if a loop has equal parts, a core with two threads delays the cores
 // with one. Only if threads are really bound, and no core is shared with a borrower already.
 int Cores::late_join_threads(int held, int most) {

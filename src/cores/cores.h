@@ -54,6 +54,10 @@ class Cores {
   // --- around regions and waits ---
   /// Before a region. Returns its thread count; 0 if the count must not change.
   int threads_for_region(const RegionAhead& region);
+  /// True if threads_for_region() would change nothing, for a region that is not worth borrowing. Such a region needs
+  /// no after_region() if `threads_at_rest()` threads run it instead.
+  bool at_rest() const;
+  int threads_at_rest() const;
   /// After the region, before `activity` ends it.
   observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
   /// Before a blocking MPI call, which may wake other processes that then use their cores.

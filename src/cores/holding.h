@@ -39,6 +39,8 @@ class Holding {
   bool holds_foreign_cores() const {
     return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();
   }
+  /// All cores that belong here are in use, and no other: settle() has nothing to do without borrowing.
+  bool at_rest() const { return !lending_ && complete() && !holds_foreign_cores(); }
   /// True while the only core in use is one that a borrower still uses.
   bool shares() const { return shares_; }
   int home_count() const { return static_cast<int>(home_.size()); }

@@ -45,6 +45,10 @@ class LateJoin {
   /// True once after another process has given cores, or after a thread was found bound elsewhere than expected. The
   /// core table lists the given cores as in use by this process.
   bool changed();
+  /// What changed() is about to return.
+  bool will_be_changed() const {
+    return requests_[me_].given.load(std::memory_order_acquire) != seen_ || misplaced_.load(std::memory_order_relaxed);
+  }
 
   // --- by a process that lends ---
   bool has_requests() const { return open_->load(std::memory_order_relaxed) > 0; }

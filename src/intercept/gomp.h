@@ -50,6 +50,7 @@ class alignas(64) Region {
   void* const data_;
   session::Region* region_ = nullptr;
   session::ThreadCells cells_;
+  session::Measured measured_ = session::Measured::nothing;
   unsigned int count_;
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };

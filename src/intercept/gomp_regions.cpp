@@ -85,6 +85,7 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
       session::region_begin({site, requested, by_clause, session::RegionRequest::Threads::by_argument,
                              reinterpret_cast<void*>(body), runs_body});
   cells_ = terms.cells;
+  measured_ = terms.measured;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
   // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has
   // not where the outer region has the program's own count.
@@ -93,17 +94,17 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
     virtual_team_ = &g_virtual_team;
     g_virtual_team.begin(terms.virtual_threads, count_ > 0 ? static_cast<int>(count_) : requested);
   }
-  region_ = session::region_made(cells_);
+  region_ = session::region_made(terms);
 }
 
 Region::~Region() {
-  if (cells_.first != nullptr) session::region_end();
+  if (measured_ != session::Measured::nothing) session::region_end();
   session::region_gone(region_);
 }
 
 int Region::begin_part() {
   const int thread = thread_number(), threads = team_size();
-  if (cells_.first != nullptr) session::thread_begin(cells_, thread, threads);
+  if (measured_ != session::Measured::nothing) session::thread_begin(cells_, thread, threads);
   session::entered(region_, thread, threads);
   return thread;
 }

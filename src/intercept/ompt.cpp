@@ -29,10 +29,6 @@ void* const kMeasured = reinterpret_cast<void*>(1);
 session::Region* region_of(const ompt_data_t* parallel) {
   return parallel == nullptr ? nullptr : static_cast<session::Region*>(parallel->ptr);
 }
-bool measured(const ompt_data_t* parallel) {
-  const session::Region* const region = region_of(parallel);
-  return region != nullptr && region->measured();
-}
 
 constinit thread_local session::OpenRegions<session::Region> t_open;
 
@@ -43,14 +39,14 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   const session::RegionTerms terms = session::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
-  parallel->ptr = session::region_made(terms.cells);
+  parallel->ptr = session::region_made(terms);
   t_open.push(region_of(parallel));
 }
 
 void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   session::Region* const region = t_open.pop();
   if (region == nullptr) return;
-  if (region->measured()) session::region_end();
+  if (region->what != session::Measured::nothing) session::region_end();
   session::region_gone(region);
 }
 
@@ -60,25 +56,23 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
                       unsigned int thread, int flags) {
   if ((flags & ompt_task_initial) != 0) return;
   if (endpoint == ompt_scope_begin) {
-    task->ptr = measured(parallel) ? kMeasured : nullptr;
-    if (measured(parallel))
-      session::thread_begin(region_of(parallel)->cells, static_cast<int>(thread), static_cast<int>(team));
-    session::entered(region_of(parallel), static_cast<int>(thread), static_cast<int>(team));
+    session::Region* const region = region_of(parallel);
+    task->ptr = region != nullptr && region->measured() ? kMeasured : nullptr;
+    if (region != nullptr && region->what != session::Measured::nothing)
+      session::thread_begin(region->cells, static_cast<int>(thread), static_cast<int>(team));
+    session::entered(region, static_cast<int>(thread), static_cast<int>(team));
   } else {
     session::left(static_cast<int>(thread));
     if (task->ptr == kMeasured) session::thread_end(static_cast<int>(thread));
   }
 }
 
-void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task,
+void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
                     const void*) {
+  if (task == nullptr || task->ptr != kMeasured) return;
   if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
     return;
-  if (endpoint == ompt_scope_begin) {
-    if (measured(parallel)) session::barrier_begin();
-  } else if (measured(parallel) || (parallel == nullptr && task != nullptr && task->ptr == kMeasured)) {
-    session::barrier_end();
-  }
+  endpoint == ompt_scope_begin ? session::barrier_begin() : session::barrier_end();
 }
 
 std::string g_version;

@@ -144,6 +144,28 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     totals_.*part -= taken;
     without_core += taken;
   }
+  last_team_time_ = {team * wall - without_core, totals_.region_useful - before.region_useful,
+                     totals_.omp_imbalance - before.omp_imbalance};
+  close_region(now, team, without_core, late.with);
+}
+
+void Activity::unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share) {
+  if (state_ != State::region) return;
+  team = std::clamp(team, 1, cells_size_);
+  const std::int64_t capacity = team * (now - since_);
+  const auto part = [capacity](float share, std::int64_t most) {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<float>(capacity) * share), 0, most);
+  };
+  const std::int64_t useful = part(useful_share, capacity);
+  const std::int64_t imbalance = part(imbalance_share, capacity - useful);
+  totals_.region_useful += useful;
+  totals_.omp_imbalance += imbalance;
+  totals_.omp_scheduling += capacity - useful - imbalance;
+  close_region(now, team, 0, 0);
+}
+
+void Activity::close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core) {
+  const std::int64_t wall = now - since_;
   totals_.region_wall += wall;
   // Owned cores without a thread are as idle as while the primary computes alone.
   const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + without_core);
@@ -151,7 +173,7 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
   totals_.capacity += team * wall - without_core + idle;
   const std::int64_t borrowed = std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
   totals_.borrowed += borrowed;
-  totals_.came_late += std::min(late.with, borrowed);
+  totals_.came_late += std::min(with_late_core, borrowed);
   ++totals_.regions;
   totals_.wall = now - start_;
   last_region_wall_ = wall;

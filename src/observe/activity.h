@@ -23,6 +23,11 @@ struct LateCores {
   std::int64_t with = 0;     ///< and this is what they had of their own then
 };
 
+/// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
+struct TeamTime {
+  std::int64_t capacity = 0, useful = 0, imbalance = 0;
+};
+
 /// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions
 /// and MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or
 /// joined. Events of the primary come from the primary alone; thread_* come from the thread itself.
@@ -42,6 +47,9 @@ class Activity {
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
   void region_end(std::int64_t now, int team, LateCores late = {});
+  /// The same for a region whose threads are not measured: its wall time is, and the thread time is divided by shares.
+  void unmeasured_region_begin(std::int64_t now) { close_stretch(now, State::region); }
+  void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share);
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
@@ -72,11 +80,14 @@ class Activity {
   /// What of totals_at() a tick tells, but for its threads: at each collective, so nothing is copied.
   Tick tick_at(std::int64_t now) const;
   std::int64_t last_region_wall() const { return last_region_wall_; }
+  /// Of the last region whose threads were measured.
+  const TeamTime& last_team_time() const { return last_team_time_; }
 
  private:
   enum class State { off, alone, region, mpi };
   Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
+  void close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core);
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
 
   Totals totals_;
@@ -84,6 +95,7 @@ class Activity {
   std::int64_t since_ = 0;
   std::int64_t start_ = 0;
   std::int64_t last_region_wall_ = 0;
+  TeamTime last_team_time_;
   int owned_ = 1;
   bool waits_ = false;               // between begin_wait() and end_wait()
   std::int64_t quiesced_since_ = 0;  // 0: is not

@@ -225,6 +225,27 @@ TEST(Activity, AWaitEndsWithARegionInIt) {
   expect_identity(activity.totals_at(100));
 }
 
+TEST(Activity, AnUnmeasuredRegionIsDividedByTheSharesOfOthers) {
+  Activity activity;
+  activity.start(0, 3);
+  activity.unmeasured_region_begin(100);
+  activity.unmeasured_region_end(300, 2, 0.75F, 0.125F);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.serial, 100);
+  EXPECT_EQ(totals.region_wall, 200);
+  EXPECT_EQ(totals.region_useful, 300);
+  EXPECT_EQ(totals.omp_imbalance, 50);
+  EXPECT_EQ(totals.omp_scheduling, 50);
+  EXPECT_EQ(totals.omp_serialisation, 200 + 200);  // two cores beside the primary thread, one beside the team
+  EXPECT_EQ(totals.regions, 1);
+  EXPECT_EQ(activity.last_region_wall(), 200);
+  expect_identity(totals);
+  activity.unmeasured_region_begin(400);
+  activity.unmeasured_region_end(500, 2, 1.0F, 0.5F);  // more than there was
+  EXPECT_EQ(activity.totals().omp_imbalance, 50);
+  expect_identity(activity.totals());
+}
+
 TEST(Activity, TheIdentityHoldsForAnySequence) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
@@ -240,6 +261,11 @@ TEST(Activity, TheIdentityHoldsForAnySequence) {
         continue;
       }
       const int team = 1 + static_cast<int>(random() % 6);
+      if (random() % 4 == 0) {
+        activity.unmeasured_region_begin(now);
+        activity.unmeasured_region_end(now += 60, team, 0.7F, 0.2F);
+        continue;
+      }
       activity.region_begin(now, team);
       const std::int64_t end = now + 60;
       for (int i = 0; i < team; ++i) {

@@ -32,6 +32,9 @@ struct Site {
   float mean_ns = 0;        ///< recent length of the region, or of the wait
   float own_ns = 0;         ///< of the region on the process's own cores
   float divided_ns = 0;     ///< the same with virtual threads, if they had those cores alone
+  /// Of a region's recent executions whose threads were measured: the means, which stand for the other executions.
+  float capacity_ns = 0, useful_ns = 0, imbalance_ns = 0;
+  std::uint8_t unmeasured_left = 0;  ///< executions before the next one whose threads are measured
   void add(std::int64_t ns) {
     blend(mean_ns, ns);
     ++executions;

@@ -29,6 +29,10 @@ using Queries = observe::Site::Queries;
 // A region shorter than this gains nothing by one more thread that must be woken and bound.
 constexpr float kWorthBorrowing = 200e3F;
 
+// 50 us: to measure the threads of a region costs 0.25 us (bench/cores.py --only region-cost), 0.5 % of that.
+// If a region is shorter, one execution in several is measured, chosen at random.
+constexpr float kShort = kWorthBorrowing / 4;
+
 // A rank that is still asleep this long after my own MPI call ended was not waiting for that call.
 constexpr std::int64_t kTimeToWake = 200'000;
 
@@ -41,6 +45,7 @@ ThreadLimits g_limits;
 thread_local base::CounterClock t_clock;
 thread_local observe::ThreadCell* t_cell = nullptr;
 thread_local std::uint64_t t_region = 0;
+observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
 /// True where Steelyard may change thread counts at all.
 bool may_move() { return base::options().cores && !base::options().observe; }
@@ -121,6 +126,29 @@ std::uint64_t key_of(const RegionRequest& request) {
 }
 
 ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
+
+// True if the threads of most executions need not be measured. `kWorthBorrowing` is more than kShort, so such a region
+// borrows no cores. Where Steelyard has anything else to do for it, it is measured.
+bool is_short(const Session& session, const observe::Site& site, const RegionRequest& request) {
+  const base::Options& options = base::options();
+  return site.capacity_ns > 0 && site.mean_ns < kShort && site.own_ns < kShort && site.queries != Queries::watched &&
+         !(request.may_be_virtual && options.virtual_threads > 0) && !session.held &&
+         (session.cores == nullptr || session.cores->at_rest());
+}
+
+// A random number of executions between two that are measured keeps step with no pattern of the program.
+bool measures_threads(Session& session, observe::Site& site, const RegionRequest& request) {
+  if (!is_short(session, site, request)) return true;
+  if (site.unmeasured_left > 0) {
+    --site.unmeasured_left;
+    return false;
+  }
+  session.regions.random = base::spread(session.regions.random + site.address);
+  // 0 to 15, and fewer while its means are those of few executions.
+  site.unmeasured_left =
+      static_cast<std::uint8_t>(std::min<std::uint64_t>(session.regions.random >> 60, site.executions / 8));
+  return true;
+}
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
@@ -237,6 +265,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;
+  regions.measured = measures_threads(*session, site, request);
   if (regions.foreign.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (session->cores != nullptr && !session->held) {
@@ -246,8 +275,9 @@ RegionTerms region_begin(const RegionRequest& request) {
     const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
-    const int held = session->cores->threads_for_region({key, now, may_borrow, lending});
-    session->activity.own(session->cores->owned());
+    const int held = regions.measured ? session->cores->threads_for_region({key, now, may_borrow, lending})
+                                      : session->cores->threads_at_rest();
+    if (regions.measured) session->activity.own(session->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
       if (!by_argument)
@@ -265,10 +295,50 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.call = request.site;
   regions.body = request.body;
   if (site.queries == Queries::unknown && matters(*session, site)) site.queries = Queries::watched;
+  if (!regions.measured) {
+    session->activity.unmeasured_region_begin(now);
+    terms.measured = Measured::wall;
+    return terms;
+  }
+  terms.measured = Measured::threads;
   session->activity.region_begin(now, std::max({request.requested, regions.asked_threads, 1}));
   terms.cells = cells_of(session->activity);
   return terms;
 }
+
+namespace {
+
+// What the threads of the region that has ended have asked.
+void note_queries(Regions& regions, observe::Site& site) {
+  if (regions.asked.load(std::memory_order_relaxed)) {
+    regions.asked.store(false, std::memory_order_relaxed);
+    site.queries = Queries::unproved;
+  }
+  if (site.queries == Queries::watched) {
+    // What it has not asked yet, it may ask when it has another number of threads.
+    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && regions.body != nullptr;
+    site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
+  }
+  if (!regions.divided.load(std::memory_order_relaxed)) return;
+  if (site.division == observe::Site::Division::none) site.division = observe::Site::Division::seen;
+  regions.divided.store(false, std::memory_order_relaxed);
+}
+
+void unmeasured_region_end(Session& session, std::int64_t now) {
+  Regions& regions = session.regions;
+  observe::Site& site = *regions.present;
+  const float scale = site.capacity_ns > 0 ? 1 / site.capacity_ns : 0;
+  session.activity.unmeasured_region_end(now, regions.team, site.useful_ns * scale, site.imbalance_ns * scale);
+  const std::int64_t wall = session.activity.last_region_wall();
+  regions.present = nullptr;
+  site.add(wall);
+  observe::Site::blend(site.own_ns, wall);
+  note_queries(regions, site);
+  if (session.cores != nullptr) note_fixed(session, site, wall);
+  region_ended(session, site.address, now);
+}
+
+}  // namespace
 
 void region_end() {
   Session* session = g_session;
@@ -276,6 +346,7 @@ void region_end() {
   if (session == nullptr || session->regions.present == nullptr) return;
   Regions& regions = session->regions;
   const std::int64_t now = event_ns();
+  if (!regions.measured) return unmeasured_region_end(*session, now);
   const observe::LateCores late = session->cores != nullptr && !session->held
                                       ? session->cores->after_region(now, regions.team, session->activity)
                                       : observe::LateCores{};
@@ -289,39 +360,32 @@ void region_end() {
   observe::Site& site = *regions.present;
   regions.present = nullptr;
   site.add(wall);
+  const observe::TeamTime& time = session->activity.last_team_time();
+  observe::Site::blend(site.capacity_ns, time.capacity);
+  observe::Site::blend(site.useful_ns, time.useful);
+  observe::Site::blend(site.imbalance_ns, time.imbalance);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
   const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) observe::Site::blend(site.own_ns, wall);
   const bool shared = late.with + late.without > 0;  // threads that began without a core have shared those of others
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
-  if (regions.asked.load(std::memory_order_relaxed)) {
-    regions.asked.store(false, std::memory_order_relaxed);
-    site.queries = Queries::unproved;
-  }
-  if (site.queries == Queries::watched) {
-    // What it has not asked yet, it may ask when it has another number of threads.
-    const bool looks = base::options().thread_ids == base::ThreadIds::automatic && regions.body != nullptr;
-    site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
-  }
-  if (site.division == observe::Site::Division::none && regions.divided.load(std::memory_order_relaxed))
-    site.division = observe::Site::Division::seen;
-  regions.divided.store(false, std::memory_order_relaxed);
+  note_queries(regions, site);
   // In a phase, ranks run other regions than each other.
   if (session->held) return sample(*session, now);
   if (session->cores != nullptr) note_fixed(*session, site, wall);
-  if (session->leader) session->steps.region_period.tick(site.address);
-  publish_tick(*session, observe::TickSource::region, now);
+  region_ended(*session, site.address, now);
 }
 
 void thread_begin(const ThreadCells& cells, int thread, int team) {
   Session* session = g_session;
   if (session == nullptr) return;
-  t_cell = thread < cells.count ? cells.first + thread : nullptr;
+  const bool measured = cells.first != nullptr;
+  t_cell = !measured ? &g_no_cell : thread < cells.count ? cells.first + thread : nullptr;
   t_region = cells.region;
   if (thread == 0) session->regions.team = team;
   if (session->cores != nullptr && !session->held && g_limits.reasons[ThreadLimits::phases].empty())
     session->cores->bind_thread(thread);
-  if (t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
+  if (measured && t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
 }
 
 namespace {
@@ -377,7 +441,9 @@ void team_asked(const void* caller) {
   if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
   const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
   if (looks && partition::is_proved(caller, regions.body)) {
-    if (!regions.divided.load(std::memory_order_relaxed)) regions.divided.store(true, std::memory_order_relaxed);
+    const bool news = site->division == observe::Site::Division::none;
+    if (news && !regions.divided.load(std::memory_order_relaxed))
+      regions.divided.store(true, std::memory_order_relaxed);
     return;
   }
   regions.asked.store(true, std::memory_order_relaxed);

@@ -35,23 +35,27 @@ struct RegionRequest {
   const void* body = nullptr;   ///< the function that its threads run; null where that is not known
   bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
 };
+/// What is measured of an execution of a region.
+enum class Measured { nothing, wall, threads };
 /// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread
 /// loads of memory that the primary thread writes in every region.
 struct ThreadCells {
-  observe::ThreadCell* first = nullptr;  ///< null where the region is not measured
+  observe::ThreadCell* first = nullptr;  ///< null where the threads are not measured
   int count = 0;
   std::uint64_t region = 0;  ///< its number
 };
 struct RegionTerms {
-  ThreadCells cells;  ///< none before start(), in nested regions, and in those of other threads than the primary
-  int threads = 0;    ///< by_argument: threads to run it with; 0: as many as the program asks for
+  /// Nothing before start(), in nested regions, and in those of other threads than the primary.
+  Measured measured = Measured::nothing;
+  ThreadCells cells;
+  int threads = 0;  ///< by_argument: threads to run it with; 0: as many as the program asks for
   /// by_argument: as many virtual threads run the body, some of them by the same thread one after the other; 0: none
   int virtual_threads = 0;
 };
 /// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and
 /// sets the thread count of a region that does not rely on its own.
 RegionTerms region_begin(const RegionRequest& request);
-/// By the same thread, after the team has joined. Only for a region that is measured.
+/// By the same thread, after the team has joined. Only for a region of which something is measured.
 void region_end();
 /// True in the measured region if Steelyard has given it one thread, and the program would have several.
 bool in_region_reduced_to_one();
@@ -65,7 +69,8 @@ extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("
 /// code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
 const VirtualThread* virtual_thread(const void* caller);
 
-/// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is.
+/// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is. If only the
+/// region's wall time is measured, a thread reports its begin alone.
 void thread_begin(const ThreadCells& cells, int thread, int team);
 void thread_end(int thread);
 /// This thread has ended its part, and goes to the barrier at the end of the region.

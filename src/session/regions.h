@@ -20,12 +20,15 @@ struct Regions {
   observe::Site* present = nullptr;  ///< its site; null outside of regions
   std::uint64_t call = 0;            ///< where it is begun: the return address
   const void* body = nullptr;        ///< the function that its threads run; null if that is not known
+  bool measured = false;             ///< its threads are; if not, its wall time alone
   int team = 1;                      ///< its threads; between regions, those of the last
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;
   std::atomic<bool> asked{false};    ///< a thread of it queried its number, or the size of the team
   std::atomic<bool> divided{false};  ///< a thread of it made a query that is proved to be that of a static loop
+
+  std::uint64_t random = 1;  ///< which executions of a short region are measured
 
   // Regions that keep the program's thread count.
   std::int64_t fixed_wall = 0;   ///< ns in those whose thread count the program fixed by a clause

@@ -39,6 +39,16 @@ bool choose_source(const Session& session, std::int64_t now, observe::TickSource
   return false;
 }
 
+// Regions mark no step once all processes have marks of a surer source, or if no cores move.
+bool regions_may_mark(const Session& session, std::int64_t now) {
+  using observe::TickSource;
+  if (session.steps.ticks == nullptr || session.cores == nullptr || !session.cores->problem().empty()) return false;
+  const auto own = [&](TickSource source) { return session.steps.ticks->count(session.me, source); };
+  if (std::max(own(TickSource::step), own(TickSource::collective)) < kFewestTicks) return true;
+  TickSource source;
+  return !choose_source(session, now, source) || source == TickSource::region;
+}
+
 // For `steelyard top`.
 void show(Session& session, const observe::Totals& totals, std::int64_t now) {
   if (session.progress.live == nullptr) return;
@@ -59,10 +69,15 @@ void publish_tick(Session& session, observe::TickSource source, std::int64_t now
   observe::Tick tick = session.activity.tick_at(now);
   tick.threads = session.cores != nullptr ? session.cores->owned() : limits().program;
   session.steps.ticks->publish(source, tick);
-  if (source == observe::TickSource::region) {
-    sample(session, now);
-    consider_plans(session, now);
+}
+
+void region_ended(Session& session, std::uint64_t site, std::int64_t now) {
+  if (session.steps.regions_mark) {
+    if (session.leader) session.steps.region_period.tick(site);
+    publish_tick(session, observe::TickSource::region, now);
   }
+  sample(session, now);
+  consider_plans(session, now);
 }
 
 void consider_plans(Session& session, std::int64_t now) {
@@ -79,6 +94,7 @@ void consider_plans(Session& session, std::int64_t now) {
 void sample(Session& session, std::int64_t now) {
   const std::int64_t since = session.progress.sampled.wall;
   if (now - session.start.time - since < kSampleEvery) return;
+  session.steps.regions_mark = session.steps.regions_mark && regions_may_mark(session, now);
   const observe::Totals totals = session.activity.totals_at(now);
   const observe::Totals part = totals - session.progress.sampled;
   session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),

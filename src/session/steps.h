@@ -16,6 +16,7 @@ struct Session;
 /// Steps of the program's main loop. The leader of a node plans from them.
 struct Steps {
   std::unique_ptr<observe::TickBoard> ticks;  ///< null without a segment
+  bool regions_mark = true;                   ///< the ends of regions may be the marks of steps
   // At the leader.
   observe::PeriodFinder collective_period;
   observe::PeriodFinder region_period;
@@ -30,10 +31,12 @@ struct Progress {
   std::int64_t decisions_shown = 0;          ///< when the leader last did, ns
 };
 
-/// Notes the mark of a step of this process. At a region's end, also samples and plans.
+/// Notes the mark of a step of this process.
 void publish_tick(Session& session, observe::TickSource source, std::int64_t now);
 /// At the leader, plans if there is enough to plan from.
 void consider_plans(Session& session, std::int64_t now);
+/// At the end of a region, which may mark a step: also samples and plans.
+void region_ended(Session& session, std::uint64_t site, std::int64_t now);
 /// Closes a sample of the timeline if the last is old enough, and shows others how far this process is.
 void sample(Session& session, std::int64_t now);
 

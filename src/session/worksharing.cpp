@@ -43,6 +43,10 @@ std::atomic<bool> g_on = false;
 /// it.
 Region* g_spare = nullptr;
 
+/// The record of the regions of which only the wall time is measured, the primary thread's as well. Nothing is written
+/// into it from one to the next, so it stays in the caches of all threads.
+alignas(64) constinit Region g_short{Measured::wall, {}, {}, nullptr};
+
 /// Never destroyed: threads may be in regions while the process exits.
 struct Shared {
   std::mutex mutex;
@@ -118,9 +122,13 @@ void take_loops() {
   g_on.store(true, std::memory_order_relaxed);
 }
 
-Region* region_made(const ThreadCells& cells) {
+Region* region_made(const RegionTerms& terms) {
   if (!may_nest()) return nullptr;
-  const bool measured = cells.first != nullptr;
+  if (terms.measured == Measured::wall) {
+    g_short.run_schedules.reset();
+    return &g_short;
+  }
+  const bool measured = terms.cells.first != nullptr;
   Region* region = measured ? std::exchange(g_spare, nullptr) : nullptr;
   if (region == nullptr) {
     Shared& all = shared();
@@ -131,13 +139,14 @@ Region* region_made(const ThreadCells& cells) {
     }
   }
   if (region == nullptr) region = new Region;
-  region->cells = cells;
+  region->what = terms.measured;
+  region->cells = terms.cells;
   region->run_schedules.reset();
   return region;
 }
 
 void region_gone(Region* region) {
-  if (region == nullptr) return;
+  if (region == nullptr || region == &g_short) return;
   if (region->measured() && g_spare == nullptr) {
     g_spare = region;
     return;

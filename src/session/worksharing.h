@@ -24,8 +24,8 @@
 // 2. Reuse. After region_gone(), any later region may take the record, and finds `teams` as they are. Each Team is fit
 //    for reuse: its threads have ended all loops that they began in it, and the same number of them, before the
 //    region's team joined.
-// 3. Access. region_made() writes `cells` and resets `run_schedules`. The region's threads read `cells`, agree on
-//    `run_schedules`, and add to `teams` under a lock; `teams` never shrinks.
+// 3. Access. region_made() writes `what` and `cells` and resets `run_schedules`. The region's threads read both, agree
+//    on `run_schedules`, and add to `teams` under a lock; `teams` never shrinks.
 // 4. Nesting. A nested region has a record of its own. The thread that begins it keeps its Place in the outer region,
 //    where it may be in the middle of a loop. The other threads of the nested team come from no region that still runs.
 //    A region that is nested too deep has no record, and its loops are the runtime's.
@@ -42,10 +42,11 @@ struct TeamOfSize;
 
 /// One instance of a parallel region, and the teams that are kept for later ones.
 struct Region {
+  Measured what = Measured::nothing;         ///< is measured of it
   ThreadCells cells;                         ///< where its threads note their times
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
-  bool measured() const { return cells.first != nullptr; }
+  bool measured() const { return cells.first != nullptr; }  ///< its threads are
 };
 
 /// A thread in a region, and in the loop that it has begun there last.
@@ -80,8 +81,8 @@ inline Place* place() {
 
 /// True where a region that this thread begins next is not too deep.
 inline bool may_nest() { return t_places.depth < kDepth; }
-/// This thread begins a region, with the `cells` of region_begin(). Null where that is nested too deep.
-Region* region_made(const ThreadCells& cells);
+/// This thread begins a region, with the terms of region_begin(). Null where that is nested too deep.
+Region* region_made(const RegionTerms& terms);
 /// It has ended, and all its threads have left it.
 void region_gone(Region* region);
 /// This thread begins and ends its part of a region.
