@@ -6,7 +6,7 @@ The words, and what to write instead, stand in tools/vocabulary.txt. Three kinds
   docs      README.md and its neighbours, docs/**/*.md: outside of code blocks and inline code
   messages  string literals of src/ and python/steelyard/ that are sentences, option help among them, and the
             descriptions of schema/*.json
-  comments  those of public headers, Fortran modules, and all sources except those in the folders that UNREAD names
+  comments  those of public headers, Fortran modules, and all sources
 A sentence of more than 35 words is a warning.
 
 Exit status: 0 without findings, 1 with findings, 2 if the vocabulary cannot be read. Needs Python 3.9 and nothing else.
@@ -28,8 +28,6 @@ from typing import Iterator, NamedTuple
 VOCABULARY = "tools/vocabulary.txt"
 SCOPES = ("docs", "messages", "comments")
 MAX_WORDS = 35  # a sentence; the house rule is 25, and this leaves room for lists of names
-# Folders of src/ of which only the messages are read.
-UNREAD = "".split()
 ROOT_PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
@@ -314,7 +312,7 @@ def sources(root: Path) -> Iterator[Path]:
             name = path.relative_to(root)
             if path.suffix == ".txt" and path.name != "CMakeLists.txt" or path.suffix not in COMMENTS:
                 continue
-            if folder == "src" and name.parts[1] in UNREAD or "__pycache__" in name.parts:
+            if "__pycache__" in name.parts:
                 continue
             if name.parts[:2] != ("python", "build"):
                 yield path

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 from .charts import Bar, bars
 from .record import Run
@@ -114,7 +114,7 @@ def phases(run: Run) -> Optional[Section]:
     shown = found[::-1][:ROWS]
     rows = []
     for gain in shown:
-        node = run.nodes.loc[gain.node]
+        node: Any = run.nodes.loc[gain.node]
         before = (float(node["phase_before_low"]), float(node["phase_before_high"]))
         after = (float(node["phase_after_low"]), float(node["phase_after_high"]))
         name = f"node {gain.node}" if len(run.nodes) > 1 else "a step"

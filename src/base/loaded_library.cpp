@@ -65,6 +65,7 @@ void visit_imports(const dl_phdr_info& library, const std::function<void(const c
     }
   }
   // The kernel's vdso has offsets where libraries have addresses.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   if (symbols == nullptr || names < reinterpret_cast<const char*>(library.dlpi_addr)) return;
   for (int table = 0; table < 2; ++table) {
     const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(tables[table]);

@@ -298,9 +298,9 @@ bool assign_real(double& value, std::string_view text, double lowest, double hig
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || !(number >= lowest && number <= highest)) return false;  // NaN is in no range
-  value = number;
-  return true;
+  const bool in_range = number >= lowest && number <= highest;  // NaN is in no range
+  if (whole && in_range) value = number;
+  return whole && in_range;
 }
 
 }  // namespace

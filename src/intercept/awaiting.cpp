@@ -49,7 +49,9 @@ void listen_for_notices() {
   close(made);
   socklen_t size = 0;
   const sockaddr_un here = address(size);
-  if (g_notices >= 0) (void)bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size);
+  if (g_notices < 0 || bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
+  close(g_notices);
+  g_notices = -1;
 }
 
 void give_notice() {

@@ -127,12 +127,11 @@ def owners(file: str, root: Path | None = None) -> set[str]:
 
 
 def check_libraries(root: Path, package: str, files: list[str]) -> None:
-    """Each library that is linked comes from a package that ours names: in Depends, or, for what is linked to an MPI,
-    in Recommends."""
+    """Each library that is linked comes from a package that ours names in Depends. None is an MPI library: the preload
+    libraries find the program's own."""
     needs = {name for names in alternatives(said("dpkg-deb", "--field", package,
                                                  "Depends")) for name in names} | {"steelyard"}
-    wishes = {name for names in alternatives(said("dpkg-deb", "--field", package, "Recommends")) for name in names}
-    looked_at, mpis = 0, 0
+    looked_at = 0
     for file in files:
         path = root / file.lstrip("/")
         if path.is_symlink() or not path.is_file() or path.open("rb").read(4) != b"\x7fELF":
@@ -142,17 +141,14 @@ def check_libraries(root: Path, package: str, files: list[str]) -> None:
             if any(not part.startswith("$ORIGIN") for part in way.split(":")):
                 raise Wrong(f"{file} looks for libraries in {way}: not in a place of its own")
         for library in dynamic(path, "NEEDED"):
-            of_mpi = re.match(r"libmpi|libmpich|libpmpi", library) is not None
-            found = owners(library) if of_mpi else owners(library, root)
-            mpis += of_mpi
-            if of_mpi and not found:
-                print(f"clean root: {file}: {library} is of no package, so none can be recommended")
-            elif not found & (wishes if of_mpi else needs):
+            if re.match(r"libmpi|libmpich|libpmpi", library) is not None:
+                raise Wrong(f"{file} is linked with {library}: it would bring an MPI into programs that have another")
+            found = owners(library, root)
+            if not found & needs:
                 raise Wrong(f"{file} needs {library} of {' or '.join(found) or 'no package there'}, which the package "
-                            f"does not name: {'Recommends' if of_mpi else 'Depends'}: "
-                            f"{', '.join(sorted(wishes if of_mpi else needs))}")
-    if looked_at < 4 or mpis < 1:
-        raise Wrong(f"only {looked_at} programs and libraries are in it, {mpis} of them for an MPI: {files}")
+                            f"does not name in Depends: {', '.join(sorted(needs))}")
+    if looked_at < 4:
+        raise Wrong(f"only {looked_at} programs and libraries are in it: {files}")
 
 
 def make(root: Path, package: str) -> None:

@@ -15,7 +15,7 @@ class Layout final : public port::Layout {
   /// `times` of them, one after the other as the elements of one are.
   Layout(const Layout& one, int times);
   /// No elements.
-  Layout() : port::Layout(), type_(MPI_BYTE) { contiguous_ = true; }
+  Layout() : type_(MPI_BYTE) { contiguous_ = true; }
 
  private:
   bool pack(char* row) const override;

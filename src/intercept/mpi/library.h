@@ -7,6 +7,8 @@
 // The MPI library's own functions and handles, found in the process at their first use. The preload library is not
 // linked with an MPI library: a program may load MPI later (mpi4py, plug-ins), privately (RTLD_LOCAL), or never.
 // Include this header in place of mpi.h. If a use of PMPI_X is missing below, the preload library does not link.
+// STEELYARD_MPI_IS_LINKED is defined for a program that is linked with MPI: mpi.h is all that it needs.
+#ifndef STEELYARD_MPI_IS_LINKED
 namespace steelyard::intercept {
 
 /// A text as a template argument.
@@ -204,4 +206,5 @@ Function* library_call() {
 #define PMPI_Win_allocate_c STEELYARD_LIBRARY_CALL(PMPI_Win_allocate_c)
 #define PMPI_Win_allocate_shared_c STEELYARD_LIBRARY_CALL(PMPI_Win_allocate_shared_c)
 #define PMPI_Win_create_c STEELYARD_LIBRARY_CALL(PMPI_Win_create_c)
+#endif
 #endif

@@ -12,7 +12,7 @@ class MpiMessages final : public port::Messages {
  public:
   /// Collective over the communicator, as is the end.
   explicit MpiMessages(MPI_Comm of);
-  ~MpiMessages();
+  ~MpiMessages() override;
   MpiMessages(const MpiMessages&) = delete;
   MpiMessages& operator=(const MpiMessages&) = delete;
 

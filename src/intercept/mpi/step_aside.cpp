@@ -22,10 +22,11 @@ struct Redirection {
   void* mpi = nullptr;             // the program's MPI library
 
   /// True if the dynamic linker has bound this name to a wrapper of this library.
-  bool is_ours(std::string_view name) const {
-    if (!name.starts_with("MPI_") && !name.starts_with("mpi_")) return false;
+  bool is_ours(const char* name) const {
+    const std::string_view text = name;
+    if (!text.starts_with("MPI_") && !text.starts_with("mpi_")) return false;
     Dl_info place{};
-    void* const bound = dlsym(RTLD_DEFAULT, name.data());
+    void* const bound = dlsym(RTLD_DEFAULT, name);
     return bound != nullptr && dladdr(bound, &place) != 0 && place.dli_fbase == own_base;
   }
 
