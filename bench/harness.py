@@ -296,6 +296,8 @@ def measure(options: argparse.Namespace, measurements: Sequence[Measurement]) ->
                 had = m.measure(session)
                 for f in had:
                     f.disturbed = round(others.cores(), 2)
+                for f in had:
+                    print("bench:", *filter(None, row(f)), file=sys.stderr, flush=True)
                 figures += had
             except Failed as failure:
                 print(f"bench: {m.name}: {failure}", file=sys.stderr, flush=True)
@@ -317,18 +319,19 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
 
 
+def row(f: Figure) -> tuple[str, ...]:
+    if f.value is None:
+        return (f.name, f.instrument, "failed", f.target, "", f.error.splitlines()[0])
+    met = {None: "", True: "met", False: "MISSED"}[f.met]
+    beside = "; ".join(f"{label} {number(value)}" for label, value in f.beside.items())
+    if f.disturbed > 0.1 and f.instrument == "real":
+        beside += f"{'; ' if beside else ''}DISTURBED by other programs on {number(f.disturbed)} cores"
+    return (f.name, f.instrument, f"{number(f.value)} +- {number(f.spread)} {f.unit}", f.target, met, beside)
+
+
 def table(figures: Sequence[Figure]) -> str:
     head = ("figure", "instrument", "measured", "target", "", "beside")
-    rows = [head]
-    for f in figures:
-        if f.value is None:
-            rows.append((f.name, f.instrument, "failed", f.target, "", f.error.splitlines()[0]))
-            continue
-        met = {None: "", True: "met", False: "MISSED"}[f.met]
-        beside = "; ".join(f"{label} {number(value)}" for label, value in f.beside.items())
-        if f.disturbed > 0.1 and f.instrument == "real":
-            beside += f"{'; ' if beside else ''}DISTURBED by other programs on {number(f.disturbed)} cores"
-        rows.append((f.name, f.instrument, f"{number(f.value)} +- {number(f.spread)} {f.unit}", f.target, met, beside))
+    rows = [head, *map(row, figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)] + [0]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 

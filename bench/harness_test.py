@@ -109,6 +109,14 @@ class Measuring(unittest.TestCase):
         self.assertEqual(self.status, 0)
         self.assertRegex(self.said.getvalue(), "slow +real +5 .* <= 1 +MISSED +peer 7")
 
+    def test_a_row_is_shown_before_the_next_figure_is_measured(self) -> None:
+        def second(session: Session) -> list[Figure]:
+            self.assertIn("bench: first real 2 ", self.said.getvalue())
+            return []
+
+        first = Measurement("first", 1, lambda session: [Figure("first", "real", 2, 0, "s")])
+        self.measure([first, Measurement("second", 1, second)])
+
     def test_an_unknown_name_lists_the_known_ones(self):
         with self.assertRaisesRegex(SystemExit, "drifd.*drift"):
             self.measure([Measurement("drift", 1, lambda session: [])], only=["drifd"])
