@@ -130,10 +130,10 @@ ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), ac
 // True if the threads of most executions need not be measured. `kWorthBorrowing` is more than kShort, so such a region
 // borrows no cores. Where Steelyard has anything else to do for it, it is measured.
 bool is_short(const Session& session, const observe::Site& site, const RegionRequest& request) {
-  const base::Options& options = base::options();
-  return site.capacity_ns > 0 && site.mean_ns < kShort && site.own_ns < kShort && site.queries != Queries::watched &&
-         !(request.may_be_virtual && options.virtual_threads > 0) && !session.held &&
-         (session.cores == nullptr || session.cores->at_rest());
+  const bool has_been_short = site.capacity_ns > 0 && site.mean_ns < kShort && site.own_ns < kShort;
+  const bool may_be_virtual = request.may_be_virtual && base::options().virtual_threads > 0;
+  if (!has_been_short || may_be_virtual || site.queries == Queries::watched || session.held) return false;
+  return session.cores == nullptr || session.cores->at_rest();
 }
 
 // A random number of executions between two that are measured keeps step with no pattern of the program.
