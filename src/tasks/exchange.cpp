@@ -314,8 +314,7 @@ void Pool::answered(int rank) {
 void Pool::withdraw() {
   for (Link& link : links_) {
     for (const int rank : link.asked) send_message(rank, Kind::withdrawal, run_, {});
-    link.asked.clear();
-    link.how = Asked::no;
+    link.forget();
   }
 }
 

@@ -147,10 +147,7 @@ base::Status Pool::run(Consumer consumer) {
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
   std::erase_if(requests_, [this](const Request& request) { return request.run <= run_; });
-  for (Link& link : links_) {
-    link.asked.clear();
-    link.how = Asked::no;
-  }
+  for (Link& link : links_) link.forget();
   running_ = false;
   policy_->run_ends(*this);
   totals_.run_seconds += base::seconds(now() - start);

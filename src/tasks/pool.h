@@ -121,6 +121,10 @@ class Pool final : Router::Carrier, Policy::Host {
     std::vector<int> asked;
     Asked how = Asked::no;
     int first;  ///< rank to ask first: the last one that gave
+    void forget() {
+      asked.clear();
+      how = Asked::no;
+    }
   };
   Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
