@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "decide/settings.h"
+
 namespace steelyard::cores {
 
 /// One execution of a parallel region some of whose threads ran on borrowed cores. All times in ns.
@@ -24,6 +26,8 @@ struct BorrowedRegion {
 /// 3.18 s natively. Pure: the caller has the clock and takes the measurements.
 class Borrowing {
  public:
+  explicit Borrowing(const decide::Settings& settings) : exploration_(settings.exploration) {}
+
   /// False during a pause.
   bool allowed(std::int64_t now) const { return now >= resume_; }
   /// True if the region that begins now is to be measured: regions like it may lately have been held up.
@@ -35,6 +39,7 @@ class Borrowing {
   int pauses() const { return pauses_; }
 
  private:
+  double exploration_;  // share of the run time that the loss may cost
   double balance_ = 0;  // losses less gains, ns
   std::int64_t last_ = 0;
   std::int64_t suspicious_until_ = 0;

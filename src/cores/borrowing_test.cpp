@@ -17,7 +17,7 @@ struct Process {
   int offered = 1;
   std::int64_t work = 10 * kMs;  // thread time of a region
   bool statistics = true;        // the kernel has them
-  Borrowing borrowing = {};
+  Borrowing borrowing{decide::Settings{}};
   std::int64_t now = 0;
   std::int64_t in_borrowed_regions = 0;
   int held_up_and_measured = 0;
@@ -110,7 +110,7 @@ class WithoutDelay : public testing::TestWithParam<Uneven> {};
 
 TEST_P(WithoutDelay, IsNeverALoss) {
   const Uneven region = GetParam();
-  Borrowing borrowing;
+  Borrowing borrowing({});
   std::int64_t now = 0;
   for (int i = 0; i < 1000; ++i) {
     const bool measured = borrowing.wants_measurement(now, 10 * kMs);
@@ -125,6 +125,17 @@ INSTANTIATE_TEST_SUITE_P(Regions, WithoutDelay,
                                          Uneven{"the same with two own cores", 3, 1, kMs},
                                          Uneven{"an own thread is the slowest", 5, 1, 9 * kMs},
                                          Uneven{"tasks, which run while the threads wait at the barrier", 2, 1, 0}));
+
+TEST(Borrowing, PausesAsLongAsTheBudgetAsks) {
+  const auto borrowed_time = [](double exploration) {
+    Process process{.borrowing = Borrowing({.exploration = exploration})};
+    for (int i = 0; i < 2000; ++i) process.run(0.2);
+    return process.in_borrowed_regions;
+  };
+  EXPECT_LT(borrowed_time(0.01), borrowed_time(0.2));
+  EXPECT_LT(borrowed_time(0), borrowed_time(0.01));
+  EXPECT_GT(borrowed_time(0), 0);
+}
 
 TEST(Borrowing, IsNeverStoppedWithoutAMeasurement) {
   Process process{.statistics = false};

@@ -27,7 +27,8 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       options_(options),
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
       late_join_(segment, count, me),
-      late_join_regions_(options.policy.decision) {}
+      late_join_regions_(options.policy.decision),
+      borrowing_(options.policy.decision) {}
 
 Cores::~Cores() = default;
 
