@@ -43,7 +43,7 @@ void Borrowing::learn(const BorrowedRegion& region, std::int64_t now) {
   if (!(balance_ > 0)) return;
   ++pauses_;
   // A budget of 0 ends borrowing for good, at a time to which a later one can still be added.
-  constexpr double kForever = static_cast<double>(std::numeric_limits<std::int64_t>::max() / 4);
+  constexpr double kForever = static_cast<double>(std::numeric_limits<std::int64_t>::max()) / 4;
   resume_ = now + static_cast<std::int64_t>(std::min(balance_ / exploration_, kForever));
   suspicious_until_ = resume_ + kMemory;
   balance_ = 0;
