@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, COMMAND, check_measured, steelyard_command
+from harness import COMMAND, check_measured, steelyard_command
 
 PROGRAM = "unbalanced.gcc"
 SHORT = ("--steps=10", "--work=10", "--imbalance=60")
 
 
 def tool(mpi, name: str) -> str:
-    return str(BUILD / "tests" / "end_to_end" / f"{name}.{mpi.flavour}.gcc")
+    return str(mpi.program(f"{name}.gcc"))
 
 
 def counted(result) -> str:
