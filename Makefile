@@ -15,7 +15,7 @@ APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
-        build-wheel test fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
+        build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-waits conformance sanitize sanitize-address sanitize-thread format check \
         check-constants check-format check-environment check-functions check-layers check-length check-prose \
         check-spdx check-tests check-links tidy docs deb wheel abi install clean
@@ -55,6 +55,9 @@ build-demo build-installed build-wheel: build-%:
 
 test: build  ## Build everything and run every test, on every MPI that was found
 	@ctest --test-dir build --output-on-failure -j $(JOBS) $(CTEST_FLAGS)
+
+test-mpis: build  ## End-to-end tests on Open MPI 5, MPICH 5 and Intel MPI from PyPI
+	@set -a && . tools/mpi.env && tests/packaging/check-pypi-mpis.sh $(CURDIR)/build $(CURDIR)/build/mpis $(PYTHON) all
 
 fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh seeds; both even if one finds defects
 	@failed=0; for generator in openmp mpi; do \

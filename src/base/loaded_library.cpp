@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <climits>
@@ -77,6 +78,27 @@ void visit_imports(const dl_phdr_info& library, const std::function<void(const c
       if (symbol != 0) visit(names + symbols[symbol].st_name, slot);
     }
   }
+}
+
+const void* base_of(const void* address) {
+  Dl_info place{};
+  return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;
+}
+
+const void* base_of(const dl_phdr_info& library) {
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_LOAD) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    return base_of(reinterpret_cast<const void*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr));
+  }
+  return nullptr;
+}
+
+void rebind(void** slot, void* function) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void* const begin = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot) / page * page);
+  if (mprotect(begin, page, PROT_READ | PROT_WRITE) == 0) *slot = function;
 }
 
 unsigned long long loaded_libraries() {

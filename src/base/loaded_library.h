@@ -21,6 +21,13 @@ void* find_in_libraries(const char* name, const void* caller);
 /// where the dynamic linker has written the address of that symbol.
 void visit_imports(const dl_phdr_info& library, const std::function<void(const char*, void**)>& visit);
 
+/// Where a library, or the library that `address` lies in, begins in memory; null if there is none.
+const void* base_of(const dl_phdr_info& library);
+const void* base_of(const void* address);
+
+/// Writes `function` into such a place, which the dynamic linker may have made read-only.
+void rebind(void** slot, void* function);
+
 /// How many libraries this process has loaded so far. Cheap.
 unsigned long long loaded_libraries();
 

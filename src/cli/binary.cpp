@@ -153,6 +153,7 @@ Binary read_binary(const std::string& path, const LibrarySearch& search) {
     binary.kind = Binary::Kind::static_program;
   } else {
     binary.libraries = search.closure(path, image);
+    binary.hooks = hooks_of(image);
     binary.imports = std::move(image.undefined);
     count_thread_local_data(binary, image);
     binary.machine = image.machine;

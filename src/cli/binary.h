@@ -31,6 +31,7 @@ struct Binary {
   std::uint64_t thread_local_bytes = 0;
   std::vector<std::string> thread_local_in;  ///< libraries that have some of it
   std::uint16_t machine = 0;
+  Hooks hooks = {};  ///< of the executable itself
 
   Mpi mpi() const;
   OpenMpRuntime openmp() const;

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "cli/launcher.h"
+#include "cli/other_tools.h"
 
 namespace steelyard::cli {
 namespace {
@@ -25,10 +26,10 @@ const std::string llvm_runtimes[] = {"libomp.so.5", "libomp.so"};
 constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
 
 Decision refuse(std::string sentence, int status = refused) {
-  return {Decision::Kind::refuse, status, std::move(sentence), {}, false, {}};
+  return {Decision::Kind::refuse, status, std::move(sentence), {}, false, {}, {}};
 }
 Decision pass_through(std::string sentence) {
-  return {Decision::Kind::pass_through, 0, std::move(sentence), {}, false, {}};
+  return {Decision::Kind::pass_through, 0, std::move(sentence), {}, false, {}, {}};
 }
 
 std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
@@ -275,9 +276,7 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
   return with_openmp(std::move(decision), binary, options, site);
 }
 
-}  // namespace
-
-Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
+Decision decide_alone(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
   if (auto decision = decide_to_await(binary, options, site); decision.kind != Decision::Kind::pass_through)
     return decision;
   if (auto decision = decide_by_kind(binary, shown, site); decision.kind != Decision::Kind::measure) return decision;
@@ -311,6 +310,30 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
   }
   auto decision = choose_flavour(flavour_of(binary.mpi()), fmt::format("{} uses {} and", shown, mpi), site);
   return decision.kind == Decision::Kind::refuse ? decision : with_openmp(std::move(decision), binary, options, site);
+}
+
+}  // namespace
+
+Decision decide(const Binary& binary, const std::string& shown, const Options& options, const Site& site) {
+  auto decision = decide_alone(binary, shown, options, site);
+  if (decision.kind != Decision::Kind::measure) return decision;
+  const auto tools = other_tools(binary, site);
+  for (const auto& tool : tools) {
+    if (tool.goes_first()) decision.before.push_back(tool.path);
+  }
+  for (auto& [text, at_start] : remarks_on(tools, binary, options, site)) {
+    if (at_start) decision.remarks.push_back(std::move(text));
+  }
+  return decision;
+}
+
+std::vector<std::string> preload_list(const Decision& decision, const Site& site) {
+  auto list = decision.before;
+  list.insert(list.end(), decision.preload.begin(), decision.preload.end());
+  for (const auto& entry : users_preload(site)) {
+    if (std::ranges::find(decision.before, entry) == decision.before.end()) list.push_back(entry);
+  }
+  return list;
 }
 
 }  // namespace steelyard::cli

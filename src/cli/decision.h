@@ -30,10 +30,14 @@ struct Decision {
   std::vector<std::string> remarks;  ///< measure: what the user should know
   bool awaits_mpi = false;           ///< measure: the program has no MPI; it may load MPI, or start a program with MPI
   std::vector<std::string> preload;  ///< measure: Steelyard's library, and an OpenMP runtime where it is exchanged
+  std::vector<std::string> before;   ///< measure: other tools that must be loaded before these
 };
 
 /// Reads the program at `path` and decides; starts nothing. `shown` is the program as the user wrote it.
 Decision decide(const Binary& binary, const std::string& shown, const base::Options& options, const Site& site);
+
+/// LD_PRELOAD of the program: tools that must be first, Steelyard's libraries, then the user's others.
+std::vector<std::string> preload_list(const Decision& decision, const Site& site);
 
 /// The OpenMP runtime that will serve the program: one to be put first, or "" where its own stays.
 std::string exchanged_openmp(const Binary& binary, const base::Options& options, const Site& site);

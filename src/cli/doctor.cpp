@@ -11,6 +11,7 @@
 #include <set>
 
 #include "cli/launcher.h"
+#include "cli/other_tools.h"
 #include "cli/slurm.h"
 #include "cli/source_lines.h"
 #include "node/binding.h"
@@ -283,11 +284,6 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
       findings.note("{}", text);
     }
   }
-  for (const auto& library : users_preload(site)) {
-    findings.note(
-        "LD_PRELOAD: {} is loaded after Steelyard's library; it does not see MPI calls that Steelyard handles itself",
-        library);
-  }
   for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);
 }
 
@@ -311,9 +307,12 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
           library.name);
     }
   }
+  for (const auto& remark : remarks_on(other_tools(binary, site), binary, options, site)) {
+    findings.note("tool: {}", remark.text);
+  }
   examine_place(binary, site, findings);
   if (decision.kind == Decision::Kind::measure) {
-    findings.ok("LD_PRELOAD={}", fmt::join(decision.preload, ":"));
+    findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);
   }

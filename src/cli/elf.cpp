@@ -92,7 +92,7 @@ Status read_dynamic(const File& file, const std::vector<Elf64_Phdr>& segments, c
 }
 
 /// The dynamic symbols as the section headers show them. A file without section headers runs as well, but shows none.
-Status read_undefined(const File& file, const Elf64_Ehdr& header, ElfImage& image) {
+Status read_symbols(const File& file, const Elf64_Ehdr& header, ElfImage& image) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
   const auto sections = file.read<Elf64_Shdr>(header.e_shoff, header.e_shnum);
   if (!sections) return Status::failure("its section headers lie outside of the file");
@@ -103,8 +103,14 @@ Status read_undefined(const File& file, const Elf64_Ehdr& header, ElfImage& imag
     const auto strings = file.read<char>(names.sh_offset, names.sh_size);
     if (!symbols || !strings) return Status::failure("its dynamic symbols lie outside of the file");
     for (const auto& symbol : *symbols) {
-      if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0) continue;
-      if (auto name = name_at(*strings, symbol.st_name); !name.empty()) image.undefined.push_back(std::move(name));
+      if (symbol.st_name == 0) continue;
+      auto name = name_at(*strings, symbol.st_name);
+      if (name.empty()) continue;
+      if (symbol.st_shndx == SHN_UNDEF) {
+        image.undefined.push_back(std::move(name));
+      } else if (is_hook(name)) {
+        image.hooks.push_back(std::move(name));
+      }
     }
   }
   return {};
@@ -126,6 +132,11 @@ Status check_header(const Elf64_Ehdr& header) {
 
 }  // namespace
 
+bool is_hook(std::string_view name) {
+  return name.starts_with("MPI_") || name.starts_with("PMPI_") || name == "ompt_start_tool" || name == "__asan_init" ||
+         name == "__tsan_init" || name == "DLB_Init";
+}
+
 Status read_elf(const std::string& path, ElfImage& image) {
   image = {};
   const File file(path);
@@ -144,7 +155,7 @@ Status read_elf(const std::string& path, ElfImage& image) {
     if (segment.p_type != PT_DYNAMIC) continue;
     if (auto status = read_dynamic(file, *segments, segment, image); !status) return status;
   }
-  return read_undefined(file, elf, image);
+  return read_symbols(file, elf, image);
 }
 
 }  // namespace steelyard::cli

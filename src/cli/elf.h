@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -17,7 +18,11 @@ struct ElfImage {
   std::string rpath;                     ///< DT_RPATH, heard only where there is no DT_RUNPATH
   std::string runpath;
   std::vector<std::string> undefined;  ///< names of dynamic symbols that others must define
+  std::vector<std::string> hooks;      ///< names of dynamic symbols that it defines, of those that is_hook() tells
 };
+
+/// A function of MPI, or one by which a tool is recognised. Libraries define tens of thousands of others.
+bool is_hook(std::string_view name);
 
 /// Reads a 64-bit ELF file in this machine's byte order. Never trusts an offset or a count of the file.
 /// Failure: what about it cannot be right, e.g. "its program headers lie outside of the file".

@@ -129,9 +129,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
     return become(located.path, program);
   }
   for (const auto& remark : decision.remarks) say(remark);
-  auto preload = decision.preload;
-  const auto kept = users_preload(site);
-  preload.insert(preload.end(), kept.begin(), kept.end());
+  const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
   shorten_spinning(binary, options, site);

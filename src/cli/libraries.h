@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/elf.h"
+#include "cli/hooks.h"
 
 namespace steelyard::cli {
 
@@ -17,6 +17,7 @@ struct Library {
   std::string path;  ///< where the dynamic linker finds it; empty where it does not
   std::uint64_t thread_local_bytes = 0;
   bool has_regions = false;  ///< it begins parallel regions: it is compiled with OpenMP
+  Hooks hooks = {};
 };
 
 /// Finds libraries where the dynamic linker of this system would, without loading anything.

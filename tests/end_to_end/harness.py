@@ -16,6 +16,7 @@ import steelyard
 
 BUILD = Path(os.environ["STEELYARD_BUILD"])
 COMMAND = BUILD / "bin" / "steelyard"
+PROGRAMS = Path(os.environ.get("STEELYARD_PROGRAMS", BUILD))  # those of another MPI: tests/packaging/check-pypi-mpis.sh
 LAUNCHERS = dict(pair.split("=", 1) for pair in os.environ["STEELYARD_MPIRUN"].split(":"))
 FLAVOURS = ("openmpi", "mpich")
 TIMEOUT = 120
@@ -91,7 +92,7 @@ class Mpi:
         """`name`: source and compiler, such as "unbalanced.gcc"."""
         source, compiler = name.split(".")
         for folder in ("examples", "tests/end_to_end"):
-            path = BUILD / folder / f"{source}.{self.flavour}.{compiler}"
+            path = PROGRAMS / folder / f"{source}.{self.flavour}.{compiler}"
             if path.exists():
                 return path
         raise FileNotFoundError(f"{name} was not built for {self.flavour}")

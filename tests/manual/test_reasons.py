@@ -43,6 +43,7 @@ SOURCES = [
     ("src/cli/decision.cpp", r"\brefuse\("),
     ("src/cli/decision.cpp", r"\bpass_through\("),
     ("src/cli/doctor.cpp", r"findings\.(?:note|problem)\("),
+    ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
     ("src/intercept/awaiting.cpp", r"base::say\("),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
