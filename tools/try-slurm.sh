@@ -117,7 +117,7 @@ try() { # try SCRIPT TASKS CPUS PROGRAM ARGUMENTS: one node instead of the scrip
   (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node="$tasks" --cpus-per-task="$each" \
     --output="$here/$script.out" "$script.sh" "$program" "$@") || { echo "  FAILED: exit status $?"; failed=1; }
   check "$tasks ranks weighed" "$here/$script.out" "^steelyard: $tasks ranks? on 1 node"
-  check "a record of the job" "$here/$script.out" 'record +.*steelyard-[0-9]+\.json'
+  check "a record of the job" "$here/$script.out" 'record +.*steelyard-run\.[0-9]+\.json'
 }
 work=(--steps=6 --work=6)
 try observe 2 $((cpus / 2)) unbalanced "${work[@]}"

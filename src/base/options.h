@@ -75,7 +75,7 @@ struct Options {
   MpiFamily mpi = MpiFamily::automatic;
   std::string config;
 
-  std::string record = "steelyard-run.json";
+  std::string record = "auto";  ///< "auto": a free name like record_if_auto
   bool summary = true;
   long timeline_samples = 2048;
   bool verbose = false;
@@ -84,6 +84,7 @@ struct Options {
   std::string emulate;
 
   // Handed from `steelyard run` to the preload library; hidden from users.
+  std::string record_if_auto;       ///< path of the run record if `record` is "auto" and no such file exists yet
   bool launched = false;            ///< this process was started by `steelyard run`
   std::string preload;              ///< LD_PRELOAD as the user had it: what the program's own children get back
   bool counts_set = false;          ///< the user has set OMP_NUM_THREADS

@@ -82,7 +82,7 @@ int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string
         wrong_usage, launcher);
   }
   const bool named = !pages.records.empty();
-  if (!named) pages.records.push_back(base::Options().record);
+  if (!named) pages.records.push_back(newest_record());
   if (pages.records.size() > 1 && form != ReportForm::summary) {
     return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
                                        form == ReportForm::full ? "--full" : "--json", pages.records[1]),
@@ -110,11 +110,10 @@ int main(std::vector<std::string> words) {
   auto& options_command = *app.add_subcommand("options", "list all options of run and doctor");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
-  const std::string last_record = base::Options().record;
   Pages pages;
   bool full = false, json = false, manual = false, once = false;
   report_command.add_option("record", pages.records, "the run record; two records are compared")
-      ->default_str(last_record);
+      ->default_str("the newest steelyard-run*.json here");
   report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   auto* json_flag = report_command.add_flag("--json", json, "the record itself, after validation")->excludes(full_flag);
