@@ -242,6 +242,7 @@ void add_internal_options(std::vector<Option>& table) {
   internal.on_off("internal-awaits-mpi", &Options::awaits_mpi, "the program has no MPI when it starts");
   internal.integer("internal-process", &Options::process, 0, 1L << 32, "PID", "the process that steelyard run became");
   internal.on_off("internal-speaks", &Options::speaks, "this rank prints messages about the job");
+  internal.text("internal-job", &Options::batch_job, "TEXT", "the batch job that the program is started in");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");
   internal.text("internal-slurm-nodes", &Options::slurm_nodes, "TEXT", "its nodes, as Slurm writes them");

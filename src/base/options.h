@@ -99,6 +99,7 @@ struct Options {
   long expected_threads = 0;        ///< first number of OMP_NUM_THREADS if awaits_mpi; has no row in the table
   bool speaks = true;               ///< of all ranks of the job, this rank prints messages about the job
   std::string command;              ///< program and arguments, separated by \x1f
+  std::string batch_job;            ///< ID of the batch job, of any scheduler; empty outside of one
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 
   std::vector<std::string> command_line() const;

@@ -62,6 +62,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.program = std::filesystem::absolute(binary.path).string();
   options.command = joined_command(program);
+  options.batch_job = batch_job(site.environment);
   const auto slurm = find_slurm_job(site.environment);
   options.slurm_job = slurm.job;
   options.slurm_step = slurm.step;

@@ -250,6 +250,8 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("report a.json b.json c.json").output, HasSubstr("or two to compare; what is c.json?"));
   EXPECT_THAT(run("report --htm=x a.json").output, HasSubstr("did you mean --html?"));
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
+  EXPECT_EQ(run("top --output=x").status, 2);
+  EXPECT_EQ(run("top --json --prometheus").status, 2);
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);

@@ -161,6 +161,7 @@ void show_job(Session& session) {
   job.start = session.start.time;
   observe::copy_text(job.version, STEELYARD_VERSION);
   observe::copy_text(job.host, host_name());
+  observe::copy_text(job.batch_job, base::options().batch_job);
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
   observe::copy_text(job.nothing_moves, why_no_core_moves(session));
   session.progress.live->open(job);
