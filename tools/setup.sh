@@ -126,6 +126,7 @@ set_up_python() {
     return 0
   fi
   packages="python3-jinja2 python3-jsonschema python3-pandas python3-pytest python3-rich python3-websocket"
+  packages="$packages python3-prometheus-client"
   packages="$packages python3-sphinx python3-myst-parser furo codespell python3-setuptools python3-wheel"
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     say "pip could not install $(grep -v '^#' tools/requirements.txt | tr '\n' ' ')- taking $packages"

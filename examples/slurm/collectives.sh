@@ -14,4 +14,4 @@ set -eu
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun --hint=nomultithread steelyard run --collectives=auto --record="steelyard-$SLURM_JOB_ID.json" "$@"
+srun --hint=nomultithread steelyard run --collectives=auto "$@"

@@ -16,4 +16,4 @@ export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
 # into the job's output: what will be seen, and what not
 srun --hint=nomultithread --nodes=1 --ntasks=1 steelyard doctor "$1"
-srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"
+srun --hint=nomultithread steelyard run "$@"

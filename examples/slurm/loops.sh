@@ -15,5 +15,4 @@ export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK OMP_SCHEDULE=dynamic OMP_PROC_BIND=c
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
 # Each rank has a file of its own: loops.json.0, loops.json.1, ...
-srun --hint=nomultithread steelyard run --loops=auto --loops-learn="$SLURM_SUBMIT_DIR/loops.json" \
-  --record="steelyard-$SLURM_JOB_ID.json" "$@"
+srun --hint=nomultithread steelyard run --loops=auto --loops-learn="$SLURM_SUBMIT_DIR/loops.json" "$@"

@@ -13,5 +13,5 @@ set -eu
 export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
 export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 
-srun --hint=nomultithread steelyard run --observe --record="steelyard-$SLURM_JOB_ID.json" "$@"
-steelyard report --full "steelyard-$SLURM_JOB_ID.json"
+srun --hint=nomultithread steelyard run --observe "$@"
+steelyard report --full "steelyard-run.$SLURM_JOB_ID.json"

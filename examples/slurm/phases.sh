@@ -15,4 +15,4 @@ set -eu
 export OMP_NUM_THREADS=1 SRUN_CPUS_PER_TASK=1
 
 # Works without `steelyard run` as well; with it the run is measured.
-srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"
+srun --hint=nomultithread steelyard run "$@"

@@ -13,4 +13,4 @@ set -eu
 export OMP_NUM_THREADS=1 SRUN_CPUS_PER_TASK=1
 
 # Works without `steelyard run` as well; with it the summary tells what was stolen.
-srun --hint=nomultithread steelyard run --record="steelyard-$SLURM_JOB_ID.json" "$@"
+srun --hint=nomultithread steelyard run "$@"

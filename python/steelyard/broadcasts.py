@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Optional
 
 import pandas as pd
@@ -67,24 +69,40 @@ def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
     if shared is None or library is None:
         return "The gain is not known: only --collectives=auto compares."
 
-    def interval(mean: float, half: float) -> str:
-        return f"{duration(mean)} ({duration(max(0.0, mean - half))} to {duration(mean + half)})"
+    def interval(wait: Wait) -> str:
+        return f"{duration(wait.mean)} ({duration(max(0.0, wait.low))} to {duration(wait.high)})"
 
     waits = (
-        f"After both the root and the rank had arrived, a rank waited {interval(*shared)} in a {name} through shared"
-        f" memory, and {interval(*library)} in a {name} of the MPI library (with confidence intervals)"
+        f"After both the root and the rank had arrived, a rank waited {interval(shared)} in a {name} through shared"
+        f" memory, and {interval(library)} in a {name} of the MPI library (with confidence intervals)"
     )
-    significant = library[0] - shared[0] > (shared[1] ** 2 + library[1] ** 2) ** 0.5
+    margin = math.hypot(shared.high - shared.mean, library.mean - library.low)
+    significant = library.mean - shared.mean > margin
     return f"{waits}." if significant else f"{waits}: no statistically significant difference."
 
 
-def mean_wait(frame: pd.DataFrame, way: str) -> Optional[tuple[float, float]]:
-    """Mean over all ranks, with the half width of its confidence interval."""
+@dataclass(frozen=True)
+class Wait:
+    """A mean wait, with the bounds of its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_wait(frame: pd.DataFrame, way: str) -> Optional[Wait]:
+    """Mean over all ranks, weighted by their measurements. The ranks' errors are independent: the squares of their
+    distances to a bound add up."""
     looks = frame[f"{way}_looks"]
     if not looks.sum() > 0:
         return None
-    half = (frame[f"{way}_high"] - frame[f"{way}_low"]) / 2
-    return (looks * frame[f"{way}_wait"]).sum() / looks.sum(), ((looks * half) ** 2).sum() ** 0.5 / looks.sum()
+    share, wait = looks / looks.sum(), frame[f"{way}_wait"]
+    mean = float((share * wait).sum())
+
+    def distance(bound: pd.Series[float]) -> float:
+        return float(((share * (bound - wait)) ** 2).sum() ** 0.5)
+
+    return Wait(mean, mean - distance(frame[f"{way}_low"]), mean + distance(frame[f"{way}_high"]))
 
 
 def broadcast_trees(run: Run) -> Optional[Section]:

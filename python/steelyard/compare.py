@@ -76,15 +76,20 @@ class Difference:
         """Name, a, b, change and result in words."""
         noise = self.noise
         unit = "%" if self.relative else "points"
-        change = (
-            f"{round(100 * self.change, 1) + 0.0:+.1f}"
-            + (f" ± {100 * noise:.1f}" if noise is not None else "")
-            + f" {unit}"
-        )
+        change = f"{_signed(100 * self.change)} {unit}"
+        if noise is not None:
+            change += f" ({_signed(100 * (self.change - noise))} to {_signed(100 * (self.change + noise))})"
         return [self.name, self._value(self.a), self._value(self.b), change, self.result]
 
     def _value(self, value: Value) -> str:
-        return self.write(value.mean) + (f" ± {self.write(value.noise)}" if value.noise is not None else "")
+        if value.noise is None:
+            return self.write(value.mean)
+        low, high = self.write(value.mean - value.noise), self.write(value.mean + value.noise)
+        return f"{self.write(value.mean)} ({low} to {high})"
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 1) + 0.0:+.1f}"
 
 
 @dataclass(frozen=True)
@@ -224,8 +229,9 @@ def _headline(settled: list[Difference]) -> str:
     clear = [difference for difference in settled if difference.result in ("less", "more")]
     for difference in clear:
         if difference.relative and difference.noise is not None:
-            amount = f"{percent(abs(difference.change), 1)} ± {percent(difference.noise, 1)}"
-            return f"A step takes {amount} {difference.result} time in the second run."
+            size, noise = abs(difference.change), difference.noise
+            bounds = f"95 % CI {percent(size - noise, 1)} to {percent(size + noise, 1)}"
+            return f"A step takes {percent(size, 1)} {difference.result} time in the second run ({bounds})."
     if clear:
         names = [f"{d.result} {d.name}" for d in clear]
         listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -48,8 +48,8 @@ def _sections(found: Comparison) -> list[Section]:
             ["After the last move of each run:"] if found.settled else [],
             table=_table(found.settled) if found.settled else None,
             caption=(
-                "± is half of the 95 % confidence interval, from the variation within each run. Variation between runs"
-                " can be larger: repeat important comparisons."
+                "In brackets: the bounds of the 95 % confidence interval, from the variation within each run."
+                " Variation between runs can be larger: repeat important comparisons."
             ),
         )
     ]

@@ -59,7 +59,7 @@ def _unbroken(value: Any) -> Any:
     """Prevents line breaks between a value and its unit or its confidence interval."""
     if type(value) is not str:
         return value
-    return value.replace(" %", "\u00a0%").replace(" ± ", "\u00a0±\u00a0")
+    return value.replace(" %", "\u00a0%")
 
 
 def _size(run: Run) -> str:

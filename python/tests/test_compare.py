@@ -53,9 +53,7 @@ def test_a_run_is_like_itself_and_like_its_twin(runs):
 
 def test_what_differs_is_found(runs):
     found = compare.compare(runs[0], runs[2])
-    assert found.headline.startswith("A step takes 10.0 % ± ") and found.headline.endswith(
-        "more time in the second run."
-    )
+    assert found.headline.startswith("A step takes 10.0 % more time in the second run (95 % CI ")
     results = {difference.name: difference.result for difference in found.settled}
     assert results["step time"] == "more"
     assert {difference.name for difference in found.ranks} <= {"rank 6", "rank 7"} and found.ranks

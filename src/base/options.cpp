@@ -201,7 +201,9 @@ void add_start_options(std::vector<Option>& table) {
 
 void add_output_options(std::vector<Option>& table) {
   Group output(table, "What Steelyard writes");
-  output.text("record", &Options::record, "PATH", "Write the run record to this file.");
+  output.text("record", &Options::record, "PATH|auto",
+              "Write the run record to this file. auto: steelyard-run.json or, in a job of Slurm, PBS, LSF or Flux, "
+              "steelyard-run.JOBID.json. If that file exists, -2, -3 and so on is added to its name.");
   output.on_off("summary", &Options::summary, "Print the summary at the end of the run.");
   output.integer(
       "timeline-samples", &Options::timeline_samples, 0, 1'000'000, "samples",
@@ -223,6 +225,7 @@ void add_testing_options(std::vector<Option>& table) {
 
 void add_internal_options(std::vector<Option>& table) {
   Group internal(table, "Internal");
+  internal.text("internal-record", &Options::record_if_auto, "PATH", "the run record of --record=auto");
   internal.on_off("internal-launched", &Options::launched, "started by steelyard run");
   internal.text("internal-preload", &Options::preload, "PATH", "LD_PRELOAD as the user had it");
   internal.on_off("internal-counts-set", &Options::counts_set, "the user has set OMP_NUM_THREADS");
@@ -239,6 +242,7 @@ void add_internal_options(std::vector<Option>& table) {
   internal.on_off("internal-awaits-mpi", &Options::awaits_mpi, "the program has no MPI when it starts");
   internal.integer("internal-process", &Options::process, 0, 1L << 32, "PID", "the process that steelyard run became");
   internal.on_off("internal-speaks", &Options::speaks, "this rank prints messages about the job");
+  internal.text("internal-job", &Options::batch_job, "TEXT", "the batch job that the program is started in");
   internal.text("internal-slurm-job", &Options::slurm_job, "TEXT", "the job of Slurm that the program is started in");
   internal.text("internal-slurm-step", &Options::slurm_step, "TEXT", "its step");
   internal.text("internal-slurm-nodes", &Options::slurm_nodes, "TEXT", "its nodes, as Slurm writes them");

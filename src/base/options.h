@@ -75,7 +75,7 @@ struct Options {
   MpiFamily mpi = MpiFamily::automatic;
   std::string config;
 
-  std::string record = "steelyard-run.json";
+  std::string record = "auto";  ///< "auto": a free name like record_if_auto
   bool summary = true;
   long timeline_samples = 2048;
   bool verbose = false;
@@ -84,6 +84,7 @@ struct Options {
   std::string emulate;
 
   // Handed from `steelyard run` to the preload library; hidden from users.
+  std::string record_if_auto;       ///< path of the run record if `record` is "auto" and no such file exists yet
   bool launched = false;            ///< this process was started by `steelyard run`
   std::string preload;              ///< LD_PRELOAD as the user had it: what the program's own children get back
   bool counts_set = false;          ///< the user has set OMP_NUM_THREADS
@@ -98,6 +99,7 @@ struct Options {
   long expected_threads = 0;        ///< first number of OMP_NUM_THREADS if awaits_mpi; has no row in the table
   bool speaks = true;               ///< of all ranks of the job, this rank prints messages about the job
   std::string command;              ///< program and arguments, separated by \x1f
+  std::string batch_job;            ///< ID of the batch job, of any scheduler; empty outside of one
   std::string slurm_job, slurm_step, slurm_nodes;  ///< where Slurm runs it; empty elsewhere
 
   std::vector<std::string> command_line() const;

@@ -114,7 +114,7 @@ TEST(Assign, LeavesTheOldValueWhereItFails) {
   EXPECT_FALSE(assign(options, *find_option("max-threads"), "4097", "x"));
   EXPECT_EQ(options.max_threads, 12);
   EXPECT_FALSE(assign(options, *find_option("record"), "", "x")) << "'none' switches the record off, not an empty name";
-  EXPECT_EQ(options.record, "steelyard-run.json");
+  EXPECT_EQ(options.record, "auto");
 }
 
 TEST(Assign, TakesWordsForWhatIsNotSet) {

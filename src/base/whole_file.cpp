@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -61,6 +62,21 @@ int write_whole_file(const std::string& path, const std::string& text) {
   if (error == 0 && std::rename(beside.c_str(), target.c_str()) != 0) error = errno;
   if (error != 0) std::remove(beside.c_str());
   return is_refused_beside(error) ? write_to(target, O_CREAT | O_TRUNC, text) : error;
+}
+
+int create_free_file(std::string& path) {
+  const std::size_t place = std::min(path.rfind(".json"), path.size());
+  std::string name = path;
+  for (int next = 2;; ++next) {
+    const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file >= 0) {
+      close(file);
+      path = name;
+      return 0;
+    }
+    if (errno != EEXIST) return errno;
+    name = fmt::format("{}-{}{}", path.substr(0, place), next, path.substr(place));
+  }
 }
 
 }  // namespace steelyard::base

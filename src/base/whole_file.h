@@ -13,4 +13,9 @@ namespace steelyard::base {
 /// @return 0, or errno of the call that failed
 int write_whole_file(const std::string& path, const std::string& text);
 
+/// Creates an empty file under a name that was free, also if other processes do the same: `path` or, if it exists,
+/// `path` with "-2", "-3" and so on before ".json" or, without that, at its end. Afterwards, `path` is the name.
+/// @return 0, or errno of the call that failed
+int create_free_file(std::string& path);
+
 }  // namespace steelyard::base

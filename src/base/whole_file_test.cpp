@@ -148,6 +148,18 @@ TEST_F(WholeFile, WritesToADeviceDirectly) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
+TEST_F(WholeFile, CreatesAFileOfAFreeName) {
+  const std::string names[] = {"record.json", "record-2.json", "record-3.json", "record.json.5", "record-2.json.5"};
+  for (const std::string& expected : names) {
+    std::string name = folder_ / (expected.ends_with("5") ? "record.json.5" : "record.json");
+    EXPECT_EQ(create_free_file(name), 0);
+    EXPECT_EQ(name, folder_ / expected);
+    EXPECT_TRUE(fs::is_empty(folder_ / expected));
+  }
+  std::string name = folder_ / "none" / "record.json";
+  EXPECT_EQ(create_free_file(name), ENOENT);
+}
+
 TEST_F(WholeFile, SaysWhyItCannot) { EXPECT_EQ(write_whole_file(folder_ / "none" / "record.json", "text"), ENOENT); }
 
 }  // namespace

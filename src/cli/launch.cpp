@@ -39,10 +39,15 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
                const Site& site) {
   // The program may change its directory before the record is written.
   const auto launcher = find_launcher(site.environment);
-  if (!options.record.empty()) options.record = std::filesystem::absolute(options.record).string();
+  options.record_if_auto = std::filesystem::absolute(record_name(site.environment)).string();
+  if (!options.record.empty() && options.record != "auto")
+    options.record = std::filesystem::absolute(options.record).string();
   // Without MPI no rank gathers the parts of the others.
   const bool alone = binary.mpi() == Mpi::none && !awaits_mpi;
-  if (!options.record.empty() && alone) options.record = of_this_rank(options.record, launcher);
+  if (alone) {
+    options.record_if_auto = of_this_rank(options.record_if_auto, launcher);
+    if (!options.record.empty() && options.record != "auto") options.record = of_this_rank(options.record, launcher);
+  }
   for (auto* const file : {&options.loops_learn, &options.loops_replay}) {
     if (!file->empty()) *file = of_this_rank(std::filesystem::absolute(*file).string(), launcher);
   }
@@ -57,6 +62,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.program = std::filesystem::absolute(binary.path).string();
   options.command = joined_command(program);
+  options.batch_job = batch_job(site.environment);
   const auto slurm = find_slurm_job(site.environment);
   options.slurm_job = slurm.job;
   options.slurm_step = slurm.step;

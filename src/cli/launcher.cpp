@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/launcher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
@@ -68,6 +70,33 @@ base::MpiFamily mpi_of_launcher(const Environment& environment) {
     case Launcher::Kind::none: break;
   }
   return base::MpiFamily::automatic;
+}
+
+std::string batch_job(const Environment& environment) {
+  std::string_view text, index;
+  // A Flux instance can be a job of another scheduler: it comes first.
+  for (const auto variable : {"FLUX_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
+    if (text = value_of(environment, variable); text.empty()) continue;
+    if (variable == std::string_view("PBS_JOBID"))
+      text = text.substr(0, text.find('.'));  // "12.server", "12[3].server"
+    if (variable == std::string_view("LSB_JOBID")) index = value_of(environment, "LSB_JOBINDEX");
+    break;
+  }
+  std::string job(text);
+  if (!index.empty() && index != "0") job += fmt::format("-{}", index);  // of a job array
+  std::string name;
+  for (const char c : job) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain) name += c;
+    if (!plain && !name.empty() && name.back() != '-') name += '-';
+  }
+  if (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+std::string record_name(const Environment& environment) {
+  const auto job = batch_job(environment);
+  return job.empty() ? "steelyard-run.json" : fmt::format("steelyard-run.{}.json", job);
 }
 
 bool is_launcher_program(std::string_view program) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <string>
 #include <string_view>
 
 #include "base/environment.h"
@@ -23,6 +24,13 @@ struct Launcher {
 base::MpiFamily mpi_of_launcher(const base::Environment& environment);
 
 Launcher find_launcher(const base::Environment& environment);
+
+/// The batch job that this process is in, by its scheduler (Flux, Slurm, PBS, LSF), in characters fit for a file name;
+/// empty outside of a job.
+std::string batch_job(const base::Environment& environment);
+
+/// The name of the run record by default: "steelyard-run.json", or "steelyard-run.JOB.json" in a batch job.
+std::string record_name(const base::Environment& environment);
 
 /// True for programs such as mpirun, that start ranks: `steelyard run` belongs behind them.
 bool is_launcher_program(std::string_view program);

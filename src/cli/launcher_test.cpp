@@ -36,6 +36,21 @@ TEST(FindLauncher, TakesTheInnermostInAJobScript) {
   EXPECT_EQ(launcher.rank, 2);
 }
 
+TEST(RecordName, HasTheBatchJob) {
+  EXPECT_EQ(record_name({}), "steelyard-run.json");
+  EXPECT_EQ(record_name({{"SLURM_JOB_ID", "512"}, {"SLURM_PROCID", "0"}}), "steelyard-run.512.json");
+  EXPECT_EQ(record_name({{"PBS_JOBID", "77.head.example.org"}}), "steelyard-run.77.json");
+  EXPECT_EQ(record_name({{"PBS_JOBID", "77[3].head"}}), "steelyard-run.77-3.json");
+  EXPECT_EQ(record_name({{"LSB_JOBID", "9"}, {"LSB_JOBINDEX", "0"}}), "steelyard-run.9.json");
+  EXPECT_EQ(record_name({{"LSB_JOBID", "9"}, {"LSB_JOBINDEX", "4"}}), "steelyard-run.9-4.json");
+  EXPECT_EQ(record_name({{"FLUX_JOB_ID",
+                          "\xC6\x92"
+                          "2oTfy"},
+                         {"SLURM_JOB_ID", "1"}}),
+            "steelyard-run.2oTfy.json");
+  EXPECT_EQ(record_name({{"SLURM_JOB_ID", "../x"}}), "steelyard-run.x.json");
+}
+
 TEST(FindLauncher, PassesOverWhatIsNoNumber) {
   EXPECT_EQ(find_launcher({{"OMPI_COMM_WORLD_RANK", "two"}, {"PMI_RANK", "1"}}).rank, 1);
   EXPECT_EQ(find_launcher({{"PMI_RANK", "-1"}}).rank, -1);

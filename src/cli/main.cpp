@@ -82,7 +82,7 @@ int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string
         wrong_usage, launcher);
   }
   const bool named = !pages.records.empty();
-  if (!named) pages.records.push_back(base::Options().record);
+  if (!named) pages.records.push_back(newest_record());
   if (pages.records.size() > 1 && form != ReportForm::summary) {
     return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
                                        form == ReportForm::full ? "--full" : "--json", pages.records[1]),
@@ -110,11 +110,11 @@ int main(std::vector<std::string> words) {
   auto& options_command = *app.add_subcommand("options", "list all options of run and doctor");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
-  const std::string last_record = base::Options().record;
   Pages pages;
-  bool full = false, json = false, manual = false, once = false;
+  bool full = false, json = false, manual = false;
+  TopForm top_form;
   report_command.add_option("record", pages.records, "the run record; two records are compared")
-      ->default_str(last_record);
+      ->default_str("the newest steelyard-run*.json here");
   report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   auto* json_flag = report_command.add_flag("--json", json, "the record itself, after validation")->excludes(full_flag);
@@ -125,8 +125,14 @@ int main(std::vector<std::string> words) {
   writes("--perfetto", pages.perfetto, "write a trace for the Perfetto UI");
   writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv file, a .pcf and a .row file");
   writes("--talp", pages.talp, "write TALP's JSON, which talp-pages reads");
-  top_command.add_flag("--once", once, "print the jobs once");
-  top_command.add_flag("--json", json, "print one line of JSON each time");
+  top_command.add_flag("--once", top_form.once, "print the jobs once");
+  auto* top_json = top_command.add_flag("--json", top_form.json, "print one line of JSON each time");
+  auto* prometheus =
+      top_command.add_flag("--prometheus", top_form.prometheus, "print once, in Prometheus' text format");
+  prometheus->excludes(top_json);
+  top_command.add_option("--output", top_form.output, "write that to this file, which is replaced as a whole")
+      ->type_name("FILE")
+      ->needs(prometheus);
   options_command.add_flag("--man", manual, "print the man page, in roff");
 
   const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "clean", "options"};
@@ -167,7 +173,7 @@ int main(std::vector<std::string> words) {
     const auto form = full ? ReportForm::full : json ? ReportForm::json : ReportForm::summary;
     return report_or_pages(pages, form, report_command.remaining(), site, launcher);
   }
-  if (top_command.parsed()) return top(once, json);
+  if (top_command.parsed()) return top(top_form);
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {
     fmt::print("{}", manual ? options_manual() : options_page());

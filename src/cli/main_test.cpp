@@ -34,7 +34,8 @@ class Steelyard : public testing::Test {
 
   Ran run(const std::string& words, const std::string& variables = "") const {
     const std::string launchers =
-        "-u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u PMI_RANK -u PMI_SIZE -u SLURM_PROCID ";
+        "-u OMPI_COMM_WORLD_RANK -u OMPI_COMM_WORLD_SIZE -u PMI_RANK -u PMI_SIZE -u SLURM_PROCID "
+        "-u FLUX_JOB_ID -u SLURM_JOB_ID -u PBS_JOBID -u LSB_JOBID ";
     // A preloaded library is all right with an instrumented `steelyard`.
     const std::string sanitizers = "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0 ";
     return shell("cd " + (scratch_ / "") + " && env " + launchers + sanitizers + variables + " " +
@@ -51,6 +52,7 @@ static void show(const char* name) {
 __attribute__((constructor)) static void begin(void) {
   const char* names[] = {"STEELYARD_INTERNAL_LAUNCHED", "STEELYARD_INTERNAL_PRELOAD", "STEELYARD_INTERNAL_COUNTS_SET",
                          "STEELYARD_INTERNAL_THREAD_LOCAL", "STEELYARD_INTERNAL_COMMAND", "STEELYARD_RECORD",
+                         "STEELYARD_INTERNAL_RECORD",
                          "STEELYARD_SPIN", "STEELYARD_CORES", "HWLOC_SYNTHETIC"};
   for (unsigned i = 0; i < sizeof names / sizeof *names; ++i) show(names[i]);
   fflush(stdout);
@@ -248,6 +250,8 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("report a.json b.json c.json").output, HasSubstr("or two to compare; what is c.json?"));
   EXPECT_THAT(run("report --htm=x a.json").output, HasSubstr("did you mean --html?"));
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
+  EXPECT_EQ(run("top --output=x").status, 2);
+  EXPECT_EQ(run("top --json --prometheus").status, 2);
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);
@@ -263,6 +267,33 @@ TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
   const auto half = run("report half.json");
   EXPECT_EQ(half.status, 1);
   EXPECT_THAT(half.output, HasSubstr("half.json"));
+}
+
+TEST_F(Steelyard, NamesTheRecordByTheBatchJobUnlessAPathIsGiven) {
+  EXPECT_THAT(run("run ./app 0").output, AllOf(HasSubstr("\nSTEELYARD_RECORD=unset\n"),
+                                               HasSubstr("INTERNAL_RECORD=" + (scratch_ / "steelyard-run.json\n"))));
+  EXPECT_THAT(run("run ./app 0", "PBS_JOBID=12.head").output,
+              HasSubstr("INTERNAL_RECORD=" + (scratch_ / "steelyard-run.12.json\n")));
+  EXPECT_THAT(run("run ./bin/steelyard run --record=auto ./app 0", "STEELYARD_RECORD=mine.json").output,
+              HasSubstr("\nSTEELYARD_RECORD=unset\n"));
+}
+
+TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
+  const auto folder = std::filesystem::path(scratch_ / "records");
+  std::filesystem::create_directory(folder);
+  const auto report = [&] {
+    const auto ran = run("report", "env --chdir=" + folder.string());
+    EXPECT_EQ(ran.status, 1);
+    return ran.output;
+  };
+  EXPECT_THAT(report(), HasSubstr("cannot read the run record steelyard-run.json: No such file"));
+  const auto now = std::filesystem::file_time_type::clock::now();
+  int age = 0;  // minutes
+  for (const std::string name : {"run.json", "steelyard-run-3.json", "steelyard-run.7.json", "steelyard-run.json"}) {
+    std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"), now - std::chrono::minutes(age++));
+  }
+  scratch_.write("records/steelyard-run-4.json", "");  // a run is about to write it
+  EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
 }
 
 /// With a python3 that prints what it was handed, and then with none.

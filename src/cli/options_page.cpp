@@ -128,7 +128,11 @@ package is missing, the command says how to install it.
 .B steelyard top
 shows the jobs under Steelyard on this node, every second: ranks, cores, efficiency and the latest decisions. With
 .B \-\-once
-it shows them once.
+it shows them once, with
+.B \-\-prometheus
+in Prometheus' text format, which
+.B \-\-output
+writes to a file.
 .PP
 .B steelyard clean
 removes the shared memory of runs that died.

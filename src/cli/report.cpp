@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -14,6 +15,24 @@
 #include "observe/summary.h"
 
 namespace steelyard::cli {
+
+std::string newest_record(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::string newest = "steelyard-run.json";
+  fs::file_time_type latest = fs::file_time_type::min();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("steelyard-run") || !name.ends_with(".json")) continue;
+    std::error_code gone;
+    const auto written = entry.last_write_time(gone);
+    // A run that is about to write its record has an empty file.
+    if (gone || entry.file_size(gone) == 0 || gone || written <= latest) continue;
+    newest = name;
+    latest = written;
+  }
+  return newest;
+}
 
 int report(const std::string& path, bool named, ReportForm form) {
   errno = 0;

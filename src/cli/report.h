@@ -6,8 +6,12 @@ namespace steelyard::cli {
 
 enum class ReportForm { summary, full, json };
 
-/// Prints a run record. `named`: by the user; otherwise it is the one that lies here, and it is said
-/// which run that was. Returns the exit status, 1 where the record cannot be read (having said why).
+/// The newest run record in `folder` with a name by default, "steelyard-run*.json"; "steelyard-run.json" if
+/// there is none.
+std::string newest_record(const std::string& folder = ".");
+
+/// Prints a run record. `named`: by the user; otherwise it is the newest one here, and it is said which run that was.
+/// Returns the exit status, 1 where the record cannot be read (having said why).
 int report(const std::string& path, bool named, ReportForm form);
 
 }  // namespace steelyard::cli

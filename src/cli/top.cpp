@@ -11,11 +11,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/whole_file.h"
+#include "cli/prometheus.h"
 #include "observe/text.h"
 
 namespace steelyard::cli {
@@ -26,8 +30,8 @@ using observe::LiveView;
 using observe::Totals;
 
 /// Files in shared memory that this process has open, and that Steelyard of this user has made.
-std::vector<std::string> shared_files(const fs::path& process) {
-  const std::string prefix = fmt::format("/dev/shm/steelyard-{}-", getuid());
+std::vector<std::string> shared_files(const fs::path& process, uid_t user) {
+  const std::string prefix = fmt::format("/dev/shm/steelyard-{}-", user);
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(process / "fd", error)) {
@@ -113,6 +117,17 @@ std::string job_as_text(const LiveView& job, const LiveView* before, std::int64_
   return out;
 }
 
+int top_for_prometheus(const std::string& output) {
+  const std::string text = jobs_as_prometheus(find_jobs(), base::now_ns());
+  if (output.empty()) {
+    fmt::print("{}", text);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  }
+  const int error = base::write_whole_file(output, text);
+  if (error != 0) base::say(fmt::format("cannot write {}: {}", output, std::strerror(error)));
+  return error == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 std::vector<LiveView> find_jobs(const std::string& proc) {
@@ -123,8 +138,8 @@ std::vector<LiveView> find_jobs(const std::string& proc) {
     const auto name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     struct stat owner = {};
-    if (stat(entry.path().c_str(), &owner) != 0 || owner.st_uid != getuid()) continue;
-    for (const auto& file : shared_files(entry.path())) {
+    if (stat(entry.path().c_str(), &owner) != 0 || (owner.st_uid != getuid() && getuid() != 0)) continue;
+    for (const auto& file : shared_files(entry.path(), owner.st_uid)) {
       if (LiveView view; look_into(file, seen, view) && !view.finished()) jobs.push_back(std::move(view));
     }
   }
@@ -189,7 +204,9 @@ std::string jobs_as_json(const std::vector<LiveView>& jobs, const std::vector<Li
   return Json{{"jobs", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int top(bool once, bool json) {
+int top(const TopForm& form) {
+  if (form.prometheus) return top_for_prometheus(form.output);
+  const auto [once, json] = std::pair(form.once, form.json);
   std::vector<LiveView> before;
   const bool screen = !once && !json && isatty(STDOUT_FILENO) != 0;
   for (;;) {

@@ -7,8 +7,8 @@
 
 namespace steelyard::cli {
 
-/// What runs under Steelyard on this node and belongs to this user: one view a job and node, by the shared segment that
-/// the job's leader has open. `proc`: where the kernel lists processes.
+/// What runs under Steelyard on this node and belongs to this user, or to any user if this one is root: one view per
+/// job and node, by the shared segment that the job's leader has open. `proc`: where the kernel lists processes.
 std::vector<observe::LiveView> find_jobs(const std::string& proc = "/proc");
 
 /// One look as text, or as one line of JSON. Rates are those since `before`, the last look at the same jobs, where
@@ -18,7 +18,13 @@ std::string jobs_as_text(const std::vector<observe::LiveView>& jobs, const std::
 std::string jobs_as_json(const std::vector<observe::LiveView>& jobs, const std::vector<observe::LiveView>& before,
                          std::int64_t now);
 
-/// `steelyard top`: each second, until interrupted. Returns the exit status.
-int top(bool once, bool json);
+struct TopForm {
+  bool once = false, json = false;
+  bool prometheus = false;  ///< once, in Prometheus' text format
+  std::string output;       ///< the file of this text; empty: standard output
+};
+
+/// `steelyard top`: each second, until interrupted, or once. Returns the exit status.
+int top(const TopForm& form);
 
 }  // namespace steelyard::cli

@@ -74,6 +74,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.start = facts.start;
   read.version = text_of(facts.version, sizeof(facts.version));
   read.host = text_of(facts.host, sizeof(facts.host));
+  read.batch_job = text_of(facts.batch_job, sizeof(facts.batch_job));
   read.command = text_of(facts.command, sizeof(facts.command));
   read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);

@@ -19,8 +19,8 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// Encoding: "stylive3". Another layout has another number.
-  static constexpr std::uint64_t kMagic = 0x336576696c797473;
+  /// Encoding: "stylive4". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x346576696c797473;
   static constexpr int kDecisions = 4;  ///< Size: lines of the screen of `steelyard top`
   struct Decision {
     double time;  ///< s since the run began
@@ -42,6 +42,7 @@ struct alignas(64) LiveJob {
     std::int64_t start;  ///< base::now_ns() when the run began
     char version[16];
     char host[64];
+    char batch_job[64];  ///< "" outside of one
     char command[256];
     char nothing_moves[200];  ///< why no core can move; "" where cores can
   };
@@ -93,7 +94,7 @@ struct LiveView {
   };
   int node = 0, nodes = 0, ranks = 0, cores = 0;
   std::int64_t start = 0;
-  std::string version, host, command, nothing_moves;
+  std::string version, host, batch_job, command, nothing_moves;
   std::vector<Process> processes;
   std::vector<DecisionRecord> decisions;  ///< the newest last
 

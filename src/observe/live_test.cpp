@@ -33,6 +33,7 @@ LiveJob::Facts some_job() {
   job.start = 1000;
   copy_text(job.version, "0.1.0");
   copy_text(job.host, "node1");
+  copy_text(job.batch_job, "77-3");
   copy_text(job.command, std::string(1000, 'x'));
   return job;
 }
@@ -54,6 +55,7 @@ TEST(Live, IsReadAsItWasWritten) {
   ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_EQ(view.nodes, 2);
   EXPECT_EQ(view.host, "node1");
+  EXPECT_EQ(view.batch_job, "77-3");
   EXPECT_EQ(view.command, std::string(255, 'x')) << "cut, and ended";
   ASSERT_EQ(view.processes.size(), 3u);
   EXPECT_EQ(view.processes[2].rank, 5);

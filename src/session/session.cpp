@@ -161,6 +161,7 @@ void show_job(Session& session) {
   job.start = session.start.time;
   observe::copy_text(job.version, STEELYARD_VERSION);
   observe::copy_text(job.host, host_name());
+  observe::copy_text(job.batch_job, base::options().batch_job);
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
   observe::copy_text(job.nothing_moves, why_no_core_moves(session));
   session.progress.live->open(job);
@@ -278,10 +279,15 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
 }
 
 // The path, for the summary to name; empty if there is no record.
-std::string write_record(const observe::RunRecord& record, const std::string& path) {
-  if (path.empty()) return {};
-  const int error = base::write_whole_file(path, observe::to_json(record));
+std::string write_record(const observe::RunRecord& record, const base::Options& options) {
+  if (options.record.empty()) return {};
+  const bool own_name = options.record == "auto";
+  std::string path = own_name ? options.record_if_auto : options.record;
+  int error = own_name ? base::create_free_file(path) : 0;
+  const bool created = own_name && error == 0;
+  if (error == 0) error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
+  if (created) std::remove(path.c_str());
   base::warn(fmt::format(
       "the run record could not be written to {}: {}; use --record=PATH with a writable path, or --record=none", path,
       std::strerror(error)));
@@ -310,7 +316,7 @@ void conclude(Session& session, std::vector<std::string> gathered) {
   record.instrument = session.topology.emulated ? "emulated" : "real";
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, std::move(parts));
-  const std::string path = write_record(record, options.record);
+  const std::string path = write_record(record, options);
   if (!options.summary) return;
   for (const std::string& line : observe::summary(record, path)) base::print(line);
 }

@@ -2,8 +2,10 @@
 """Programs that have no MPI when they start: they load it later, or start a program that has it."""
 
 import importlib.util
+import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -84,6 +86,22 @@ def test_threadprivate_data_of_a_followed_program_are_kept(mpi):
     result = run(mpi, "env", "A=b", mpi.program("threadprivate.gcc"), options=(f"--emulate={NODE}",))
     assert result.status == 0, result.explain()
     assert all("thread-local data" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
+
+
+@pytest.mark.parametrize("scope", ["handle", "global"])
+def test_functions_that_are_looked_up(mpi, scope):
+    """Through the library's own handle, the program passes Steelyard by, and Steelyard says so."""
+    libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
+    library = re.search(r"\blibmpi(?:ch)?\.so\S* => (\S+)", libraries)[1]
+    result = run(mpi, HERE / "looked_up.plain.gcc", library, scope)
+    assert result.status == 0, result.explain()
+    if scope == "global":
+        check_measured(result)
+        assert len(result.record["ranks"]) == 2
+    else:
+        (said,) = result.said
+        assert "did not initialise it through Steelyard: nothing was balanced" in said and "dlsym()" in said
+        assert not result.record_file.exists()
 
 
 def python_environment(mpi, folder: Path):

@@ -26,6 +26,22 @@ def test_report_prints_the_summary_again(run):
     assert report.out.splitlines() == [line for line in live if not line.startswith("  record ")]
 
 
+def test_runs_without_a_path_keep_earlier_records(mpi, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for job in ("FLUX_JOB_ID", "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"):
+        monkeypatch.delenv(job, raising=False)
+    command, *words = mpi.measured(2, "unbalanced.gcc", "--steps=2", "--work=2")[2:]
+    words.remove(f"--record={mpi.record_file}")
+    for job, name in (("", "steelyard-run.json"), ("", "steelyard-run-2.json"), ("7", "steelyard-run.7.json"),
+                      ("7", "steelyard-run.7-2.json")):
+        result = mpi.launch(["-n", "2", command, *words], PBS_JOBID=job)
+        assert result.status == 0 and f"record {tmp_path / name}" in result.summary, result.explain()
+        result.record_file = tmp_path / name
+        assert len(result.record["ranks"]) == 2
+    report = steelyard_command("report")
+    assert report.status == 0 and report.said[0].startswith("steelyard-run.7-2.json: "), report.explain()
+
+
 def test_report_for_machines_is_the_record(run):
     report = steelyard_command("report", "--json", str(run.record_file))
     assert report.status == 0
