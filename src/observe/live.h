@@ -19,8 +19,8 @@ namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// Encoding: "stylive3". Another layout has another number.
-  static constexpr std::uint64_t kMagic = 0x336576696c797473;
+  /// Encoding: "stylive4". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x346576696c797473;
   static constexpr int kDecisions = 4;  ///< Size: lines of the screen of `steelyard top`
   struct Decision {
     double time;  ///< s since the run began

@@ -77,6 +77,8 @@ void thread_end(int thread);
 void thread_done();
 void barrier_begin();
 void barrier_end();
+/// This thread has waited for an accelerator in its part of the measured region, for `length` ns.
+void accelerator_waited(std::int64_t length);
 
 /// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
 /// thread)
