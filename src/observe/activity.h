@@ -73,6 +73,8 @@ class Activity {
   static void barrier_begin(ThreadCell& cell, std::int64_t now);
   static void barrier_end(ThreadCell& cell, std::int64_t now);
   static void thread_end(ThreadCell& cell, std::int64_t now);
+  /// The thread executes an explicit task. True if it is in a wait, which barrier_end() is to interrupt.
+  static bool task_begin(ThreadCell& cell);
   /// The thread has waited for an accelerator.
   static void gpu_waited(ThreadCell& cell, std::int64_t length);
 
@@ -161,6 +163,11 @@ inline void Activity::barrier_end(ThreadCell& cell, std::int64_t now) {
 }
 
 inline void Activity::thread_end(ThreadCell& cell, std::int64_t now) { cell.end.store(now, std::memory_order_relaxed); }
+
+inline bool Activity::task_begin(ThreadCell& cell) {
+  cell.tasks.store(cell.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return cell.open.load(std::memory_order_relaxed) != 0;
+}
 
 inline void Activity::gpu_waited(ThreadCell& cell, std::int64_t length) {
   cell.gpu.store(cell.gpu.load(std::memory_order_relaxed) + length, std::memory_order_relaxed);

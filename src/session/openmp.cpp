@@ -425,6 +425,15 @@ void barrier_end() {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, event_ns());
 }
 
+bool task_begin() {
+  observe::ThreadCell* cell = present_cell();
+  return cell != nullptr && observe::Activity::task_begin(*cell) && (barrier_end(), true);
+}
+
+void task_end(bool waits) {
+  if (waits) barrier_begin();
+}
+
 void accelerator_waited(std::int64_t length) {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::gpu_waited(*cell, length);
 }
