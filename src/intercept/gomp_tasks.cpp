@@ -34,7 +34,8 @@ constexpr std::array<Body, kFunctions> brackets(std::index_sequence<kIndex...>) 
 }
 constexpr std::array<Body, kFunctions> kBrackets = brackets(std::make_index_sequence<kFunctions>());
 
-/// The function of ours that runs `body`, or `body` itself if the table is full.
+}  // namespace
+
 Body bracketed(Body body) {
   if (!is_gnu()) return body;
   const std::size_t home = (reinterpret_cast<std::size_t>(body) >> 4) % kFunctions;
@@ -46,6 +47,8 @@ Body bracketed(Body body) {
   }
   return body;
 }
+
+namespace {
 
 /// Around a call in which the calling thread waits for tasks, and executes some.
 class TaskWait {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Explicit tasks that compute, in one of several constructs. Prints the time that was spent in tasks, in ns, summed over
-// threads, and their number.
+// Explicit tasks that compute, in one of several constructs. Prints the time that was spent in tasks, in ns, summed
+// over threads, and their number.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
