@@ -3,9 +3,9 @@
 (assets/timeline.js).
 
 A block holds, for its ranks one after the other, the end of each sample in ticks, the shares of MPI and OpenMP waits
-in 255ths, the thread count, and the shares of what is rare (lent, quiesced), where the run had any. Ends are written as
-differences to the rank before, which in step takes nearly nothing, and both columns of numbers as planes of bytes,
-whose counts stand first. All of it is deflated, in base64.
+in 255ths, the thread count, and the shares of what is rare (lent, quiesced, gpu_wait), where the run had any. Ends are
+written as differences to the rank before, which in step takes nearly nothing, and both columns of numbers as planes of
+bytes, whose counts stand first. All of it is deflated, in base64.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ class _Blocks:
             predicted[:shared] = previous[:shared]
             columns[0].append(ends - predicted)
             rare = [getattr(samples, f"{name}_share") for name in self.rare]
-            columns[1].append(self._share(np.clip(samples.mpi_share - sum(rare), 0.0, 1.0)))
+            of_mpi = sum(share for name, share in zip(self.rare, rare) if name != "gpu_wait")
+            columns[1].append(self._share(np.clip(samples.mpi_share - of_mpi, 0.0, 1.0)))
             columns[2].append(self._share(samples.omp_share))
             columns[3].append(np.diff(samples.threads, prepend=0))
             for column, share in zip(columns[4:], rare):
@@ -121,6 +122,7 @@ def _without_gaps(samples: Samples) -> Samples:
         mpi_wait=np.insert(samples.mpi_wait, gaps, nothing),
         lent=np.insert(samples.lent, gaps, nothing),
         quiesced=np.insert(samples.quiesced, gaps, nothing),
+        gpu_wait=np.insert(samples.gpu_wait, gaps, nothing),
         threads=np.insert(samples.threads, gaps, nothing.astype(np.int64)),
     )
 

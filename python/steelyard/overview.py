@@ -8,7 +8,7 @@ from typing import Any, Optional
 from .charts import Bar, bars
 from .record import Run
 from .samples import most_threads
-from .section import ACTIVITY, LINES, ROWS, Section, core_shares, has_samples, timeline_legend
+from .section import LINES, ROWS, Section, activities, core_shares, has_samples, timeline_legend
 from .table import meaning
 from .summary import gains, shares
 from .words import duration, number, percent, plural
@@ -19,7 +19,7 @@ def core_time(run: Run) -> Optional[Section]:
     rows = [
         Bar(
             "all ranks",
-            [("useful", parts.useful), ("omp", parts.omp), ("mpi", parts.mpi)],
+            [("useful", parts.useful), ("omp", parts.omp), ("mpi", parts.mpi), ("gpu_wait", parts.gpu)],
             f"{percent(parts.useful)} computing",
         )
     ]
@@ -32,7 +32,7 @@ def core_time(run: Run) -> Optional[Section]:
         rows.append(
             Bar(
                 f"rank {rank}",
-                [(kind, float(row[kind])) for kind, _ in ACTIVITY],
+                [(kind, float(row[kind])) for kind, _ in activities(run)],
                 f"{percent(row['useful'])} computing",
             )
         )
@@ -44,7 +44,7 @@ def core_time(run: Run) -> Optional[Section]:
     if len(run.ranks) == 0:
         return None
     return Section(
-        "core-time", "Where did the core time go?", legend=ACTIVITY, svg=bars(rows, percent, 1.0), caption=more
+        "core-time", "Where did the core time go?", legend=activities(run), svg=bars(rows, percent, 1.0), caption=more
     )
 
 
@@ -159,7 +159,7 @@ def waited_for(run: Run) -> Optional[Section]:
 def efficiency(run: Run) -> Optional[Section]:
     if not len(run.ranks):
         return None
-    tree = (
+    tree: tuple[tuple[str, str, int], ...] = (
         ("parallel", "parallel efficiency", 0),
         ("mpi", "MPI", 1),
         ("load_balance", "MPI load balance", 2),
@@ -171,6 +171,8 @@ def efficiency(run: Run) -> Optional[Section]:
         ("omp_scheduling", "scheduling", 2),
         ("omp_serialisation", "serialisation", 2),
     )
+    if run.metrics["gpu"] < 1:
+        tree += (("gpu", "waits for GPUs", 1),)
     rows = [
         Bar(
             name,

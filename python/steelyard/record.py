@@ -23,7 +23,9 @@ from .words import duration, plural
 PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
-_COUNTS = ("regions", "virtual_regions", "mpi_calls")  # in totals_ns, and not times
+_COUNTS = ("regions", "virtual_regions", "mpi_calls", "gpu_waits", "omp_tasks")  # in totals_ns, and not times
+_LATER, _LATER_COUNTS = ("came_late", "quiesced", "gpu", "gpu_capacity"), ("virtual_regions", "gpu_waits", "omp_tasks")
+"""Totals that records leave out where they are 0."""
 _RENAMED = {  # members of `tasks` in records of earlier versions
     "stolen_here": "stolen_local",
     "stolen_far": "stolen_remote",
@@ -83,7 +85,10 @@ class Run:
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on
         cores that joined a running region), quiesced (of mpi, asleep in phases). Counts: regions, virtual_regions
-        (those with virtual threads), mpi_calls.
+        (those with virtual threads), mpi_calls, gpu_waits (calls that waited for an accelerator), omp_tasks (explicit
+        tasks of OpenMP).
+
+        Waits for accelerators: gpu (wall time; in regions, the mean of the team) and gpu_capacity (thread time).
 
         Derived: busy (wall time outside MPI) and useful (thread time of computing).
         """
@@ -91,13 +96,13 @@ class Run:
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
         columns |= {name: "int64" if name in _COUNTS else "float64" for name in totals}
         rows = [
-            {"cpu": 0.0, "preempted": 0, "came_late": 0.0, "quiesced": 0.0, "virtual_regions": 0}
+            {"cpu": 0.0, "preempted": 0, **dict.fromkeys(_LATER, 0.0), **dict.fromkeys(_LATER_COUNTS, 0)}
             | {k: v for k, v in rank.items() if k in columns}
             | {k: v if k in _COUNTS else v * 1e-9 for k, v in rank["totals_ns"].items()}
             for rank in self.record["ranks"]
         ]
         frame = _frame(rows, columns).set_index("rank")
-        frame["busy"] = frame["serial"] + frame["region_wall"]
+        frame["busy"] = frame["serial"] + frame["region_wall"] + frame["gpu"]
         frame["useful"] = frame["serial"] + frame["region_useful"]
         return frame
 
@@ -115,7 +120,7 @@ class Run:
     def timeline(self) -> pd.DataFrame:
         """The activities of each rank over time: rank, start, end, useful and omp_wait (thread time), mpi_wait (wall
         time), threads. Parts of the waits: lent (core time offered to other ranks) and quiesced (wall time asleep in a
-        phase)."""
+        phase). Beside MPI: gpu_wait (wall time waiting for accelerators)."""
         kinds = {**_properties("sample"), **dict.fromkeys(RARE, "float64")}
         parts = list(self.samples())
         columns: dict[str, Any] = {
@@ -215,8 +220,8 @@ class Run:
 
     @property
     def metrics(self) -> pd.Series:
-        """Efficiencies of POP and TALP, 0 to 1."""
-        return pd.Series(self.record["metrics"], dtype="float64", name="efficiency")
+        """Efficiencies of POP and TALP, 0 to 1. gpu: 1 if no rank waited for an accelerator."""
+        return pd.Series({"gpu": 1.0, **self.record["metrics"]}, dtype="float64", name="efficiency")
 
 
 def load(path: PathLike, progress: Optional[Progress] = None) -> Run:

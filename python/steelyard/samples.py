@@ -22,10 +22,11 @@ PACKED = {
     "mpi_wait": "<f4",
     "lent": "<f4",
     "quiesced": "<f4",
+    "gpu_wait": "<f4",
     "threads": "<u2",
 }
 """Columns of the packed form with their numbers, little-endian in base64. Sample i + 1 begins where sample i ends."""
-RARE = ("lent", "quiesced")
+RARE = ("lent", "quiesced", "gpu_wait")
 """Columns that are left out where all of their numbers are 0, and that lists do not have."""
 
 
@@ -33,7 +34,7 @@ RARE = ("lent", "quiesced")
 class Samples:
     """The timeline of one rank in columns of equal length: start, end and mpi_wait in seconds, useful and omp_wait
     in thread seconds, and the number of threads. Of what was waited, lent (core seconds offered to others) and
-    quiesced (seconds asleep in a phase)."""
+    quiesced (seconds asleep in a phase). Beside MPI: gpu_wait, in seconds."""
 
     start: Floats
     end: Floats
@@ -43,6 +44,7 @@ class Samples:
     threads: npt.NDArray[np.int64]
     lent: Floats
     quiesced: Floats
+    gpu_wait: Floats
 
     def __len__(self) -> int:
         return len(self.start)
@@ -64,10 +66,15 @@ class Samples:
         return np.minimum(_ratio(self.quiesced, self.end - self.start), self.mpi_share - self.lent_share)
 
     @property
+    def gpu_wait_share(self) -> Floats:
+        """Fraction of each sample that its rank waited for an accelerator."""
+        return np.minimum(_ratio(self.gpu_wait, self.end - self.start), 1.0 - self.mpi_share)
+
+    @property
     def omp_share(self) -> Floats:
-        """Fraction of each sample's core time that OpenMP took: of what is left beside MPI, its part in useful +
-        omp_wait."""
-        return (1.0 - self.mpi_share) * _ratio(self.omp_wait, self.useful + self.omp_wait)
+        """Fraction of each sample's core time that OpenMP took: of what is left beside MPI and waits for
+        accelerators, its part in useful + omp_wait."""
+        return (1.0 - self.mpi_share - self.gpu_wait_share) * _ratio(self.omp_wait, self.useful + self.omp_wait)
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,7 @@ def _from_list(timeline: list[dict[str, Any]]) -> Samples:
         raise ValueError("threads is no whole number")
     nothing = np.zeros(len(table))
     floats = dict(zip(KEYS[:5], table.T))
-    return Samples(threads=threads.astype(np.int64), lent=nothing, quiesced=nothing, **floats)
+    return Samples(threads=threads.astype(np.int64), lent=nothing, quiesced=nothing, gpu_wait=nothing, **floats)
 
 
 def _from_columns(packed: dict[str, Any]) -> Packed:

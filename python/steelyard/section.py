@@ -17,7 +17,8 @@ MOST = 256  # rows of a table, so that the page stays small
 LINES = 200  # of moves in a picture; more would hide it
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
-RARE = (("lent", "waiting, with its cores lent"), ("quiesced", "asleep while other ranks work in a phase"))
+GPU = ("gpu_wait", "waiting for a GPU")
+RARE = (("lent", "waiting, with its cores lent"), ("quiesced", "asleep while other ranks work in a phase"), GPU)
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,16 @@ def core_shares(run: Run) -> pd.DataFrame:
             "useful": ranks["useful"],
             "omp": ranks["omp_imbalance"] + ranks["omp_scheduling"] + ranks["omp_serialisation"],
             "mpi": ranks["mpi_capacity"],
+            "gpu_wait": ranks["gpu_capacity"],
         }
     )
     whole = frame.sum(axis=1)
     return frame.div(whole.where(whole > 0), axis=0).fillna(0.0)
+
+
+def activities(run: Run) -> Sequence[tuple[str, str]]:
+    """Those of core_shares() that this run has."""
+    return (*ACTIVITY, GPU) if run.ranks["gpu_capacity"].sum() > 0 else ACTIVITY
 
 
 def timeline_legend(run: Run) -> Sequence[tuple[str, str]]:

@@ -55,15 +55,18 @@ class Shares:
     useful: float
     omp: float
     mpi: float
+    gpu: float = 0.0
 
 
 def shares(run: Run) -> Shares:
-    totals = run.ranks[["useful", "omp_imbalance", "omp_scheduling", "omp_serialisation", "mpi_capacity"]].sum()
+    names = ["useful", "omp_imbalance", "omp_scheduling", "omp_serialisation", "mpi_capacity", "gpu_capacity"]
+    totals = run.ranks[names].sum()
     omp = totals["omp_imbalance"] + totals["omp_scheduling"] + totals["omp_serialisation"]
-    whole = totals["useful"] + omp + totals["mpi_capacity"]
+    mpi, gpu = totals["mpi_capacity"], totals["gpu_capacity"]
+    whole = totals["useful"] + omp + mpi + gpu
     if not whole > 0:
         return Shares(0.0, 0.0, 0.0)
-    return Shares(float(totals["useful"] / whole), float(omp / whole), float(totals["mpi_capacity"] / whole))
+    return Shares(*(float(part / whole) for part in (totals["useful"], omp, mpi, gpu)))
 
 
 def gains(run: Run) -> list[Gain]:
@@ -128,8 +131,9 @@ def _other_moves(run: Run) -> str:
 
 def _waiting(run: Run) -> str:
     parts = shares(run)
+    gpu = f", {percent(parts.gpu)} waiting for GPUs" if parts.gpu > 0 else ""
     text = (
-        f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI "
+        f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI{gpu} "
         f"and {percent(parts.omp)} lost in OpenMP."
     )
     ranks = run.ranks
@@ -171,12 +175,13 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
     printed = run.thresholds["printed_core_time"]
     if lent >= printed:
+        where = " or for a GPU" if run.ranks["gpu"].sum() > 0 else ""
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= printed
             else "no rank needed them"
         )
-        sentences.append(f"Ranks that waited in MPI lent {core_time(lent)}; {used}.")
+        sentences.append(f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}.")
     taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0

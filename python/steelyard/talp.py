@@ -15,7 +15,7 @@ def talp(run: Run) -> dict[str, Any]:
     """The whole run as TALP's region Global. Counters of cycles and instructions are 0: Steelyard reads none."""
     ranks, metrics = run.ranks, run.record["metrics"]
     total = {
-        name: int(sum(rank["totals_ns"][name] for rank in run.record["ranks"]))
+        name: int(sum(rank["totals_ns"].get(name, 0) for rank in run.record["ranks"]))
         for name in (
             "serial",
             "region_useful",
@@ -26,6 +26,8 @@ def talp(run: Run) -> dict[str, Any]:
             "capacity",
             "regions",
             "mpi_calls",
+            "omp_tasks",
+            "gpu_capacity",
         )
     }
     cores, wall = int(ranks["threads_at_start"].sum()), round(run.record["wall"] * 1e9)
@@ -39,7 +41,7 @@ def talp(run: Run) -> dict[str, Any]:
         "numMeasurements": len(ranks),
         "numMpiCalls": total["mpi_calls"],
         "numOmpParallels": total["regions"],
-        "numOmpTasks": 0,
+        "numOmpTasks": total["omp_tasks"],
         "elapsedTime": wall,
         "usefulTime": total["serial"] + total["region_useful"],
         "mpiTime": total["mpi_capacity"],
@@ -57,6 +59,8 @@ def talp(run: Run) -> dict[str, Any]:
         "ompSchedulingEfficiency": metrics["omp_scheduling"],
         "ompSerializationEfficiency": metrics["omp_serialisation"],
     }
+    if total["gpu_capacity"]:
+        region |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics["gpu"]}
     return {
         "dlbVersion": f"{VERSION} (written by Steelyard {run.record['version']})",
         "timestamp": run.record["started"].replace("Z", ""),

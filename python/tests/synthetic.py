@@ -56,6 +56,7 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
             threads,
             lent=np.zeros(steps),
             quiesced=np.zeros(steps),
+            gpu_wait=np.zeros(steps),
         )
         rows.append(
             _rank(

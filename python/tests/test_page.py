@@ -195,18 +195,20 @@ def test_the_canvas_holds_the_timeline(large):
 def test_the_canvas_holds_what_is_rare(tmp_path):
     record = synthetic.record(3, 50)
     kept = samples.unpack(record["ranks"][1]["timeline"])
-    lent = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4)
+    lent = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4,
+                               gpu_wait=kept.end - kept.start)
     record["ranks"][1]["timeline"] = samples.pack(lent)
     path = tmp_path / "run.json"
     path.write_text(json.dumps(record))
     found = canvas.canvas(steelyard.load(path))
-    assert found.head["rare"] == ["lent", "quiesced"]
+    assert found.head["rare"] == ["lent", "quiesced", "gpu_wait"]
     data = np.frombuffer(zlib.decompress(base64.b64decode(found.blocks[0])), dtype=np.uint8)
     many, few = map(int, data[:2])
     mpi = data[2 + many * 150 :][50:100] / 255
-    rare = data[2 + (many + 2 + few) * 150 :].reshape(2, 3, 50) / 255
+    rare = data[2 + (many + 2 + few) * 150 :].reshape(3, 3, 50) / 255
     assert np.abs(rare[0, 1] - kept.mpi_share / 2).max() < 0.003
     assert np.abs(rare[1, 1] - kept.mpi_share / 4).max() < 0.003
+    assert np.abs(rare[2, 1] - (1 - kept.mpi_share)).max() < 0.003, "all that is not in MPI"
     assert np.abs(mpi - kept.mpi_share / 4).max() < 0.006
     assert not rare[:, [0, 2]].any()
     text = page.html(steelyard.load(path))

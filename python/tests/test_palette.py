@@ -48,7 +48,7 @@ def test_activities_can_be_told_apart(sight):
     for theme in themes():
         seen = {
             name: lab(np.array(SIGHT[sight]) @ linear(theme[name])) for name in ("useful", "omp", "mpi", "lent",
-                                                                                 "quiesced", "plot")
+                                                                                 "quiesced", "gpu_wait", "plot")
         }
         for one, other in itertools.combinations(seen, 2):
             assert np.linalg.norm(seen[one] - seen[other]) > 18, (one, other)

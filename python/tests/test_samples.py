@@ -25,9 +25,12 @@ def test_packed_is_the_same(columns):
 
 def test_what_is_rare_is_left_out_where_there_is_none(columns):
     assert not set(samples.RARE) & set(samples.pack(columns))
-    some = dataclasses.replace(columns, lent=columns.mpi_wait * 2, quiesced=columns.mpi_wait / 2)
+    some = dataclasses.replace(columns, lent=columns.mpi_wait * 2, quiesced=columns.mpi_wait / 2,
+                               gpu_wait=columns.useful / 8)
     again = samples.unpack(samples.pack(some))
     assert np.allclose(again.lent, some.lent) and np.allclose(again.quiesced, some.quiesced)
+    assert np.allclose(again.gpu_wait, some.gpu_wait)
+    assert (again.gpu_wait_share <= 1 - again.mpi_share).all() and (again.omp_share <= columns.omp_share).all()
     assert (again.lent_share + again.quiesced_share <= again.mpi_share + 1e-12).all()
 
 

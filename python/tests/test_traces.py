@@ -22,20 +22,22 @@ def run(tmp_path_factory):
     path = tmp_path_factory.mktemp("traces") / "run.json"
     record = synthetic.record(RANKS, STEPS, packed=False)
     kept = samples.unpack(record["ranks"][1]["timeline"])
-    rare = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4)
+    rare = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4,
+                               gpu_wait=(kept.end - kept.start - kept.mpi_wait) / 2)
     record["ranks"][1]["timeline"] = samples.pack(rare)
     path.write_text(json.dumps(record))
     return steelyard.load(path)
 
 
 def spent(run):
-    """By rank: seconds of computing, of OpenMP waits, of MPI waits, and of those in which cores were lent or it
-    slept."""
+    """By rank: seconds of computing, of OpenMP waits, of MPI waits, of those in which cores were lent or it
+    slept, and of waits for accelerators."""
     for rank, kept in run.samples():
         length = kept.end - kept.start
         mpi, omp = (length * kept.mpi_share).sum(), (length * kept.omp_share).sum()
         lent, asleep = (mpi / 2, mpi / 4) if rank == 1 else (0, 0)
-        yield rank, [length.sum() - mpi - omp, omp, mpi - lent - asleep, lent, asleep]
+        gpu = (length.sum() - mpi) / 2 if rank == 1 else 0
+        yield rank, [length.sum() - mpi - omp - gpu, omp, mpi - lent - asleep, lent, asleep, gpu]
 
 
 def test_perfetto(run):
@@ -103,7 +105,7 @@ def test_paraver(run, tmp_path):
         map(int, re.findall(r"^(\d+)    \S", meanings.split("STATES\n")[1].split("STATES_COLOR")[0], re.MULTILINE))
     )
     types = set(map(int, re.findall(r"^0    (\d+)    ", meanings, re.MULTILINE)))
-    last, busy, seconds = 0, defaultdict(int), defaultdict(lambda: [0] * 5)
+    last, busy, seconds = 0, defaultdict(int), defaultdict(lambda: [0] * len(paraver.STATES))
     for line in lines:
         kind, cpu, application, task, thread, begin, *rest = map(int, line.split(":"))
         assert 1 <= cpu <= sum(cores) and application == thread == 1 and 1 <= task <= RANKS

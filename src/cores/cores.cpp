@@ -196,11 +196,11 @@ int Cores::came_free(std::int64_t now) const {
   return came;
 }
 
-void Cores::lend(std::int64_t now, const Wait& wait) {
+void Cores::lend(std::int64_t now, const Wait& wait, bool keeps_first) {
   if (!lends()) return;
   late_join_.withdraw();
   if (late_join_.changed()) find_given();
-  holding_->lend_all(now, wait);
+  holding_->lend_all(now, wait, keeps_first);
   give_to_late_join_threads(now);
 }
 

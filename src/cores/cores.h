@@ -70,7 +70,8 @@ class Cores {
   /// borrower's region ends. So a rank may borrow the core only if it is on the critical path, or if its region ends
   /// before the wait does. A core that was lent before the borrower's own last MPI call may belong to a rank that this
   /// call wakes, so it is not borrowed either.
-  void lend(std::int64_t now, const Wait& wait);
+  /// `keeps_first`: all but the first core, on which the primary thread polls.
+  void lend(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);
   void come_back();

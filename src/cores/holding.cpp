@@ -147,9 +147,9 @@ void Holding::give_back_wanted() {
   list();
 }
 
-void Holding::lend_all(std::int64_t now, const Wait& wait) {
+void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
   leave_foreign_cores(now);
-  for (const int c : own_) table_.lend(c, now);
+  for (std::size_t n = keeps_first ? 1 : 0; n < own_.size(); ++n) table_.lend(own_[n], now);
   table_.begin_wait(wait);
   lending_ = true;
 }

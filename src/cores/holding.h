@@ -25,8 +25,8 @@ class Holding {
   /// Before a blocking call: leaves all cores that this process does not own, so that a process that the call wakes
   /// finds its cores free.
   void leave_foreign_cores(std::int64_t now);
-  /// Around a wait: lends all cores; then retakes those that this process owns.
-  void lend_all(std::int64_t now, const Wait& wait);
+  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns.
+  void lend_all(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   void come_back();

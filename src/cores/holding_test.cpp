@@ -82,6 +82,15 @@ TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
   EXPECT_EQ(node.cores(1), (Cores{1}));
 }
 
+TEST(Holding, ARankThatPollsKeepsItsFirstCoreWhileItLendsTheOthers) {
+  Node node(4, 2, {0, 1, 1, 1});
+  node.holdings[1]->lend_all(1, kLong, true);
+  EXPECT_TRUE(node.holdings[0]->settle(4, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 2, 3}));
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{1})) << "the others are in use until the end of the region";
+}
+
 TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1, kLong);

@@ -55,6 +55,9 @@ class alignas(64) Region {
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
 
+/// The function that runs an explicit task by `body`, and interrupts the wait in which the thread executes it.
+Body bracketed(Body body);
+
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.
 template <class Call>
 void run_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {

@@ -41,6 +41,14 @@ int max_active_levels() {
   return behind("omp_get_max_active_levels", real)();
 }
 
+/// A target region with `nowait` is a task of the host where there is no device. With one, the address of its function is
+/// what the runtime finds the device's function by.
+Body target_body(Body body, unsigned int flags) {
+  constexpr unsigned int kNowait = 1;  // Encoding: GOMP_TARGET_FLAG_NOWAIT
+  static int (*devices)() = nullptr;
+  return (flags & kNowait) != 0 && behind("omp_get_num_devices", devices)() == 0 ? bracketed(body) : body;
+}
+
 /// LLVM's runtime is installed under the name of GNU's in places, so the name says nothing.
 bool has_entry_points_of_clang(const void* address) {
   void* const library = base::library_of(address);
@@ -237,7 +245,7 @@ STEELYARD_EXPORT void GOMP_target_ext(int device, Body body, std::size_t count, 
       nullptr;
   behind("GOMP_target_ext", real);
   steelyard::session::entered(nullptr, 0, 1);
-  real(device, body, count, addresses, sizes, kinds, flags, depend, arguments);
+  real(device, target_body(body, flags), count, addresses, sizes, kinds, flags, depend, arguments);
   steelyard::session::left(0);
 }
 

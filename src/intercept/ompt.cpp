@@ -24,6 +24,11 @@ namespace {
 
 // Marks the threads of regions that are measured, in the data that OMPT keeps for us.
 void* const kMeasured = reinterpret_cast<void*>(1);
+void* const kMeasuredWaits = reinterpret_cast<void*>(2);
+// Explicit tasks, of any region.
+void* const kNotBegun = reinterpret_cast<void*>(3);
+void* const kExplicit = reinterpret_cast<void*>(4);
+void* const kExplicitWaits = reinterpret_cast<void*>(5);
 
 // A region's own data are what the Session made for it.
 session::Region* region_of(const ompt_data_t* parallel) {
@@ -37,6 +42,8 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
+  // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`: no call of the program.
+  if (site == 0) return t_open.push(nullptr);
   const session::RegionTerms terms = session::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
   parallel->ptr = session::region_made(terms);
@@ -63,16 +70,42 @@ void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, omp
     session::entered(region, static_cast<int>(thread), static_cast<int>(team));
   } else {
     session::left(static_cast<int>(thread));
-    if (task->ptr == kMeasured) session::thread_end(static_cast<int>(thread));
+    if (task->ptr == kMeasured || task->ptr == kMeasuredWaits) session::thread_end(static_cast<int>(thread));
   }
 }
 
 void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t* task,
                     const void*) {
-  if (task == nullptr || task->ptr != kMeasured) return;
-  if (kind == ompt_sync_region_taskwait || kind == ompt_sync_region_taskgroup || kind == ompt_sync_region_reduction)
+  if (task == nullptr || kind == ompt_sync_region_reduction) return;
+  const bool begins = endpoint == ompt_scope_begin;
+  if (task->ptr == kMeasured && begins) {
+    task->ptr = kMeasuredWaits;
+  } else if (task->ptr == kMeasuredWaits && !begins) {
+    task->ptr = kMeasured;
+  } else if (task->ptr == kExplicit && begins) {
+    task->ptr = kExplicitWaits;
+  } else if (task->ptr == kExplicitWaits && !begins) {
+    task->ptr = kExplicit;
+  } else {
     return;
-  endpoint == ompt_scope_begin ? session::barrier_begin() : session::barrier_end();
+  }
+  begins ? session::barrier_begin() : session::barrier_end();
+}
+
+void on_task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
+  if ((flags & ompt_task_explicit) != 0) task->ptr = kNotBegun;
+}
+
+// A thread that begins a task computes, also at a barrier. When the task has ended, the thread goes on with the task
+// that began it, or with the wait of that task.
+void on_task_schedule(ompt_data_t*, ompt_task_status_t, ompt_data_t* next) {
+  if (next == nullptr) return;
+  if (next->ptr == kNotBegun) {
+    next->ptr = kExplicit;
+    session::task_begin();
+  } else if (next->ptr == kExplicitWaits || next->ptr == kMeasuredWaits) {
+    session::barrier_begin();
+  }
 }
 
 std::string g_version;
@@ -103,6 +136,8 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
+  set_callback(ompt_callback_task_create, reinterpret_cast<ompt_callback_t>(on_task_create));
+  set_callback(ompt_callback_task_schedule, reinterpret_cast<ompt_callback_t>(on_task_schedule));
   forget_blocktime();
   session::take_loops();
   session::attach_openmp({function_of<int()>(lookup, "omp_get_max_threads"),

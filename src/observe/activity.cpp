@@ -29,6 +29,10 @@ void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int
     totals.mpi += length;
     totals.mpi_capacity += owned * length;
     totals.capacity += owned * length;
+  } else if (state == State::gpu) {
+    totals.gpu += length;
+    totals.gpu_capacity += owned * length;
+    totals.capacity += owned * length;
   }
 }
 
@@ -48,6 +52,18 @@ void Activity::leave_mpi(std::int64_t now) {
   if (state_ != State::mpi) return;
   ++totals_.mpi_calls;
   close_stretch(now, waits_ ? State::mpi : State::alone);
+}
+
+bool Activity::enter_gpu(std::int64_t now) {
+  if (state_ != State::alone) return false;
+  close_stretch(now, State::gpu);
+  return true;
+}
+
+void Activity::leave_gpu(std::int64_t now) {
+  if (state_ != State::gpu) return;
+  ++totals_.gpu_waits;
+  close_stretch(now, State::alone);
 }
 
 void Activity::begin_wait(std::int64_t now, bool quiesced) {
@@ -102,6 +118,11 @@ std::int64_t waited_until(const ThreadCell& cell, std::int64_t came, std::int64_
   return std::clamp<std::int64_t>(cell.waited.load(std::memory_order_relaxed), 0, done - came);
 }
 
+// Of what it did not wait for its team.
+std::int64_t gpu_of(const ThreadCell& cell, std::int64_t most) {
+  return std::clamp<std::int64_t>(cell.gpu.load(std::memory_order_relaxed), 0, most);
+}
+
 }  // namespace
 
 std::int64_t Activity::busy(int thread, std::int64_t now) const {
@@ -109,7 +130,8 @@ std::int64_t Activity::busy(int thread, std::int64_t now) const {
   const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
   if (came == 0) return 0;
   const std::int64_t done = std::clamp(done_at(cell, now), came, std::max(came, now));
-  return done - came - waited_until(cell, came, done);
+  const std::int64_t working = done - came - waited_until(cell, came, done);
+  return working - gpu_of(cell, working);
 }
 
 void Activity::region_end(std::int64_t now, int team, LateCores late) {
@@ -123,6 +145,7 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i], now));
   }
   last = std::min(last, now);
+  std::int64_t gpu = 0, tasks = 0;
   for (int i = 0; i < team; ++i) {
     const ThreadCell& cell = cells_[i];
     const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
@@ -132,7 +155,11 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     }
     const std::int64_t done = std::clamp(done_at(cell, now), came, last);
     const std::int64_t waited = waited_until(cell, came, done);
-    totals_.region_useful += done - came - waited;
+    const std::int64_t working = done - came - waited, for_gpu = gpu_of(cell, working);
+    gpu += for_gpu;
+    tasks += cell.tasks.load(std::memory_order_relaxed);
+    totals_.gpu_waits += cell.gpu_waits.load(std::memory_order_relaxed);
+    totals_.region_useful += working - for_gpu;
     totals_.omp_imbalance += waited + last - done;
     totals_.omp_scheduling += came - begin + now - last;
   }
@@ -145,7 +172,11 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
     without_core += taken;
   }
   last_team_time_ = {team * wall - without_core, totals_.region_useful - before.region_useful,
-                     totals_.omp_imbalance - before.omp_imbalance};
+                     totals_.omp_imbalance - before.omp_imbalance, gpu > 0 || tasks > 0};
+  totals_.omp_tasks += tasks;
+  totals_.gpu_capacity += gpu;
+  totals_.gpu += gpu / team;
+  totals_.region_wall -= gpu / team;
   close_region(now, team, without_core, late.with);
 }
 

@@ -15,6 +15,8 @@ struct alignas(64) ThreadCell {
   std::atomic<std::int64_t> open{0};    // begin of the barrier that it is in, 0 outside
   std::atomic<std::int64_t> waited{0};  // in barriers that it has left
   std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
+  std::atomic<std::int64_t> gpu{0};     // in waits for an accelerator
+  std::atomic<std::int32_t> gpu_waits{0}, tasks{0};
 };
 
 /// Of a region to which cores came while it ran, added up over threads, in ns.
@@ -26,11 +28,13 @@ struct LateCores {
 /// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
 struct TeamTime {
   std::int64_t capacity = 0, useful = 0, imbalance = 0;
+  bool shares_vary = false;  ///< had explicit tasks or waits for an accelerator: shares of other executions differ
 };
 
-/// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel regions
-/// and MPI; inside a region every thread's time is cut into useful work, waiting at barriers, and being forked or
-/// joined. Events of the primary come from the primary alone; thread_* come from the thread itself.
+/// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel
+/// regions, waits for an accelerator and MPI; inside a region every thread's time is cut into useful work, waiting at
+/// barriers or for an accelerator, and being forked or joined. Events of the primary come from the primary alone;
+/// thread_* come from the thread itself.
 class Activity {
  public:
   Activity();
@@ -40,6 +44,9 @@ class Activity {
 
   void enter_mpi(std::int64_t now);
   void leave_mpi(std::int64_t now);
+  /// The primary thread waits for an accelerator outside of regions. False, without effect, in MPI and other waits.
+  bool enter_gpu(std::int64_t now);
+  void leave_gpu(std::int64_t now);
   /// Outside of MPI: has nothing to do until other ranks have, or sleeps while they work (`quiesced`). MPI calls may
   /// lie within. Counts as time in MPI.
   void begin_wait(std::int64_t now, bool quiesced);
@@ -66,6 +73,10 @@ class Activity {
   static void barrier_begin(ThreadCell& cell, std::int64_t now);
   static void barrier_end(ThreadCell& cell, std::int64_t now);
   static void thread_end(ThreadCell& cell, std::int64_t now);
+  /// The thread executes an explicit task. True if it is in a wait, which barrier_end() is to interrupt.
+  static bool task_begin(ThreadCell& cell);
+  /// The thread has waited for an accelerator.
+  static void gpu_waited(ThreadCell& cell, std::int64_t length);
 
   /// From hold() to release() ticks do not tell what this process does, but what all processes of the node do together:
   /// `together` ns (-1: all of the time) in which a phase runs count as computing alone, since all take as long and no
@@ -84,7 +95,7 @@ class Activity {
   const TeamTime& last_team_time() const { return last_team_time_; }
 
  private:
-  enum class State { off, alone, region, mpi };
+  enum class State { off, alone, region, mpi, gpu };
   Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
   void close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core);
@@ -124,7 +135,9 @@ inline Tick Activity::tick_at(std::int64_t now) const {
 
 inline Tick Activity::uncorrected_tick_at(std::int64_t now) const {
   const std::int64_t length = now - since_;
-  return {now, totals_.region_useful, totals_.region_wall, totals_.serial + (state_ == State::alone ? length : 0),
+  // More threads shorten a wait for an accelerator as little as they shorten what the primary computes alone.
+  const bool serial = state_ == State::alone || state_ == State::gpu;
+  return {now, totals_.region_useful, totals_.region_wall, totals_.serial + totals_.gpu + (serial ? length : 0),
           totals_.mpi + (state_ == State::mpi ? length : 0)};
 }
 
@@ -132,6 +145,9 @@ inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
   cell.open.store(0, std::memory_order_relaxed);
   cell.waited.store(0, std::memory_order_relaxed);
   cell.end.store(0, std::memory_order_relaxed);
+  cell.gpu.store(0, std::memory_order_relaxed);
+  cell.gpu_waits.store(0, std::memory_order_relaxed);
+  cell.tasks.store(0, std::memory_order_relaxed);
   cell.begin.store(now, std::memory_order_relaxed);
 }
 
@@ -147,5 +163,15 @@ inline void Activity::barrier_end(ThreadCell& cell, std::int64_t now) {
 }
 
 inline void Activity::thread_end(ThreadCell& cell, std::int64_t now) { cell.end.store(now, std::memory_order_relaxed); }
+
+inline bool Activity::task_begin(ThreadCell& cell) {
+  cell.tasks.store(cell.tasks.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return cell.open.load(std::memory_order_relaxed) != 0;
+}
+
+inline void Activity::gpu_waited(ThreadCell& cell, std::int64_t length) {
+  cell.gpu.store(cell.gpu.load(std::memory_order_relaxed) + length, std::memory_order_relaxed);
+  cell.gpu_waits.store(cell.gpu_waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 }  // namespace steelyard::observe

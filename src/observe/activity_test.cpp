@@ -17,9 +17,9 @@ ThreadCell& cell_of(Activity& activity, int thread) {
 }
 
 void expect_identity(const Totals& t) {
-  EXPECT_EQ(t.capacity,
-            t.region_useful + t.omp_imbalance + t.omp_scheduling + t.serial + t.omp_serialisation + t.mpi_capacity);
-  EXPECT_EQ(t.wall, t.serial + t.mpi + t.region_wall);
+  EXPECT_EQ(t.capacity, t.region_useful + t.omp_imbalance + t.omp_scheduling + t.serial + t.omp_serialisation +
+                            t.mpi_capacity + t.gpu_capacity);
+  EXPECT_EQ(t.wall, t.serial + t.mpi + t.region_wall + t.gpu);
 }
 
 TEST(Activity, CutsThePrimarysTime) {
@@ -285,6 +285,53 @@ TEST(Activity, TheIdentityHoldsForAnySequence) {
     ASSERT_GE(totals.omp_imbalance, 0);
     ASSERT_GE(totals.omp_scheduling, 0);
   }
+}
+
+TEST(Activity, WaitsForAnAcceleratorAreNeitherComputingNorMpi) {
+  Activity activity;
+  activity.start(0, 4);
+  EXPECT_TRUE(activity.enter_gpu(100));
+  EXPECT_FALSE(activity.enter_gpu(150)) << "a call within a call";
+  activity.enter_mpi(200);  // by the accelerator's library
+  activity.leave_mpi(300);
+  EXPECT_EQ(activity.tick_at(500).serial, 500) << "more threads would not shorten it";
+  activity.leave_gpu(600);
+  activity.enter_mpi(700);
+  EXPECT_FALSE(activity.enter_gpu(750)) << "by the MPI library";
+  activity.leave_gpu(760);
+  activity.leave_mpi(800);
+  const Totals totals = activity.totals_at(1000);
+  EXPECT_EQ(totals.gpu, 500);
+  EXPECT_EQ(totals.gpu_capacity, 2000);
+  EXPECT_EQ(totals.gpu_waits, 1);
+  EXPECT_EQ(totals.mpi, 100);
+  EXPECT_EQ(totals.mpi_calls, 1);
+  EXPECT_EQ(totals.serial, 400);
+  EXPECT_EQ(totals.busy(), 900) << "others may be waiting for it";
+  EXPECT_EQ(activity.tick_at(1000).serial, 900);
+  expect_identity(totals);
+}
+
+TEST(Activity, ThreadsThatWaitForAnAcceleratorInARegionDoNotCompute) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.region_begin(1000, 2);
+  Activity::thread_begin(*activity.cell(0), 1000);
+  Activity::thread_begin(*activity.cell(1), 1000);
+  Activity::gpu_waited(*activity.cell(1), 300);
+  Activity::gpu_waited(*activity.cell(1), 100);
+  Activity::barrier_begin(*activity.cell(0), 1500);
+  Activity::barrier_begin(*activity.cell(1), 1900);
+  activity.region_end(2000, 2);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.region_useful, 500 + 900 - 400);
+  EXPECT_EQ(totals.gpu_capacity, 400);
+  EXPECT_EQ(totals.gpu, 200) << "the mean of the team";
+  EXPECT_EQ(totals.region_wall, 800);
+  EXPECT_EQ(totals.gpu_waits, 2);
+  EXPECT_TRUE(activity.last_team_time().shares_vary);
+  EXPECT_EQ(activity.tick_at(2000).serial, 1200);
+  expect_identity(totals);
 }
 
 }  // namespace

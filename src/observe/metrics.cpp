@@ -42,7 +42,8 @@ Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   const double with_serialisation = at_least(useful, useful + static_cast<double>(sum.omp_serialisation));
   const double with_imbalance =
       at_least(with_serialisation, with_serialisation + static_cast<double>(sum.omp_imbalance));
-  const double outside_mpi = at_least(with_imbalance, all.outside_mpi);
+  const double with_scheduling = at_least(with_imbalance, all.outside_mpi - static_cast<double>(sum.gpu_capacity));
+  const double outside_mpi = at_least(with_scheduling, all.outside_mpi);
   const double if_nodes_were_alike = at_least(outside_mpi, all.cores * busiest_node);
   const double if_ranks_were_alike = at_least(if_nodes_were_alike, all.cores * busiest_rank);
 
@@ -50,13 +51,14 @@ Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   m.communication = ratio(if_ranks_were_alike, there);
   m.load_balance_in = ratio(if_nodes_were_alike, if_ranks_were_alike);
   m.load_balance_out = ratio(outside_mpi, if_nodes_were_alike);
-  m.omp_scheduling = ratio(with_imbalance, outside_mpi);
+  m.gpu = ratio(with_scheduling, outside_mpi);
+  m.omp_scheduling = ratio(with_imbalance, with_scheduling);
   m.omp_load_balance = ratio(with_serialisation, with_imbalance);
   m.omp_serialisation = ratio(useful, with_serialisation);
   m.load_balance = m.load_balance_in * m.load_balance_out;
   m.mpi = m.load_balance * m.communication;
   m.openmp = m.omp_load_balance * m.omp_scheduling * m.omp_serialisation;
-  m.parallel = m.mpi * m.openmp;
+  m.parallel = m.mpi * m.openmp * m.gpu;
   return m;
 }
 

@@ -7,21 +7,22 @@
 namespace steelyard::observe {
 
 /// Efficiencies as POP and TALP split them; each is in [0, 1] and each line is the product of those below it:
-///   parallel = mpi * openmp
+///   parallel = mpi * openmp * gpu
 ///     mpi    = load_balance * communication,     load_balance = load_balance_in * load_balance_out
 ///     openmp = omp_load_balance * omp_scheduling * omp_serialisation
 ///
 /// Terms of the POP Centre of Excellence; the split inside and across nodes and the OpenMP split are those of TALP
 /// (DLB), in its multiplicative form. With c_p the cores that rank p owned at start, C their sum (C_n: on node n), T
 /// the wall time of the run, and sums over all ranks of thread time in useful work (U), lost by idle cores of a process
-/// that computes alone (S), by waiting at OpenMP barriers (I) and by fork and join (F), O = U + S + I + F is all thread
-/// time outside MPI (O_n: on node n), b_p the wall time of rank p outside MPI:
+/// that computes alone (S), by waiting at OpenMP barriers (I), by fork and join (F) and by waiting for accelerators
+/// (G), O = U + S + I + F + G is all thread time outside MPI (O_n: on node n), b_p the wall time of rank p outside MPI:
 ///   parallel          = U / (C T)
 ///   communication     = max_p b_p / T                         1 where some rank never waits
 ///   load_balance_in   = max_n (O_n / C_n) / max_p b_p         1 where the ranks of the busiest node are equally busy
 ///   load_balance_out  = (O / C) / max_n (O_n / C_n)           1 where the nodes are equally busy
-///   omp_scheduling    = (O - F) / O
-///   omp_load_balance  = (O - F - I) / (O - F)
+///   gpu               = (O - G) / O                           1 where no rank waits for an accelerator
+///   omp_scheduling    = (O - G - F) / (O - G)
+///   omp_load_balance  = (O - G - F - I) / (O - G - F)
 ///   omp_serialisation = U / (U + S)
 /// Cores that a rank was given or borrowed later make O_p larger than c_p b_p. `parallel` is kept exact then, and each
 /// of the others is cut to 1 at the cost of the next finer one.
@@ -36,6 +37,7 @@ struct Metrics {
   double omp_load_balance = 1;
   double omp_scheduling = 1;
   double omp_serialisation = 1;
+  double gpu = 1;
 };
 
 struct RankLoad {

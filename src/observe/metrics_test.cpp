@@ -24,12 +24,12 @@ RankLoad rank(int node, int threads, std::int64_t busy, std::int64_t wall) {
 }
 
 void expect_identities(const Metrics& m) {
-  EXPECT_DOUBLE_EQ(m.parallel, m.mpi * m.openmp);
+  EXPECT_DOUBLE_EQ(m.parallel, m.mpi * m.openmp * m.gpu);
   EXPECT_DOUBLE_EQ(m.mpi, m.load_balance * m.communication);
   EXPECT_DOUBLE_EQ(m.load_balance, m.load_balance_in * m.load_balance_out);
   EXPECT_DOUBLE_EQ(m.openmp, m.omp_load_balance * m.omp_scheduling * m.omp_serialisation);
   for (const double e : {m.parallel, m.mpi, m.load_balance, m.load_balance_in, m.load_balance_out, m.communication,
-                         m.openmp, m.omp_load_balance, m.omp_scheduling, m.omp_serialisation}) {
+                         m.openmp, m.omp_load_balance, m.omp_scheduling, m.omp_serialisation, m.gpu}) {
     EXPECT_GE(e, 0);
     EXPECT_LE(e, 1);
   }
@@ -93,6 +93,20 @@ TEST(Metrics, OpenMpSplit) {
   EXPECT_DOUBLE_EQ(m.omp_scheduling, 0.9);
   EXPECT_DOUBLE_EQ(m.omp_load_balance, 280.0 / 360);
   EXPECT_DOUBLE_EQ(m.omp_serialisation, 220.0 / 280);
+  expect_identities(m);
+}
+
+// A rank whose accelerator takes long is on the critical path, so its wait is no MPI loss of its own.
+TEST(Metrics, WaitsForAnAccelerator) {
+  RankLoad gpu = rank(0, 4, 4, 10);
+  gpu.totals.gpu = 6 * kSecond;
+  gpu.totals.gpu_capacity = 24 * kSecond;
+  gpu.totals.mpi = gpu.totals.mpi_capacity = 0;
+  const Metrics m = metrics_of({gpu, rank(0, 4, 5, 10)}, 10);
+  EXPECT_DOUBLE_EQ(m.parallel, 36.0 / 80);
+  EXPECT_DOUBLE_EQ(m.mpi, 60.0 / 80);
+  EXPECT_DOUBLE_EQ(m.gpu, 36.0 / 60);
+  EXPECT_DOUBLE_EQ(m.openmp, 1);
   expect_identities(m);
 }
 

@@ -112,7 +112,8 @@ PackedTimeline pack(const std::vector<Sample>& samples) {
   packed.samples = static_cast<long>(samples.size());
   if (!samples.empty()) packed.start = std::max(samples.front().start, 0.0);
   const std::size_t count = samples.size();
-  Column<std::uint32_t> length(count), useful(count), omp_wait(count), mpi_wait(count), lent(count), quiesced(count);
+  Column<std::uint32_t> length(count), useful(count), omp_wait(count), mpi_wait(count), lent(count), quiesced(count),
+      gpu_wait(count);
   Column<std::uint16_t> threads(count);
   double end = packed.start;
   for (const Sample& sample : samples) {
@@ -122,6 +123,7 @@ PackedTimeline pack(const std::vector<Sample>& samples) {
     mpi_wait.add(sample.mpi_wait);
     lent.add(sample.lent);
     quiesced.add(sample.quiesced);
+    gpu_wait.add(sample.gpu_wait);
     threads.add(static_cast<std::uint16_t>(std::clamp(sample.threads, 0, UINT16_MAX)));
   }
   packed.length = length.text();
@@ -130,6 +132,7 @@ PackedTimeline pack(const std::vector<Sample>& samples) {
   packed.mpi_wait = mpi_wait.text();
   if (lent.any()) packed.lent = lent.text();
   if (quiesced.any()) packed.quiesced = quiesced.text();
+  if (gpu_wait.any()) packed.gpu_wait = gpu_wait.text();
   packed.threads = threads.text();
   return packed;
 }
@@ -147,8 +150,10 @@ base::Status unpack(const PackedTimeline& packed, std::vector<Sample>& samples) 
                                            {"omp_wait", &packed.omp_wait, &Sample::omp_wait},
                                            {"mpi_wait", &packed.mpi_wait, &Sample::mpi_wait},
                                            {"lent", &packed.lent, &Sample::lent},
-                                           {"quiesced", &packed.quiesced, &Sample::quiesced}}) {
-    const bool left_out = text->empty() && (text == &packed.lent || text == &packed.quiesced);
+                                           {"quiesced", &packed.quiesced, &Sample::quiesced},
+                                           {"gpu_wait", &packed.gpu_wait, &Sample::gpu_wait}}) {
+    const bool left_out =
+        text->empty() && (text == &packed.lent || text == &packed.quiesced || text == &packed.gpu_wait);
     if (left_out) continue;
     if (base::Status good = floats(name, *text, read, member); !good) return good;
   }

@@ -17,16 +17,17 @@ struct Sample {
   int threads = 0;      ///< threads of the last region in it
   double lent = 0;      ///< core seconds offered to others while it waited
   double quiesced = 0;  ///< s of mpi_wait in which it slept until others ended a phase
+  double gpu_wait = 0;  ///< s of the primary waiting for an accelerator; in regions, the mean of the team
 };
 
 /// The samples of a rank as they stand in the run record: one column a member, a number a sample, little-endian in
-/// base64. 24 bytes a sample, and up to 35 where cores were lent or processes slept: a fifth of what a list takes. A
-/// sample begins where the one before it ends.
+/// base64. 24 bytes a sample, and up to 40 where cores were lent, or processes slept or waited for accelerators: a
+/// fifth of what a list takes. A sample begins where the one before it ends.
 struct PackedTimeline {
   long samples = 0;
   double start = 0;                                ///< of the first one, s
   std::string length, useful, omp_wait, mpi_wait;  ///< 32-bit floats
-  std::string lent, quiesced;                      ///< the same; empty where there was none
+  std::string lent, quiesced, gpu_wait;            ///< the same; empty where there was none
   std::string threads;                             ///< 16-bit unsigned integers
   bool operator==(const PackedTimeline&) const = default;
 };

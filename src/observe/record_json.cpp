@@ -42,6 +42,7 @@ void fields(auto& io, Is<Metrics> auto& m) {
   io("omp_load_balance", m.omp_load_balance);
   io("omp_scheduling", m.omp_scheduling);
   io("omp_serialisation", m.omp_serialisation);
+  io.optional("gpu", m.gpu, m.gpu < 1);
 }
 
 void fields(auto& io, Is<Sample> auto& s) {
@@ -62,6 +63,7 @@ void fields(auto& io, Is<PackedTimeline> auto& p) {
   io("mpi_wait", p.mpi_wait);
   io.optional("lent", p.lent, !p.lent.empty());
   io.optional("quiesced", p.quiesced, !p.quiesced.empty());
+  io.optional("gpu_wait", p.gpu_wait, !p.gpu_wait.empty());
   io("threads", p.threads);
 }
 

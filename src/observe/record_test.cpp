@@ -364,6 +364,12 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].preempted = 12;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.ranks[2].totals.came_late = 150 * kMillisecond;
+  rich.ranks[2].totals.gpu = 100 * kMillisecond;
+  rich.ranks[2].totals.gpu_capacity = 400 * kMillisecond;
+  rich.ranks[2].totals.gpu_waits = 5;
+  rich.ranks[2].totals.omp_tasks = 7;
+  rich.ranks[2].totals.virtual_regions = 1;
+  rich.metrics.gpu = 0.9;
   rich.tasks.emplace_back();
   rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);

@@ -34,6 +34,7 @@ struct Site {
   float divided_ns = 0;     ///< the same with virtual threads, if they had those cores alone
   /// Of a region's recent executions whose threads were measured: the means, which stand for the other executions.
   float capacity_ns = 0, useful_ns = 0, imbalance_ns = 0;
+  float cpu_ns = 0;                  ///< of a wait for an accelerator: CPU time of the thread
   std::uint8_t unmeasured_left = 0;  ///< executions before the next one whose threads are measured
   void add(std::int64_t ns) {
     blend(mean_ns, ns);

@@ -56,6 +56,10 @@ double share_in_mpi(const RankRecord& rank) {
   return rank.totals.wall > 0 ? static_cast<double>(rank.totals.mpi) / static_cast<double>(rank.totals.wall) : 0;
 }
 
+double share_for_gpu(const RankRecord& rank) {
+  return rank.totals.wall > 0 ? static_cast<double>(rank.totals.gpu) / static_cast<double>(rank.totals.wall) : 0;
+}
+
 void say_header(const RunRecord& record, Page& page) {
   long cores = 0;
   bool emulated = record.instrument == "emulated";
@@ -111,8 +115,9 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
 
 void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   const Metrics& m = record.metrics;
-  page.line("  ", fmt::format("parallel efficiency {} = MPI {} x OpenMP {}", percent(m.parallel), percent(m.mpi),
-                              percent(m.openmp)));
+  const std::string gpu = sum.gpu_capacity > 0 ? " x GPU waits " + percent(m.gpu) : "";
+  page.line("  ", fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel), percent(m.mpi),
+                              percent(m.openmp), gpu));
   if (record.ranks.size() > 1) {
     const std::string balance = record.nodes.size() > 1
                                     ? fmt::format("load balance in nodes {}, across nodes {}",
@@ -212,6 +217,21 @@ void say_waits(const RunRecord& record, Page& page) {
            fmt::format("{} spent {} of {} time in MPI{}", rank_list(numbers), shares,
                        numbers.size() == 1 ? "its" : "their", for_whom(waiting, record.thresholds)),
            2);
+}
+
+/// Ranks that waited for an accelerator for as large a share of their time as is told of MPI.
+void say_gpu_waits(const RunRecord& record, Page& page) {
+  double most = 0;
+  for (const RankRecord& rank : record.ranks) most = std::max(most, share_for_gpu(rank));
+  if (most < record.thresholds.mpi_share) return;
+  std::vector<int> numbers;
+  for (const RankRecord& rank : record.ranks) {
+    if (share_for_gpu(rank) >= std::max(record.thresholds.mpi_share, most / 2)) numbers.push_back(rank.rank);
+  }
+  page.say("GPU",
+           fmt::format("{} waited for a GPU for up to {} of {} time", rank_list(numbers), percent(most),
+                       numbers.size() == 1 ? "its" : "their"),
+           1);
 }
 
 /// A mean over ranks, and its confidence interval.
@@ -480,7 +500,10 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
   const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
                                : "no rank needed them";
-  page.say("lent", fmt::format("{} by ranks that waited in MPI; {}", core_seconds(sum.lent), used), 1);
+  page.say("lent",
+           fmt::format("{} by ranks that waited in MPI{}; {}", core_seconds(sum.lent),
+                       sum.gpu > 0 ? " or for a GPU" : "", used),
+           1);
 }
 
 void say_loops(const RunRecord& record, Page& page) {
@@ -548,6 +571,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_efficiency(record, sum, page);
     say_busy(record, page);
     say_waits(record, page);
+    say_gpu_waits(record, page);
     say_over_board(record, &RankRecord::broadcasts, "broadcast", "bcast", page);
     say_over_board(record, &RankRecord::scatters, "scatter", "scatter", page);
     say_left_broadcasts(record, page);

@@ -66,6 +66,21 @@ RunRecord no_regions() {
   return record;
 }
 
+RunRecord with_gpu() {
+  RunRecord record = balanced();
+  for (const int rank : {1, 2}) {
+    Totals& t = record.ranks[static_cast<std::size_t>(rank)].totals;
+    t.gpu = t.wall / 2;
+    t.gpu_capacity = 2 * t.wall;
+    t.gpu_waits = 10;
+    t.region_wall -= t.gpu;
+    t.region_useful /= 2;
+    t.omp_imbalance = t.omp_scheduling = t.omp_serialisation = 0;
+  }
+  update_metrics(record);
+  return record;
+}
+
 RunRecord undone() {
   RunRecord record = rich_run();
   record.instrument = "real";
@@ -172,6 +187,13 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
+}
+
+TEST(Summary, WaitsForGpus) {
+  const std::string said = text(with_gpu());
+  EXPECT_NE(said.find("\n  GPU       ranks 1-2 waited for a GPU for up to 50 % of their time\n"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find(" x GPU waits 7"), std::string::npos) << said;
 }
 
 TEST(Summary, NothingMoved) {

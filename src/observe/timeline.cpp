@@ -13,6 +13,7 @@ void append(Sample& sample, const Sample& next) {
   sample.mpi_wait += next.mpi_wait;
   sample.lent += next.lent;
   sample.quiesced += next.quiesced;
+  sample.gpu_wait += next.gpu_wait;
   sample.threads = next.threads;
 }
 

@@ -8,12 +8,13 @@ namespace steelyard::observe {
 
 /// What one process has done since MPI_Init, cumulative, in nanoseconds. "Thread time" is the sum over threads.
 /// The identity that every reader may rely on (outside of lending):
-///   capacity = region_useful + omp_imbalance + omp_scheduling + serial + omp_serialisation + mpi_capacity
+///   capacity = region_useful + omp_imbalance + omp_scheduling + serial + omp_serialisation + mpi_capacity +
+///              gpu_capacity
 struct Totals {
   std::int64_t wall = 0;               ///< wall time since MPI_Init returned
-  std::int64_t serial = 0;             ///< wall time of the primary thread outside regions and outside MPI
+  std::int64_t serial = 0;             ///< wall time of the primary thread computing outside regions
   std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls, or waiting elsewhere
-  std::int64_t region_wall = 0;        ///< wall time inside outermost parallel regions
+  std::int64_t region_wall = 0;        ///< wall time inside outermost parallel regions, without their part of `gpu`
   std::int64_t region_useful = 0;      ///< thread time of computing inside regions
   std::int64_t omp_imbalance = 0;      ///< thread time of waiting at barriers inside regions
   std::int64_t omp_scheduling = 0;     ///< thread time of forking, waking and joining
@@ -27,13 +28,19 @@ struct Totals {
   std::int64_t regions = 0;            ///< outermost parallel regions
   std::int64_t virtual_regions = 0;    ///< of regions: with more virtual threads than threads
   std::int64_t mpi_calls = 0;          ///< blocking MPI calls
+  std::int64_t gpu = 0;                ///< wall time of waiting for an accelerator; in regions, the mean of the team
+  std::int64_t gpu_capacity = 0;       ///< thread time of the same: of all owned cores outside regions
+  std::int64_t gpu_waits = 0;          ///< calls that waited for an accelerator
+  std::int64_t omp_tasks = 0;          ///< explicit OpenMP tasks executed in regions
 
   /// Wall time not in MPI: what the others may be waiting for.
-  std::int64_t busy() const { return serial + region_wall; }
+  std::int64_t busy() const { return serial + region_wall + gpu; }
   /// Thread time of useful work, in regions and outside.
   std::int64_t useful() const { return region_useful + serial; }
-  /// Thread time spent outside of MPI: useful work and what OpenMP took from it.
-  std::int64_t outside_mpi() const { return useful() + omp_imbalance + omp_scheduling + omp_serialisation; }
+  /// Thread time spent outside of MPI: useful work, and what OpenMP and waits for accelerators took from it.
+  std::int64_t outside_mpi() const {
+    return useful() + omp_imbalance + omp_scheduling + omp_serialisation + gpu_capacity;
+  }
 };
 static_assert(std::is_trivially_copyable_v<Totals>, "lives in the node's shared segment");
 
@@ -61,6 +68,10 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"regions", &Totals::regions},
     {"virtual_regions", &Totals::virtual_regions, true},
     {"mpi_calls", &Totals::mpi_calls},
+    {"gpu", &Totals::gpu, true},
+    {"gpu_capacity", &Totals::gpu_capacity, true},
+    {"gpu_waits", &Totals::gpu_waits, true},
+    {"omp_tasks", &Totals::omp_tasks, true},
 };
 static_assert(sizeof(Totals) == sizeof(std::int64_t) * std::size(kTotalsFields), "a member is missing in the table");
 

@@ -361,7 +361,10 @@ void region_end() {
   regions.present = nullptr;
   site.add(wall);
   const observe::TeamTime& time = session->activity.last_team_time();
-  observe::Site::blend(site.capacity_ns, time.capacity);
+  if (time.shares_vary)
+    site.capacity_ns = 0;  // so the next execution is measured, too
+  else
+    observe::Site::blend(site.capacity_ns, time.capacity);
   observe::Site::blend(site.useful_ns, time.useful);
   observe::Site::blend(site.imbalance_ns, time.imbalance);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
@@ -420,6 +423,19 @@ void barrier_begin() {
 
 void barrier_end() {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_end(*cell, event_ns());
+}
+
+bool task_begin() {
+  observe::ThreadCell* cell = present_cell();
+  return cell != nullptr && observe::Activity::task_begin(*cell) && (barrier_end(), true);
+}
+
+void task_end(bool waits) {
+  if (waits) barrier_begin();
+}
+
+void accelerator_waited(std::int64_t length) {
+  if (observe::ThreadCell* cell = present_cell()) observe::Activity::gpu_waited(*cell, length);
 }
 
 int told_max_threads(int real) {

@@ -77,6 +77,12 @@ void thread_end(int thread);
 void thread_done();
 void barrier_begin();
 void barrier_end();
+/// Around an explicit task that this thread executes. A wait of the thread for its team, or for other tasks, is
+/// interrupted; task_begin() returns true if there was one, and task_end() resumes it then.
+bool task_begin();
+void task_end(bool waits);
+/// This thread has waited for an accelerator in its part of the measured region, for `length` ns.
+void accelerator_waited(std::int64_t length);
 
 /// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
 /// thread)

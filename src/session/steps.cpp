@@ -100,7 +100,7 @@ void sample(Session& session, std::int64_t now) {
   session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
                                   base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
                                   base::seconds(part.mpi), session.regions.team, base::seconds(part.lent),
-                                  base::seconds(part.quiesced)});
+                                  base::seconds(part.quiesced), base::seconds(part.gpu)});
   session.progress.sampled = totals;
   show(session, totals, now);
 }

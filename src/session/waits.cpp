@@ -17,9 +17,6 @@ using base::now_ns;
 
 namespace {
 
-// Shorter waits are in the MPI library. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25
-// us).
-constexpr float kShortWait = 40e3F;
 // The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
 // cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;

@@ -7,7 +7,10 @@
 
 namespace steelyard::session {
 
-/// What is known of the waits of this process in blocking MPI calls.
+/// In shorter waits no core is lent. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25 us).
+inline constexpr float kShortWait = 40e3F;
+
+/// What is known of the waits of this process in blocking MPI calls, and for accelerators.
 struct Waits {
   observe::Sites sites;
   std::map<int, double> waited_for;  ///< s, by world rank

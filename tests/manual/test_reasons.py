@@ -45,6 +45,7 @@ SOURCES = [
     ("src/cli/doctor.cpp", r"findings\.(?:note|problem)\("),
     ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
+    ("src/intercept/accelerator.cpp", r"warn_once\("),
     ("src/intercept/awaiting.cpp", r"base::say\("),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
     ("src/cli/main.cpp", r"refuse_to_start\(\s*fmt::format\((?=\"no program)"),

@@ -6,7 +6,7 @@
 
 const NONE = 255; // of the first two shares: no sample there
 const OMP = 1; // place of OpenMP's share
-const SAID = {mpi: "waiting in MPI", omp: "in OpenMP", lent: "cores lent", quiesced: "asleep"};
+const SAID = {mpi: "waiting in MPI", omp: "in OpenMP", lent: "cores lent", quiesced: "asleep", gpu_wait: "waiting for a GPU"};
 
 function decodeBase64(text) {
   const code = new Uint8Array(128);
