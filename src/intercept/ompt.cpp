@@ -42,7 +42,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
-  // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`: no call of the program.
+  // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`.
   if (site == 0) return t_open.push(nullptr);
   const session::RegionTerms terms = session::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
