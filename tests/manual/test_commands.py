@@ -149,7 +149,7 @@ def test_options_in_the_text():
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
               "only", "list", "bare", "rounds", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input",
               "man", "help", "prometheus", "output",
-              "no-badge", "trace-children",
+              "no-badge", "trace-children", "containall", "pid", "ipc", "build-arg",
               # tests/fuzz and tests/conformance
               "compilers", "ipc", "jobs", "libgomp", "limit", "llvm", "modes", "repeats", "seed", "suites",
               "validation", "vv"}
