@@ -56,6 +56,9 @@ struct Placement {
   bool exact = true;         ///< false where the search was cut short: the best that was found
 };
 
+/// Of one search for a place, in nodes times processes times domains: a whole plan must not take longer than a region.
+inline constexpr int kEffort = 100'000;
+
 /// Branch and bound over domains, exact: least `missing`, then least `moved`. `capacity[d]` cores in domain d;
 /// `held[p][d]` cores that process p owns now in domain d. A process that no single domain can hold is cut down to the
 /// largest. Needs at least as many cores as processes. `effort` bounds the nodes visited: packing is NP-hard.

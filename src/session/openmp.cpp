@@ -48,7 +48,7 @@ thread_local std::uint64_t t_region = 0;
 observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
 /// True where Steelyard may change thread counts at all.
-bool may_move() { return base::options().cores && !base::options().observe; }
+bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
 
 int usable_cores() {
   const node::Topology topology = node::discover();

@@ -178,7 +178,7 @@ void print_header(const Session& session) {
   if (options.observe) {
     words.emplace_back("only observing");
   } else if (session.cores == nullptr) {
-    const bool no_memory = options.cores && !session.segment_problem.empty();
+    const bool no_memory = options.cores != base::Cores::off && !session.segment_problem.empty();
     words.emplace_back(no_memory ? "cores and lending off (no shared memory)" : "cores and lending off");
   }
   for (const auto& capability : session.capabilities) {
