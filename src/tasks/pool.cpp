@@ -371,6 +371,7 @@ Statistics Pool::statistics() const {
   for (const auto& worker : workers_) {
     all.executed += worker->totals.executed;
     all.stolen_local += worker->totals.stolen_local;
+    all.stolen_remote += worker->totals.stolen_remote;
     all.busy_seconds += base::seconds(worker->totals.busy_ns);
   }
   all.spawned = spawned_here();
