@@ -211,7 +211,7 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* 
  * @param pool the pool
  * @return STEELYARD_SUCCESS
  * @retval STEELYARD_ERROR_INVALID_ARGUMENT `pool` is null
- * @retval STEELYARD_ERROR_INVALID_STATE    more threads than options.threads
+ * @retval STEELYARD_ERROR_INVALID_STATE    the program calls it in more threads than options.threads
  * @note Local. Blocks until the run is over. Any thread other than the pool's primary thread.
  */
 STEELYARD_API steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool);
