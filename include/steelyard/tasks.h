@@ -211,7 +211,7 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* 
  * @param pool the pool
  * @return STEELYARD_SUCCESS
  * @retval STEELYARD_ERROR_INVALID_ARGUMENT `pool` is null
- * @retval STEELYARD_ERROR_INVALID_STATE    more threads than options.threads
+ * @retval STEELYARD_ERROR_INVALID_STATE    the program calls it in more threads than options.threads
  * @note Local. Blocks until the run is over. Any thread other than the pool's primary thread.
  */
 STEELYARD_API steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool);
@@ -272,8 +272,8 @@ STEELYARD_API void steelyard_task_yield(steelyard_task_t* task);
 typedef struct steelyard_task_pool_statistics {
   uint64_t spawned;       /**< tasks spawned in this process */
   uint64_t executed;      /**< tasks executed in this process */
-  uint64_t stolen_local;  /**< of these, taken from other processes of the node */
-  uint64_t stolen_remote; /**< of these, taken from other nodes */
+  uint64_t stolen_local;  /**< of these, spawned by another thread of the node */
+  uint64_t stolen_remote; /**< of these, received from other nodes */
   uint64_t results_sent;  /**< results sent to other processes */
   uint64_t hops;          /**< transfers that these took */
   uint64_t messages;      /**< messages sent to other nodes */

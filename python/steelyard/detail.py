@@ -91,7 +91,7 @@ def tasks(run: Run) -> Optional[Section]:
             ("omp", float(row["stolen_remote"])),
         ]
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
-    legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
+    legend = (("useful", "its own"), ("lent", "from other threads of the node"), ("omp", "from other nodes"))
     caption = (
         f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown."
         if len(rows) < len(frame)

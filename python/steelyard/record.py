@@ -157,9 +157,9 @@ class Run:
     def tasks(self) -> pd.DataFrame:
         """One row per rank with task pools that were freed.
 
-        Columns: runs, spawned, executed, stolen_local (tasks taken from ranks of the same node), stolen_remote (from
-        other nodes), results_sent and their hops, messages, connections, degree, busy_seconds and run_seconds (thread
-        time in tasks and in runs). Empty if the run had no pools."""
+        Columns: runs, spawned, executed, stolen_local (executed tasks that another thread of the node spawned),
+        stolen_remote (executed tasks that came from another node), results_sent and their hops, messages, connections,
+        degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had no pools."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property

@@ -26,6 +26,8 @@ void steelyard_internal_phases_begin(int processes) {
 void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
 void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
 
+void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }
+int steelyard_internal_team_is_larger(void) { return steelyard::session::team_is_larger() ? 1 : 0; }
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   steelyard::session::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),

@@ -113,6 +113,15 @@ TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
   EXPECT_EQ(fake::tasks, before + 7);
 }
 
+TEST(ApiActive, ARunOfAPoolTellsTheRuntimeItsThreads) {
+  steelyard_internal_pool_runs(1);
+  EXPECT_EQ(fake::pool_threads, 1);
+  EXPECT_EQ(steelyard_internal_team_is_larger(), 0);
+  steelyard_internal_pool_runs(2);
+  EXPECT_EQ(fake::pool_threads, 2);
+  EXPECT_EQ(steelyard_internal_team_is_larger(), 1);
+}
+
 TEST(ApiActive, WhoWaitsTellsTheRuntime) {
   steelyard_internal_wait_begins(0);
   steelyard_internal_wait_ends();

@@ -291,13 +291,14 @@ steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* pool, steelyar
     if (!pool->pool->open()) {
       return invalid_state("a task pool was run after MPI_Finalize: run it between MPI_Init and MPI_Finalize");
     }
+    steelyard_internal_pool_runs(pool->pool->settings().threads);
     CalledConsumer called{consumer, user, {}};
     return pool->pool->run({consume, &called});
   });
 }
 
 steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool) {
-  return guarded(__func__, "pool", pool, [&] { return pool->pool->help(); });
+  return guarded(__func__, "pool", pool, [&] { return pool->pool->help(steelyard_internal_team_is_larger() != 0); });
 }
 
 steelyard_status_t steelyard_task_set_result(steelyard_task_t* task, const void* data, size_t size) {

@@ -68,7 +68,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   const node::Process& self = processes_[me_];
   if (!problem_.empty()) return 0;
   const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
-  const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
+  const int most = std::max(1, std::min(region.most, self.thread_ceiling.load(std::memory_order_relaxed)));
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();

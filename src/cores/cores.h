@@ -30,10 +30,11 @@ struct Options {
 
 /// A region that is about to begin.
 struct RegionAhead {
-  std::uint64_t key = 0;         ///< the same whenever it comes again at the same place of a step
-  std::int64_t begin = 0;        ///< ns
-  bool worth_borrowing = false;  ///< long enough to gain by more cores, and its thread count may change
-  Terms terms;                   ///< see Cores::lend()
+  std::uint64_t key = 0;                       ///< the same whenever it comes again at the same place of a step
+  std::int64_t begin = 0;                      ///< ns
+  int most = std::numeric_limits<int>::max();  ///< threads that it can use
+  bool worth_borrowing = false;                ///< long enough to gain by more cores, and its thread count may change
+  Terms terms;                                 ///< see Cores::lend()
 };
 
 /// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by

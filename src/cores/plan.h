@@ -16,6 +16,7 @@ struct ProcessLoad {
   double wait = 0;         ///< wall seconds in blocking MPI calls
   int ceiling = 1 << 20;   ///< more threads than this are never given
   bool fixed = false;      ///< its thread count must not change
+  bool in_pool = false;    ///< its ceiling is that of a task pool in which most of its time is spent
 };
 
 /// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at

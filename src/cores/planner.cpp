@@ -49,6 +49,10 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
     if (!ticks.read(p, source, from, first) || !ticks.read(p, source, to, last)) return false;
     if (first.threads != last.threads) return false;
     load.threads = static_cast<int>(last.threads);
+    // Another core would be of no use in the pool, and missed there by the rank that gave it. What it has, it keeps.
+    const int pool_threads = std::max(process.pool_threads.load(std::memory_order_relaxed), load.threads);
+    load.in_pool = process.pool_threads.load(std::memory_order_relaxed) > 0 && pool_threads < load.ceiling;
+    if (load.in_pool) load.ceiling = pool_threads;
     load.parallel = base::seconds(last.region_useful - first.region_useful);
     load.region_wall = base::seconds(last.region_wall - first.region_wall);
     load.serial = base::seconds(last.serial - first.serial);

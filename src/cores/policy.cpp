@@ -69,6 +69,11 @@ std::string with_interval(double value, const decide::Interval& interval, double
                      100 * interval.high);
 }
 
+bool slowest_is_in_pool(const std::vector<ProcessLoad>& loads) {
+  const auto slowest = std::ranges::max_element(loads, {}, measured_busy);
+  return slowest != loads.end() && slowest->in_pool && slowest->threads >= slowest->ceiling;
+}
+
 }  // namespace
 
 struct Policy::State {
@@ -262,6 +267,10 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
   if (verdict.plan.busy_now <= 0) {
     verdict.why = "no computation was measured";
+  } else if ((verdict.plan.moved == 0 || saved <= 0) && slowest_is_in_pool(estimate.loads(remaining / 2))) {
+    verdict.why =
+        "most of the slowest rank's time is spent in a task pool, which has no thread for one more core: idle ranks "
+        "take its tasks instead";
   } else if (verdict.plan.moved == 0 || saved <= 0) {
     verdict.why =
         fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",

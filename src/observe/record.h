@@ -39,8 +39,8 @@ struct TasksRecord {
   int rank = 0;
   std::int64_t runs = 0;
   std::int64_t spawned = 0, executed = 0;
-  std::int64_t stolen_local = 0;   ///< tasks taken from other ranks of its node
-  std::int64_t stolen_remote = 0;  ///< tasks taken from other nodes
+  std::int64_t stolen_local = 0;   ///< of these, spawned by another thread of its node
+  std::int64_t stolen_remote = 0;  ///< of these, received from other nodes
   std::int64_t results_sent = 0;   ///< to other ranks
   std::int64_t hops = 0;           ///< the transfers that these took
   std::int64_t messages = 0;       ///< to other nodes

@@ -530,12 +530,11 @@ void say_tasks(const RunRecord& record, Page& page) {
   TasksRecord sum;
   for (const TasksRecord& rank : record.tasks) sum += rank;
   const double busy = sum.run_seconds > 0 ? 100 * sum.busy_seconds / sum.run_seconds : 0;
-  page.say(
-      "tasks",
-      fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
-                  "rank; {:.0f} % of the time in runs was spent in tasks",
-                  sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
-      2);
+  page.say("tasks",
+           fmt::format("{} executed, {} taken from other threads of the same node, {} from other nodes; at most {} "
+                       "connections a rank; {:.0f} % of the time in runs was spent in tasks",
+                       sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
+           2);
 }
 
 void say_notes(const RunRecord& record, Page& page) {

@@ -142,6 +142,12 @@ void hold_ends(std::int64_t phases);
 /// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);
 void wait_ends();
+/// A task pool (steelyard/tasks.h) is about to run with so many threads at most. If it runs in a region, that region
+/// gets no more threads from the next time on. If the pool would lose more by a move than other regions gain, this
+/// process gets no more cores.
+void pool_runs(int threads);
+/// The present region has more threads than the program asked for. From any thread of it.
+bool team_is_larger();
 /// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing if this process is not measured.
 void tasks_ended(const observe::TasksRecord& pool);
 /// Empty if this process is measured; otherwise why not.

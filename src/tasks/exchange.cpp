@@ -114,7 +114,6 @@ void Pool::read(int from, std::vector<char> message) {
       if (header.further == 0) answered(from);  // the first message of the answer
       for_each_record(bytes, header.bytes, [this](const Record& record, const char* input) {
         primary().receive(record, input);
-        ++totals_.stolen_remote;
         return true;
       });
       primary().publish();

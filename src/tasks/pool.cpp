@@ -263,10 +263,11 @@ bool Pool::steal(Deque::Entry& entry) {
   return primary().steal(entry, askers, settings_.fraction);
 }
 
-base::Status Pool::help() {
+base::Status Pool::help(bool larger) {
   Team::Seat seat = team_.enter();
   for (const std::int64_t start = now(); seat.entry == Team::Entry::closing; seat = team_.enter()) wait(now() - start);
   if (seat.entry == Team::Entry::late) return {};
+  if (seat.entry == Team::Entry::full && larger) return {};
   if (seat.entry == Team::Entry::full) {
     return base::Status::failure(
         base::Code::invalid_state,
@@ -371,6 +372,7 @@ Statistics Pool::statistics() const {
   for (const auto& worker : workers_) {
     all.executed += worker->totals.executed;
     all.stolen_local += worker->totals.stolen_local;
+    all.stolen_remote += worker->totals.stolen_remote;
     all.busy_seconds += base::seconds(worker->totals.busy_ns);
   }
   all.spawned = spawned_here();

@@ -70,8 +70,9 @@ class Pool final : Router::Carrier, Policy::Host {
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
   /// By the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
-  /// the call returns at once.
-  base::Status help();
+  /// the call returns at once. `larger`: the team of the process has more threads than the program asked for, so a
+  /// helper that finds no seat is no error.
+  base::Status help(bool larger = false);
   /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
   /// called before; what was spawned and not executed is dropped.
   base::Status leave(bool finalizing = false);

@@ -44,6 +44,7 @@ base::Status Worker::spawn(std::uint32_t function, std::uint64_t tag, std::int32
   task.owner = owner;
   task.bytes = static_cast<std::uint32_t>(bytes);
   task.function = function;
+  task.origin = static_cast<std::uint32_t>(index_) + 1;
   if (!push(task, input)) {
     return base::Status::failure(
         base::Code::out_of_memory,
@@ -108,7 +109,6 @@ bool Worker::steal(Deque::Entry& entry, std::size_t askers, double fraction) {
     const auto amount = [&](std::size_t available) { return amount_to_give(available, askers, fraction); };
     if (window.steal(amount, stolen_) == 0) continue;
     victims_.gave(victim);
-    totals.stolen_local += stolen_.size();
     // The oldest runs first, as it would have at home.
     entry = {stolen_.front(), nullptr};
     for (std::size_t i = 1; i < stolen_.size(); ++i) deque_.push(stolen_[i]);
@@ -171,6 +171,12 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
   running_ = false;
   release_input(entry);
   ++totals.executed;
+  // Counted here, not by the thief: a task may be stolen several times before it is executed.
+  if (task.origin == 0) {
+    ++totals.stolen_remote;
+  } else if (task.origin != static_cast<std::uint32_t>(index_) + 1) {
+    ++totals.stolen_local;
+  }
   if (function.returns || failed_) {
     const Record record{task.tag, task.owner, static_cast<std::uint32_t>(result_.size()), task.function, failed_};
     pool_.finish(*this, primary_, record, result_.data());
