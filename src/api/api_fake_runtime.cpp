@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/api_fake_runtime.h"
 
+#include <string>
+
 #include "session/session.h"
 
 namespace steelyard::session {
 
+base::Status region_begins(std::string_view name) {
+  api::fake::regions += "+" + std::string(name);
+  return {};
+}
+base::Status region_ends(std::string_view name) {
+  api::fake::regions += "-" + std::string(name);
+  return name == "other" ? base::Status::failure(base::Code::invalid_state, "'inner' is open") : base::Status();
+}
 void step() { ++api::fake::steps; }
 void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
 void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }

@@ -161,6 +161,19 @@ void fields(auto& io, Is<KeptRegion> auto& k) {
   io("time", k.time);
 }
 
+void fields(auto& io, Is<RegionRank> auto& r) {
+  io("rank", r.rank);
+  io("count", r.count);
+  io("totals_ns", r.totals);
+}
+
+void fields(auto& io, Is<RegionRecord> auto& r) {
+  io("name", r.name);
+  io("wall", r.wall);
+  io("metrics", r.metrics);
+  io("ranks", r.ranks);
+}
+
 void fields(auto& io, Is<TasksRecord> auto& t) {
   io("rank", t.rank);
   io("runs", t.runs);
@@ -220,6 +233,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io.optional("loops", r.loops, true);  // older records lack it
   io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
   io("ranks", r.ranks);
+  io.optional("regions", r.regions, !r.regions.empty());
   io.optional("tasks", r.tasks, !r.tasks.empty());
   io.optional("trees", r.trees, !r.trees.empty());
 }
@@ -230,6 +244,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("decisions", c.decisions);
   io("loops", c.loops);
   io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
+  io.optional("regions", c.regions, !c.regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());

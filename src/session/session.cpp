@@ -273,6 +273,7 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.timeline = observe::pack(session.progress.timeline->samples());
   part.intercepted = seen_at_work(session);
   part.remarks = remarks(session);
+  contribute_regions(session, part);
   if (session.leader) part.node.push_back(node_record(session));
   for (const auto& capability : session.capabilities) capability->contribute(session, part);
   return part;

@@ -17,6 +17,7 @@
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
+#include "observe/named_regions.h"
 #include "observe/record.h"
 #include "session/capability.h"
 #include "session/openmp.h"
@@ -61,6 +62,13 @@ struct Delivery {
   collectives::Broadcasting chosen;
 };
 
+/// The program's own regions (steelyard/regions.h).
+struct NamedRegions {
+  observe::NamedRegions regions;
+  long failures = 0;  ///< calls
+  std::string first_failure;
+};
+
 struct Session {
   // The node.
   std::unique_ptr<node::Bootstrap> bootstrap;
@@ -92,6 +100,7 @@ struct Session {
   Start start;
   observe::Activity activity;
   Regions regions;
+  NamedRegions named;
   Waits waits;
   Steps steps;
   Progress progress;
@@ -112,6 +121,8 @@ ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);
+/// Adds the named regions to this rank's part of the record, of which `rank` is complete.
+void contribute_regions(const Session& session, observe::Contribution& part);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
