@@ -10,7 +10,7 @@ module steelyard_regions
   use steelyard
   implicit none
   private
-  public :: steelyard_region_begin, steelyard_region_end
+  public :: steelyard_region_begin, steelyard_region_end, steelyard_pause, steelyard_resume
 
   interface
     integer(c_int) function region_begin(name, length) bind(c, name='steelyard_region_begin_f')
@@ -23,6 +23,24 @@ module steelyard_regions
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: length
     end function
+
+    !> Pauses the measurement: until steelyard_resume(), nothing that this process does is in a figure.
+    !!
+    !! @param[out] status STEELYARD_SUCCESS; STEELYARD_INACTIVE without `steelyard run`; an error as in C
+    !! @note Local. Does not block. Primary thread only, outside parallel regions.
+    subroutine steelyard_pause(status) bind(c, name='steelyard_pause_f')
+      import :: c_int
+      integer(c_int), intent(out), optional :: status
+    end subroutine
+
+    !> Resumes the measurement.
+    !!
+    !! @param[out] status STEELYARD_SUCCESS; STEELYARD_INACTIVE without `steelyard run`; an error as in C
+    !! @note Local. Does not block. Primary thread only, outside parallel regions.
+    subroutine steelyard_resume(status) bind(c, name='steelyard_resume_f')
+      import :: c_int
+      integer(c_int), intent(out), optional :: status
+    end subroutine
   end interface
 
 contains

@@ -53,6 +53,29 @@ STEELYARD_API steelyard_status_t steelyard_region_begin(const char* name);
  */
 STEELYARD_API steelyard_status_t steelyard_region_end(const char* name);
 
+/**
+ * Pauses the measurement: until steelyard_resume(), nothing that this process does is in a figure of the record, of the
+ * summary or of a region. Cores are lent and moved meanwhile, as if the process computed alone.
+ *
+ * Call it on all ranks around the same part of the program. If one rank pauses and another waits for it in MPI, that
+ * wait is in the figures.
+ *
+ * @return STEELYARD_SUCCESS; STEELYARD_INACTIVE before MPI_Init, after MPI_Finalize and without `steelyard run`
+ * @retval STEELYARD_ERROR_INVALID_STATE the measurement is paused; or the call is made in a phase (phases.h), inside a
+ *                                       parallel region, or by a thread other than the one that called MPI_Init
+ * @note Local. Does not block. Primary thread only, outside parallel regions.
+ */
+STEELYARD_API steelyard_status_t steelyard_pause(void);
+
+/**
+ * Resumes the measurement after steelyard_pause().
+ *
+ * @return STEELYARD_SUCCESS; STEELYARD_INACTIVE before MPI_Init, after MPI_Finalize and without `steelyard run`
+ * @retval STEELYARD_ERROR_INVALID_STATE the measurement is not paused; or as steelyard_pause()
+ * @note Local. Does not block. Primary thread only, outside parallel regions.
+ */
+STEELYARD_API steelyard_status_t steelyard_resume(void);
+
 #ifdef __cplusplus
 }
 #endif

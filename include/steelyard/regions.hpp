@@ -56,4 +56,38 @@ class ScopedRegion {
   bool open_;
 };
 
+/// Pauses the measurement. Local; primary thread only. See steelyard_pause().
+/// @return Status::success, or Status::inactive without `steelyard run`
+/// @throws Error if it is paused, in a phase, in another thread, or inside a parallel region
+inline Status pause() {
+  const steelyard_status_t status = steelyard_pause();
+  detail::check(status);
+  return static_cast<Status>(status);
+}
+
+/// Resumes the measurement. Local; primary thread only. See steelyard_resume().
+/// @return Status::success, or Status::inactive without `steelyard run`
+/// @throws Error if it is not paused, in a phase, in another thread, or inside a parallel region
+inline Status resume() {
+  const steelyard_status_t status = steelyard_resume();
+  detail::check(status);
+  return static_cast<Status>(status);
+}
+
+/// The measurement is paused as long as the object lives.
+class ScopedPause {
+ public:
+  /// @throws Error as pause()
+  ScopedPause() : paused_(pause() == Status::success) {}
+  /// Resumes the measurement.
+  ~ScopedPause() {
+    if (paused_) (void)steelyard_resume();
+  }
+  ScopedPause(const ScopedPause&) = delete;
+  ScopedPause& operator=(const ScopedPause&) = delete;
+
+ private:
+  bool paused_;
+};
+
 }  // namespace steelyard

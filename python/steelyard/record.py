@@ -79,8 +79,8 @@ class Run:
         """One row per rank, indexed by rank.
 
         Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
-        cpu (CPU time of all threads, s) and preempted (preemptions of its threads). The last two are 0 if they are not
-        known.
+        cpu (CPU time of all threads, s), preempted (preemptions of its threads) and paused (by the program, s, in no
+        other figure). cpu and preempted are 0 if they are not known.
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on
@@ -94,7 +94,7 @@ class Run:
         """
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
-            {"cpu": 0.0, "preempted": 0}
+            {"cpu": 0.0, "preempted": 0, "paused": 0.0}
             | {k: v for k, v in rank.items() if k in columns}
             | _totals(rank["totals_ns"])
             for rank in self.record["ranks"]

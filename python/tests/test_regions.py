@@ -24,6 +24,14 @@ class Library:
         self.calls.append(("end", name))
         return self.status
 
+    def steelyard_pause(self):
+        self.calls.append("pause")
+        return self.status
+
+    def steelyard_resume(self):
+        self.calls.append("resume")
+        return self.status
+
     def steelyard_message(self):
         return b"region 'inner' is open"
 
@@ -37,7 +45,7 @@ def library(monkeypatch):
 
 def test_nothing_happens_without_steelyard():
     assert regions.begin("solve") is False and regions.end("never begun") is False
-    with regions.region("solve"):
+    with regions.region("solve"), regions.paused():
         pass
 
 
@@ -61,6 +69,16 @@ def test_a_block_and_a_function(library):
     assert library.calls == [("begin", b"solve"), ("begin", name), "body", ("end", name), ("end", b"solve"),
                              ("begin", b"fails"), ("end", b"fails")]
     assert regions.begin("x") is True
+
+
+def test_a_pause(library):
+    with regions.paused():
+        library.calls.append("body")
+    assert regions.pause() and regions.resume()
+    assert library.calls == ["pause", "body", "resume", "pause", "resume"]
+    library.status = 3
+    with pytest.raises(regions.RegionError):
+        regions.pause()
 
 
 def test_refusals_are_errors_and_inactive_is_none(library):

@@ -13,6 +13,8 @@
 extern "C" {
 void omp_balanced_(void);
 void steelyard_step_f(int* status);
+void steelyard_pause_f(int* status);
+void steelyard_resume_f(int* status);
 int steelyard_region_begin_f(const char* name, int length);
 int steelyard_region_end_f(const char* name, int length);
 bool steelyard_active_f(void);
@@ -92,6 +94,23 @@ TEST_F(Active, EveryNameOfARegionReachesTheRuntime) {
   EXPECT_EQ(fake::regions, "+" + std::string(511, 'x')) << "too long for the runtime, and cut";
 }
 
+TEST_F(Active, APauseReachesTheRuntime) {
+  EXPECT_EQ(steelyard_pause(), STEELYARD_SUCCESS);
+  EXPECT_EQ(resume(), Status::success);
+  {
+    const ScopedPause paused;
+    EXPECT_EQ(fake::regions, "()(");
+  }
+  int status = -1;
+  steelyard_pause_f(nullptr);
+  steelyard_resume_f(&status);
+  EXPECT_EQ(status, STEELYARD_SUCCESS);
+  EXPECT_EQ(fake::regions, "()()()");
+  fake::in_primary = false;
+  EXPECT_THROW(pause(), Error);
+  EXPECT_EQ(fake::regions, "()()()");
+}
+
 TEST_F(Active, ARegionThatCannotEndSaysWhatTheRuntimeSays) {
   EXPECT_EQ(steelyard_region_end("other"), STEELYARD_ERROR_INVALID_STATE);
   EXPECT_EQ(message(), "'inner' is open");
@@ -104,7 +123,7 @@ TEST_F(Active, ARegionFromTheWrongPlaceIsAnErrorWithoutEffect) {
   fake::in_primary = false;
   EXPECT_EQ(steelyard_region_begin("a"), STEELYARD_ERROR_INVALID_STATE);
   EXPECT_THROW(ScopedRegion("a"), Error);
-  EXPECT_NE(message().find("steelyard_region_begin('a')"), std::string::npos);
+  EXPECT_NE(message().find("steelyard_region_begin()"), std::string::npos);
   fake::reason = "after MPI_Finalize";
   ScopedRegion none("a");
   EXPECT_EQ(steelyard_region_end("a"), STEELYARD_INACTIVE);

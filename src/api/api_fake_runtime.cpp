@@ -15,6 +15,14 @@ base::Status region_ends(std::string_view name) {
   api::fake::regions += "-" + std::string(name);
   return name == "other" ? base::Status::failure(base::Code::invalid_state, "'inner' is open") : base::Status();
 }
+base::Status pause() {
+  api::fake::regions += "(";
+  return {};
+}
+base::Status resume() {
+  api::fake::regions += ")";
+  return {};
+}
 void step() { ++api::fake::steps; }
 void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
 void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }

@@ -22,6 +22,8 @@ steelyard_status_t inactive() {
 extern "C" {
 
 steelyard_status_t steelyard_step(void) { return inactive(); }
+steelyard_status_t steelyard_pause(void) { return inactive(); }
+steelyard_status_t steelyard_resume(void) { return inactive(); }
 steelyard_status_t steelyard_region_begin(const char*) { return inactive(); }
 steelyard_status_t steelyard_region_end(const char*) { return inactive(); }
 

@@ -13,19 +13,26 @@ namespace {
 using steelyard::api::Code;
 using steelyard::api::fail;
 
-steelyard_status_t call(const char* function, const char* name,
-                        steelyard::base::Status (*action)(std::string_view)) noexcept try {
+template <class Action>
+steelyard_status_t call(const char* function, Action action) noexcept try {
   if (!steelyard_active()) return STEELYARD_INACTIVE;
-  if (name == nullptr) return fail(Code::invalid_argument, std::string(function) + "() was called with a null name");
   if (!steelyard::session::measures_this_call()) {
-    return fail(Code::invalid_state,
-                std::string(function) + "('" + name +
-                    "') has no effect inside a parallel region, or in a thread "
-                    "other than the one that called MPI_Init: call it in that thread, outside parallel regions");
+    return fail(Code::invalid_state, std::string(function) +
+                                         "() has no effect inside a parallel region, or in a thread other than the one "
+                                         "that called MPI_Init: call it in that thread, outside parallel regions");
   }
-  return steelyard::api::outcome(action(name));
+  return steelyard::api::outcome(action());
 } catch (const std::exception& exception) {
   return fail(Code::out_of_memory, exception.what());
+}
+
+steelyard_status_t call(const char* function, const char* name,
+                        steelyard::base::Status (*action)(std::string_view)) noexcept {
+  return call(function, [&] {
+    return name != nullptr ? action(name)
+                           : steelyard::base::Status::failure(Code::invalid_argument,
+                                                              std::string(function) + "() was called with a null name");
+  });
 }
 
 }  // namespace
@@ -38,4 +45,6 @@ steelyard_status_t steelyard_region_begin(const char* name) {
 steelyard_status_t steelyard_region_end(const char* name) {
   return call(__func__, name, steelyard::session::region_ends);
 }
+steelyard_status_t steelyard_pause(void) { return call(__func__, steelyard::session::pause); }
+steelyard_status_t steelyard_resume(void) { return call(__func__, steelyard::session::resume); }
 }

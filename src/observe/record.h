@@ -32,6 +32,7 @@ struct RankRecord {
   Broadcasts broadcasts;  ///< left out of the file where there were none; so are scatters
   Broadcasts scatters;    ///< without a tree, and without the late ranks
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
+  double paused = 0;      ///< s between steelyard_pause() and steelyard_resume(); in no other figure
   long preempted = 0;     ///< times that a thread had to leave its core to another
 };
 

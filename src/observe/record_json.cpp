@@ -105,6 +105,7 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io.optional("scatters", r.scatters, r.scatters.calls > 0);
   io.optional("cpu", r.cpu, r.cpu > 0);
   io.optional("preempted", r.preempted, r.cpu > 0);
+  io.optional("paused", r.paused, r.paused > 0);
 }
 
 void fields(auto& io, Is<DecisionRecord> auto& d) {

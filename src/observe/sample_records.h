@@ -101,6 +101,7 @@ inline RunRecord rich_run() {
         std::vector<Sample>{{0, 0.5, 2.5, 0.125, 0.0625, 6}, {0.5, 12.3, 60.25, 1.5, 0.75, threads[i], 0.5, 0.25}});
     record.ranks.push_back(rank);
   }
+  record.ranks[5].paused = 0.25;
   record.ranks[7].totals.lent = 3100 * kMillisecond;
   record.ranks[0].totals.borrowed = 2400 * kMillisecond;
   record.ranks[6].fixed_reason = "the program sets num_threads(4)";

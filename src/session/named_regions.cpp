@@ -24,12 +24,12 @@ base::Status noted(NamedRegions& regions, base::Status status) {
 
 base::Status region_begins(std::string_view name) {
   Session& session = *g_session;
-  return noted(session.named, session.named.regions.begin(name, session.activity.totals_at(event_ns())));
+  return noted(session.named, session.named.regions.begin(name, totals_of(session, event_ns())));
 }
 
 base::Status region_ends(std::string_view name) {
   Session& session = *g_session;
-  return noted(session.named, session.named.regions.end(name, session.activity.totals_at(event_ns())));
+  return noted(session.named, session.named.regions.end(name, totals_of(session, event_ns())));
 }
 
 void contribute_regions(const Session& session, observe::Contribution& part) {

@@ -138,6 +138,10 @@ void step();
 base::Status region_begins(std::string_view name);
 base::Status region_ends(std::string_view name);
 
+/// steelyard_pause() and steelyard_resume(), where measures_this_call().
+base::Status pause();
+base::Status resume();
+
 /// The program is about to create a context of phases (steelyard/phases.h) for so many processes of this node. If these
 /// are not all of it, phases may use cores that were moved to others: this process keeps its cores then.
 void phases_begin(int processes);

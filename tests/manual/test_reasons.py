@@ -39,6 +39,7 @@ SOURCES = [
     ("src/session/session.cpp", r"base::warn\("),
     ("src/session/session.cpp", r"char kText\[\] ="),
     ("src/session/named_regions.cpp", r"remarks\.push_back\("),
+    ("src/session/pause.cpp", r"remarks\.emplace_back\("),
     ("src/observe/named_regions.cpp", r"Status::failure\("),
     ("src/session/worksharing.cpp", r"return (?=\"left to)"),
     ("src/loops/replay.cpp", r"return fmt::format\(\s*(?=\"--loops-replay)"),

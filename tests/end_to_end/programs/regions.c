@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Named regions, nested, of all ranks and of one; and with "wrong", calls in the wrong order. Prints for each region
+// Named regions, nested, of all ranks and of one; with "wrong", calls in the wrong order; with "pause", a
+// pause inside of a region. Prints for each region
 // what it took by the program's own clock, inside and outside of the calls.
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -42,6 +43,32 @@ static void end(region_t* region) {
   region->outside += now() - region->since_outside;
 }
 
+static void paused(void) {
+  region_t outer = {.name = "outer"}, pause = {.name = "pause"};
+  begin(&outer);
+  compute(5);
+  pause.since_outside = now();
+  failures += steelyard_pause() != STEELYARD_SUCCESS;
+  pause.since_inside = now();
+  steelyard_region_begin("none of it");
+  if (rank == 0) compute(30);
+#pragma omp parallel
+  compute(2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  steelyard_region_end("none of it");
+  failures += steelyard_pause() != STEELYARD_ERROR_INVALID_STATE;
+  pause.inside = now() - pause.since_inside;
+  failures += steelyard_resume() != STEELYARD_SUCCESS;
+  pause.outside = now() - pause.since_outside;
+  failures += steelyard_resume() != STEELYARD_ERROR_INVALID_STATE;
+#pragma omp parallel
+  compute(3);
+  MPI_Barrier(MPI_COMM_WORLD);
+  end(&outer);
+  printf("rank %d outer inside %lld outside %lld pause inside %lld outside %lld\n", rank, outer.inside, outer.outside,
+         pause.inside, pause.outside);
+}
+
 static void show(const char* call, steelyard_status_t status) {
   if (rank == 0) printf("%s: %s: %s\n", call, steelyard_status_name(status), steelyard_message());
 }
@@ -64,6 +91,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) {
     wrong_order();
+  } else if (argc > 1 && strcmp(argv[1], "pause") == 0) {
+    paused();
   } else {
     begin(&setup);
     if (rank == 0) compute(20);

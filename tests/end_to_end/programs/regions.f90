@@ -24,5 +24,8 @@ program regions
     call steelyard_region_end('solve', status)
   end do
   print '(a, i0)', 'status ', status
+  call steelyard_pause()
+  call steelyard_resume(status)
+  if (status /= STEELYARD_SUCCESS) error stop 'not resumed'
   call MPI_Finalize(error)
 end program
