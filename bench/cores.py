@@ -221,6 +221,21 @@ def tiny_regions(flavour: str, compiler: str) -> Callable[[Session], list[Figure
     return measured
 
 
+def region_call(flavour: str) -> Callable[[Session], list[Figure]]:
+    """What the begin and the end of a named region cost, with one name and with a thousand."""
+
+    def measured(session: Session) -> list[Figure]:
+        rounds = 1 if session.quick else 7
+        program = [session.program(f"bench/region_call.{flavour}.gcc"), "10" if session.quick else "1000"]
+        command = mpirun(flavour, 1, session.steelyard(f"region-call-{flavour}") + program)
+        times = session.interleaved([Case(f"{names}", command, {}, rf" {names} names, ([0-9.]+) ns per region")
+                                     for names in (1, 1000)], rounds)
+        return [figure(f"region-call-{names}-{flavour}", "real", samples, "ns a region", Target("<=", 1000),
+                       " ".join(command), {}) for names, samples in times.items()]
+
+    return measured
+
+
 def call_cost(flavour: str) -> Callable[[Session], list[Figure]]:
     """Short MPI calls that wait for no rank: the program's and the library's own in turn, in one run."""
 
@@ -278,6 +293,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                                            region_cost(flavour, compiler, target)))
             all_of_them.append(Measurement(f"tiny-regions-{compiler}-{flavour}", 60, tiny_regions(flavour, compiler)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
+        all_of_them.append(Measurement(f"region-call-{flavour}", 10, region_call(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))
         for regions in (4, 8):

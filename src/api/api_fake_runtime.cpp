@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/api_fake_runtime.h"
 
+#include <string>
+
 #include "session/session.h"
 
 namespace steelyard::session {
 
+base::Status region_begins(std::string_view name) {
+  api::fake::regions += "+" + std::string(name);
+  return {};
+}
+base::Status region_ends(std::string_view name) {
+  api::fake::regions += "-" + std::string(name);
+  return name == "other" ? base::Status::failure(base::Code::invalid_state, "'inner' is open") : base::Status();
+}
+base::Status pause() {
+  api::fake::regions += "(";
+  return {};
+}
+base::Status resume() {
+  api::fake::regions += ")";
+  return {};
+}
 void step() { ++api::fake::steps; }
 void pool_runs(int threads) { api::fake::pool_threads = threads; }
 bool team_is_larger() { return api::fake::pool_threads > 1; }

@@ -8,6 +8,7 @@ namespace steelyard::api::fake {
 
 inline std::string reason;      ///< what inactive_reason() answers
 inline bool in_primary = true;  ///< what measures_this_call() answers
+inline std::string regions;     ///< "+a-a()": as region_begins(), region_ends(), pause() and resume() arrived
 inline int steps = 0;           ///< how often step() arrived
 inline int tasks = 0;           ///< executed, as tasks_ended() was told
 inline int pool_threads = 0;    ///< as pool_runs() was told

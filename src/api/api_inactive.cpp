@@ -3,6 +3,7 @@
 #include "api/outcome.h"
 #define STEELYARD_WITHOUT_MPI
 #include "steelyard/collectives.h"
+#include "steelyard/regions.h"
 #include "steelyard/steelyard.h"
 
 // libsteelyard: what a program gets that was not started under `steelyard run`.
@@ -11,14 +12,20 @@ namespace {
 constexpr char not_started[] =
     "not started under `steelyard run`: start the program as `mpirun -n N steelyard run ./app`";
 
+steelyard_status_t inactive() {
+  steelyard::api::set_message(not_started);
+  return STEELYARD_INACTIVE;
+}
+
 }  // namespace
 
 extern "C" {
 
-steelyard_status_t steelyard_step(void) {
-  steelyard::api::set_message(not_started);
-  return STEELYARD_INACTIVE;
-}
+steelyard_status_t steelyard_step(void) { return inactive(); }
+steelyard_status_t steelyard_pause(void) { return inactive(); }
+steelyard_status_t steelyard_resume(void) { return inactive(); }
+steelyard_status_t steelyard_region_begin(const char*) { return inactive(); }
+steelyard_status_t steelyard_region_end(const char*) { return inactive(); }
 
 void steelyard_internal_phases_begin(int) {}
 void steelyard_internal_hold_begins(void) {}

@@ -214,6 +214,7 @@ void Activity::close_region(std::int64_t now, int team, std::int64_t without_cor
 }
 
 Totals Activity::totals_at(std::int64_t now) const {
+  now = std::max(now, since_);  // as in close_stretch()
   Totals snapshot = totals_;
   add_stretch(snapshot, state_, now - since_, owned_);
   snapshot.wall = now - start_;

@@ -9,6 +9,7 @@
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/packed.h"
+#include "observe/region_record.h"
 #include "observe/thresholds.h"
 #include "observe/totals.h"
 
@@ -31,6 +32,7 @@ struct RankRecord {
   Broadcasts broadcasts;  ///< left out of the file where there were none; so are scatters
   Broadcasts scatters;    ///< without a tree, and without the late ranks
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
+  double paused = 0;      ///< s between steelyard_pause() and steelyard_resume(); in no other figure
   long preempted = 0;     ///< times that a thread had to leave its core to another
 };
 
@@ -143,6 +145,7 @@ struct RunRecord {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;         ///< those that took longest first
   std::vector<KeptRegion> kept_regions;  ///< the same; left out of the file where there were none
+  std::vector<RegionRecord> regions;     ///< named by the program, longest first; left out where there were none
   std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
@@ -159,6 +162,7 @@ struct Contribution {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;
   std::vector<KeptRegion> kept_regions;
+  std::vector<RegionRecord> regions;  ///< with this rank alone; wall and metrics are not set
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
   std::vector<TasksRecord> tasks;  ///< one element where there were any

@@ -105,6 +105,7 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io.optional("scatters", r.scatters, r.scatters.calls > 0);
   io.optional("cpu", r.cpu, r.cpu > 0);
   io.optional("preempted", r.preempted, r.cpu > 0);
+  io.optional("paused", r.paused, r.paused > 0);
 }
 
 void fields(auto& io, Is<DecisionRecord> auto& d) {
@@ -159,6 +160,19 @@ void fields(auto& io, Is<KeptRegion> auto& k) {
   io("function", k.function);
   io("ranks", k.ranks);
   io("time", k.time);
+}
+
+void fields(auto& io, Is<RegionRank> auto& r) {
+  io("rank", r.rank);
+  io("count", r.count);
+  io("totals_ns", r.totals);
+}
+
+void fields(auto& io, Is<RegionRecord> auto& r) {
+  io("name", r.name);
+  io("wall", r.wall);
+  io("metrics", r.metrics);
+  io("ranks", r.ranks);
 }
 
 void fields(auto& io, Is<TasksRecord> auto& t) {
@@ -220,6 +234,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io.optional("loops", r.loops, true);  // older records lack it
   io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
   io("ranks", r.ranks);
+  io.optional("regions", r.regions, !r.regions.empty());
   io.optional("tasks", r.tasks, !r.tasks.empty());
   io.optional("trees", r.trees, !r.trees.empty());
 }
@@ -230,6 +245,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("decisions", c.decisions);
   io("loops", c.loops);
   io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
+  io.optional("regions", c.regions, !c.regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());

@@ -537,6 +537,13 @@ void say_tasks(const RunRecord& record, Page& page) {
            2);
 }
 
+/// At most three lines, and a last one for what follows.
+void say_regions(const RunRecord& record, Page& page) {
+  constexpr std::size_t kMostRegions = 3;  // Size: lines
+  const std::size_t room = page.room() - std::min<std::size_t>(page.room(), 1);
+  for (const std::string& line : region_lines(record, std::min(kMostRegions, room))) page.say("region", line, 1);
+}
+
 void say_notes(const RunRecord& record, Page& page) {
   std::vector<std::string> notes = record.remarks;
   std::map<std::string, std::vector<int>> fixed;
@@ -583,6 +590,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_loops(record, page);
   }
   say_tasks(record, page);
+  say_regions(record, page);
   say_notes(record, page);
   if (!path.empty()) page.lines.push_back("  record    " + path);
   return page.lines;

@@ -521,14 +521,14 @@ void hold_begins() {
   put_threads_back();
   session->held = true;
   session->program_before = g_limits.program;
-  session->activity.hold(now);
+  if (session->pause.begin == 0) session->activity.hold(now);
 }
 
 void hold_ends(std::int64_t phases) {
   Session* session = g_session;
   if (session == nullptr || !session->held) return;
   session->held = false;
-  session->activity.release(base::now_ns(), phases);
+  if (session->pause.begin == 0) session->activity.release(base::now_ns(), phases);
   if (session->cores != nullptr) session->cores->rebind();
   if (g_limits.program != session->program_before) note_set_by_program(g_limits.program);
 }

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "collectives/account.h"
 #include "collectives/board.h"
 #include "collectives/broadcasting.h"
@@ -130,6 +132,15 @@ void window_freed();
 
 /// steelyard_step(): the program says that a step has ended.
 void step();
+
+/// steelyard_region_begin() and steelyard_region_end(), where measures_this_call(). The first failure of the process is
+/// printed, too.
+base::Status region_begins(std::string_view name);
+base::Status region_ends(std::string_view name);
+
+/// steelyard_pause() and steelyard_resume(), where measures_this_call().
+base::Status pause();
+base::Status resume();
 
 /// The program is about to create a context of phases (steelyard/phases.h) for so many processes of this node. If these
 /// are not all of it, phases may use cores that were moved to others: this process keeps its cores then.
