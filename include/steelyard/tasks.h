@@ -369,6 +369,10 @@ STEELYARD_API void steelyard_internal_task_pool_callbacks(steelyard_task_pool_t*
                                                                       steelyard_task_t* task, void* context),
                                                           int (*world_rank)(void* self, int rank));
 
+/** MPI may be called by any thread (MPI_THREAD_MULTIPLE): while the primary thread of this process executes a long
+ * task, a further thread answers messages of other nodes. Called by steelyard_task_pool_create(). Local. */
+STEELYARD_API void steelyard_internal_task_pool_use_threads(steelyard_task_pool_t* pool);
+
 /** Leaves all pools that this process has not freed, with a warning, since other ranks may be in a run. Drops its
  * tasks that were not executed. Collective as steelyard_task_pool_free(). steelyard_task_pool_create() has
  * MPI_Finalize call it. */

@@ -179,7 +179,8 @@ class Run:
 
         Columns: runs, spawned, executed, stolen_local (executed tasks that another thread of the node spawned),
         stolen_remote (executed tasks that came from another node), results_sent and their hops, messages, connections,
-        degree, busy_seconds and run_seconds (thread time in tasks and in runs). Empty if the run had no pools."""
+        degree, busy_seconds and run_seconds (thread time in tasks and in runs), transport. Empty if the run had no
+        pools."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property

@@ -168,8 +168,9 @@ TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
   steelyard_task_pool_statistics_t statistics{};
   statistics.executed = 7;
   const int before = fake::tasks;
-  steelyard_internal_tasks_ended(&statistics);
+  steelyard_internal_tasks_ended(&statistics, "messages");
   EXPECT_EQ(fake::tasks, before + 7);
+  EXPECT_EQ(fake::transport, "messages");
 }
 
 TEST(ApiActive, ARunOfAPoolTellsTheRuntimeItsThreads) {

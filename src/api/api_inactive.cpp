@@ -32,7 +32,7 @@ void steelyard_internal_hold_begins(void) {}
 void steelyard_internal_hold_ends(int64_t) {}
 void steelyard_internal_pool_runs(int) {}
 int steelyard_internal_team_is_larger(void) { return 0; }
-void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t*) {}
+void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t*, const char*) {}
 void steelyard_internal_wait_begins(int) {}
 void steelyard_internal_wait_ends(void) {}
 

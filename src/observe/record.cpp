@@ -110,6 +110,7 @@ TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
   degree = std::max(degree, other.degree);
   busy_seconds += other.busy_seconds;
   run_seconds += other.run_seconds;
+  transport = std::max(transport, other.transport);  // in the order in which they stand in record.h
   return *this;
 }
 

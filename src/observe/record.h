@@ -50,7 +50,10 @@ struct TasksRecord {
   int degree = 0;                  ///< those that it might talk to
   double busy_seconds = 0;         ///< thread seconds in tasks
   double run_seconds = 0;          ///< thread seconds in runs
-  /// Other pools, or another rank's: connections and degree are those of the rank that has most.
+  /// "memory": all ranks are on one node. "messages": to other nodes, between tasks. "messages and thread": also while
+  /// the rank is in a long task.
+  std::string transport;
+  /// Other pools, or another rank's: connections, degree and transport are the largest.
   TasksRecord& operator+=(const TasksRecord& other);
 };
 

@@ -189,6 +189,7 @@ void fields(auto& io, Is<TasksRecord> auto& t) {
   io("degree", t.degree);
   io.renamed("busy_seconds", "busy", t.busy_seconds);
   io.renamed("run_seconds", "inside", t.run_seconds);
+  io.optional("transport", t.transport, !t.transport.empty());
 }
 
 void fields(auto& io, Is<SlurmRecord> auto& s) {

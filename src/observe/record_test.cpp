@@ -103,7 +103,7 @@ TEST(RecordJson, ReadsTimelinesOfEarlierVersions) {
 
 TEST(RecordJson, ReadsTasksOfEarlierVersions) {
   RunRecord record = rich_run(), back;
-  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2, "messages"}};
   std::string text = to_json(record);
   const std::pair<std::string, std::string> renamed[] = {{"stolen_local", "stolen_here"},
                                                          {"stolen_remote", "stolen_far"},

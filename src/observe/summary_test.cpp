@@ -517,7 +517,7 @@ TEST(Summary, NamesTheLevelOfItsIntervals) {
 TEST(FullReport, ListsTasks) {
   RunRecord record = rich_run();
   EXPECT_THAT(full_report(record), Not(HasSubstr("\nTasks\n")));
-  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2, "messages"}};
   const std::string report = full_report(record);
   EXPECT_THAT(report, HasSubstr("\nTasks\n"));
   EXPECT_THAT(report, HasSubstr("   3     1000  900          20          5           120        240        60"));
