@@ -149,7 +149,7 @@ def _phase(run: Run) -> Value:
 
 
 def _last_move(run: Run) -> float:
-    taken = run.decisions[run.decisions["outcome"] != "declined"]
+    taken = run.moves
     return float(taken["time"].max()) if len(taken) else 0.0
 
 

@@ -56,7 +56,7 @@ def activity(run: Run) -> Optional[Section]:
         " each sample is drawn as computing, followed by waiting in MPI. Drag to move. Click the chart, then use the"
         " mouse wheel to zoom time, or Shift and the wheel to zoom ranks. Double-click, arrow keys, + and − also work."
     )
-    if moves := int((run.decisions["outcome"] != "declined").sum()):
+    if moves := len(run.moves):
         caption += " Dashed lines mark moves of cores."
         if moves > LINES:
             caption += f" To see them, zoom in until at most {LINES} of the {number(moves)} moves are in the chart."

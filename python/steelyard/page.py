@@ -73,7 +73,7 @@ def _moves(run: Run) -> list[dict[str, float]]:
     rows: dict[int, list[int]] = {}
     for row, rank in enumerate(run.record["ranks"]):
         rows.setdefault(rank["node"], []).append(row)
-    taken = run.decisions[run.decisions["outcome"] != "declined"]
+    taken = run.moves
     return [
         {"time": float(move["time"]), "first": min(rows[move["node"]]), "last": max(rows[move["node"]])}
         for _, move in taken.iterrows()

@@ -19,7 +19,7 @@ from .stretches import ACTIVITIES, ns, stretches
 COLOURS = ((47, 127, 193), (223, 156, 16), (239, 196, 180), (185, 166, 217), (120, 120, 72), (61, 20, 84))
 STATES = dict(enumerate(zip(ACTIVITIES, COLOURS), 1))
 THREADS, DECISION = 92000001, 92000002  # event types; those of the common tracers are others
-OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4, "undecided": 5}
+OUTCOMES = {"declined": 1, "taken": 2, "confirmed": 3, "undone": 4, "undecided": 5, "requested": 6}
 MOST = 2_000_000  # samples
 
 

@@ -128,9 +128,14 @@ class Run:
     @functools.cached_property
     def decisions(self) -> pd.DataFrame:
         """All plans, carried out or not: time, node, capability, what, why, forecast_gain, cost, outcome
-        (`declined`, `taken`, `confirmed`, `undone` or `undecided`), measured_gain, repeats. Bounds: forecast_low and
-        forecast_high, measured_low and measured_high."""
+        (`declined`, `taken`, `confirmed`, `undone`, `undecided` or `requested`), measured_gain, repeats. Bounds:
+        forecast_low and forecast_high, measured_low and measured_high."""
         return _frame(self.record["decisions"], _properties("decision"))
+
+    @functools.cached_property
+    def moves(self) -> pd.DataFrame:
+        """The decisions by which cores moved by plan."""
+        return self.decisions[~self.decisions["outcome"].isin(["declined", "requested"])]
 
     @functools.cached_property
     def loops(self) -> pd.DataFrame:

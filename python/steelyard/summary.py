@@ -72,7 +72,7 @@ def shares(run: Run) -> Shares:
 def gains(run: Run) -> list[Gain]:
     """Of the nodes on which cores moved and stayed, by the phases before the first move and after the last; least
     first."""
-    moves = run.decisions[run.decisions["outcome"] != "declined"]
+    moves = run.moves
     found = []
     for index, node in run.nodes.iterrows():
         outcomes = set(moves.loc[moves["node"] == index, "outcome"])
@@ -88,7 +88,7 @@ def gains(run: Run) -> list[Gain]:
 
 
 def summary(run: Run) -> Summary:
-    moves = run.decisions[run.decisions["outcome"] != "declined"]
+    moves = run.moves
     helped = _helped(run, moves)
     return Summary(_headline(run, moves), _waiting(run), _moved(run, moves), helped, _notes(run))
 

@@ -122,7 +122,7 @@ def _headline(name: str, run: Run) -> str:
 
 def _moves(run: Run) -> list[float]:
     """Times of the moves of cores."""
-    return list(run.decisions[run.decisions["outcome"] != "declined"]["time"])
+    return list(run.moves["time"])
 
 
 def _axis(bottom: float, scale: float, end: float) -> Iterable[str]:

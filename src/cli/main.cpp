@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "cli/change_cores.h"
 #include "cli/clean.h"
 #include "cli/command_line.h"
 #include "cli/doctor.h"
@@ -48,6 +49,15 @@ std::string switch_without_equals_sign(const std::vector<std::string>& words, co
   return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
 }
 
+/// Empty if the first word is a command, an option, or not there.
+std::string unknown_command(const std::vector<std::string>& words) {
+  const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "cores", "clean", "options"};
+  if (words.empty() || words[0].starts_with('-') || std::ranges::find(commands, words[0]) != commands.end()) return {};
+  const auto near = base::nearest(words[0], commands);
+  return fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
+                     near.empty() ? "" : fmt::format(", did you mean '{}'?", near));
+}
+
 /// `run` and `doctor`: options, then the program.
 int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
   const int wrong = run_it ? refused : wrong_usage;
@@ -65,16 +75,22 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
   return run(program, options, site);
 }
 
+/// Names an option that `command` does not know.
+int refuse_unknown(const std::string& word, const std::string& command, const std::vector<std::string_view>& options,
+                   const Launcher& launcher) {
+  const auto near = base::nearest(word.substr(0, word.find('=')), options);
+  return refuse_to_start(fmt::format("unknown option {}{}", word,
+                                     near.empty() ? fmt::format("; see `steelyard {} --help`", command)
+                                                  : fmt::format("; did you mean {}?", near)),
+                         wrong_usage, launcher);
+}
+
 /// `steelyard report`, after its words have been parsed. `unknown`: options that it does not know.
 int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string>& unknown, const Site& site,
                     const Launcher& launcher) {
   if (!unknown.empty()) {
-    const auto near =
-        base::nearest(unknown[0], {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"});
-    return refuse_to_start(
-        fmt::format("unknown option {}{}", unknown[0],
-                    near.empty() ? "; see `steelyard report --help`" : fmt::format("; did you mean {}?", near)),
-        wrong_usage, launcher);
+    return refuse_unknown(unknown[0], "report",
+                          {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"}, launcher);
   }
   if (pages.records.size() > 2) {
     return refuse_to_start(
@@ -106,6 +122,7 @@ int main(std::vector<std::string> words) {
   auto& report_command =
       *app.add_subcommand("report", "print the summary of a run record, write pages and traces of it, or compare two");
   auto& top_command = *app.add_subcommand("top", "show the jobs under Steelyard on this node, every second");
+  auto& cores_command = *app.add_subcommand("cores", "show and change the cores of a job that runs on this node");
   auto& clean_command = *app.add_subcommand("clean", "remove the shared memory of runs that died");
   auto& options_command = *app.add_subcommand("options", "list all options of run and doctor");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
@@ -133,16 +150,11 @@ int main(std::vector<std::string> words) {
   top_command.add_option("--output", top_form.output, "write that to this file, which is replaced as a whole")
       ->type_name("FILE")
       ->needs(prometheus);
+  CoresWords cores_words(cores_command);
   options_command.add_flag("--man", manual, "print the man page, in roff");
 
-  const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "clean", "options"};
-  if (!words.empty() && !words[0].starts_with('-') &&
-      std::find(commands.begin(), commands.end(), words[0]) == commands.end()) {
-    const auto near = base::nearest(words[0], commands);
-    return refuse_to_start(fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
-                                       near.empty() ? "" : fmt::format(", did you mean '{}'?", near)),
-                           wrong_usage, launcher);
-  }
+  if (const auto sentence = unknown_command(words); !sentence.empty())
+    return refuse_to_start(sentence, wrong_usage, launcher);
 
   // The program's own options are none of ours: they must be gone before the rest is parsed.
   std::vector<std::string> program;
@@ -174,6 +186,9 @@ int main(std::vector<std::string> words) {
     return report_or_pages(pages, form, report_command.remaining(), site, launcher);
   }
   if (top_command.parsed()) return top(top_form);
+  if (cores_command.parsed() && !cores_command.remaining().empty())
+    return refuse_unknown(cores_command.remaining()[0], "cores", cores_words.names(), launcher);
+  if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {
     fmt::print("{}", manual ? options_manual() : options_page());

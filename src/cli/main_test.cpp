@@ -251,6 +251,14 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("report --htm=x a.json").output, HasSubstr("did you mean --html?"));
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
   EXPECT_EQ(run("top --output=x").status, 2);
+  EXPECT_EQ(run("cores --shirnk=2").status, 2);
+  EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk=2; did you mean --shrink?"));
+  EXPECT_THAT(run("cores 1 --set=x").output, HasSubstr("x is no list of CPUs, such as 0-3,8"));
+  for (const auto* words : {"cores 1 --set=x", "cores --set=1 --grow=1", "cores --grow=0", "cores --shrink=1 --grow=1"})
+    EXPECT_EQ(run(words).status, 2) << words;
+  const auto none = run("cores no-such-job --shrink=1");
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.output, HasSubstr("no job no-such-job of yours runs under Steelyard on this node"));
   EXPECT_EQ(run("top --json --prometheus").status, 2);
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));

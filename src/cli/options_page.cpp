@@ -95,6 +95,9 @@ steelyard \- corrects load imbalance in running MPI+OpenMP programs
 .B steelyard top
 [\-\-once] [\-\-json]
 .br
+.B steelyard cores
+[\-\-set=LIST | \-\-shrink=N | \-\-grow=N] [\-\-wait=SECONDS] [PID | JOB]
+.br
 .B steelyard clean
 .br
 .B steelyard options
@@ -134,6 +137,19 @@ in Prometheus' text format, which
 .B \-\-output
 writes to a file.
 .PP
+.B steelyard cores
+shows which rank of a job on this node has which cores. JOB is a batch job; PID is a process of the job or its
+launcher. With
+.B \-\-set
+the job continues on these CPUs alone,
+.B \-\-shrink
+takes cores from it, and
+.B \-\-grow
+gives it more of those that the launcher gave it. Each rank follows at its next parallel region or blocking MPI call.
+The command waits for that, at most so many seconds as
+.B \-\-wait
+says (10).
+.PP
 .B steelyard clean
 removes the shared memory of runs that died.
 .PP
@@ -160,7 +176,9 @@ The other commands end with 0 on success and with 2 for wrong usage.
 .B steelyard doctor
 ends with 1 if it reports a problem,
 .B steelyard report
-with 1 if a record cannot be read and with 3 if a Python package is missing.
+with 1 if a record cannot be read and with 3 if a Python package is missing,
+.B steelyard cores
+with 1 if a request is refused and with 3 if it has not taken effect yet.
 .SH FILES
 .TP
 .I steelyard\-run.json

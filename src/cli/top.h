@@ -3,13 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "observe/live.h"
+#include "cli/jobs.h"
 
 namespace steelyard::cli {
-
-/// What runs under Steelyard on this node and belongs to this user, or to any user if this one is root: one view per
-/// job and node, by the shared segment that the job's leader has open. `proc`: where the kernel lists processes.
-std::vector<observe::LiveView> find_jobs(const std::string& proc = "/proc");
 
 /// One look as text, or as one line of JSON. Rates are those since `before`, the last look at the same jobs, where
 /// there is one; else since the start. `now`: base::now_ns().

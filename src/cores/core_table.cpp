@@ -46,7 +46,15 @@ void CoreTable::settle(const std::vector<int>& home) {
 }
 
 void CoreTable::rehome(const std::vector<int>& home) {
-  for (int c = 0; c < cores_; ++c) core_[c].home.store(home[c]);
+  bool withdrawn = false;
+  for (int c = 0; c < cores_; ++c) {
+    core_[c].home.store(home[c]);
+    if (home[c] != kWithdrawn) continue;
+    withdrawn = true;
+    std::int32_t lent = kLent;
+    if (core_[c].user.compare_exchange_strong(lent, kFree)) header_->lent_idle.fetch_sub(1);
+  }
+  if (withdrawn) header_->withdrawals.fetch_add(1, std::memory_order_release);
   header_->generation.fetch_add(1, std::memory_order_release);
 }
 
@@ -54,6 +62,12 @@ std::vector<int> CoreTable::homes() const {
   std::vector<int> home(cores_);
   for (int c = 0; c < cores_; ++c) home[c] = core_[c].home.load();
   return home;
+}
+
+int CoreTable::withdrawn_in_use() const {
+  int count = 0;
+  for (int c = 0; c < cores_; ++c) count += is_withdrawn(c) && is_in_use(c) ? 1 : 0;
+  return count;
 }
 
 bool CoreTable::take_home(int core) {
@@ -73,14 +87,15 @@ bool CoreTable::take_home(int core) {
 
 bool CoreTable::take_back(int core) {
   std::int32_t user = core_[core].user.load();
-  if (user >= 0 || is_wanted(core) || !core_[core].user.compare_exchange_strong(user, me_)) return false;
+  if (user >= 0 || is_wanted(core) || is_withdrawn(core) || !core_[core].user.compare_exchange_strong(user, me_))
+    return false;
   if (user == kLent) header_->lent_idle.fetch_sub(1);
   return true;
 }
 
 bool CoreTable::owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
   std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
-  if (process < 0) return true;
+  if (process < 0) return process != kWithdrawn;
   for (int steps = 0; steps < processes_; ++steps) {
     const std::int64_t expected = waits_until_[process].load();
     if (expected == 0) return false;
@@ -124,6 +139,7 @@ void CoreTable::hand_to(int process, int core, std::int64_t now) {
 void CoreTable::lend(int core, std::int64_t now) {
   std::int32_t mine = me_;
   if (core_[core].user.load() != me_) return;
+  if (is_withdrawn(core)) return give_up(core);
   core_[core].lent_since.store(now, std::memory_order_relaxed);
   if (core_[core].user.compare_exchange_strong(mine, kLent)) header_->lent_idle.fetch_add(1);
 }

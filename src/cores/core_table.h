@@ -40,12 +40,17 @@ struct Terms {
 ///   4. While no operation is under way, lent_idle() is the number of cores that are lent.
 ///   5. No operation waits for another process, and each core can be taken by its owner once all others have ended
 ///      their use.
+///   6. A core that was withdrawn (kWithdrawn) gets no user any more: a user keeps it to the end of its use, and a
+///      borrow() that was under way may still succeed.
 /// Not an invariant: the user at the time of take_home() is asked to return the core (asked_back()). If the core passes
 /// to the next borrower in that moment, that borrower is not asked, and keeps the core to the end of its use.
 class CoreTable {
  public:
   static std::size_t footprint(int cores, int processes);
   CoreTable(node::Segment& segment, int cores, int processes, int me);
+
+  /// Encoding: the owner of a core that was taken from the job, until a later rehome().
+  static constexpr std::int32_t kWithdrawn = -2;
 
   int cores() const { return cores_; }
 
@@ -55,10 +60,15 @@ class CoreTable {
   /// New owners. Users keep their cores until their next region boundary.
   void rehome(const std::vector<int>& home);
   std::vector<int> homes() const;
+  /// Withdrawn cores that some process still uses.
+  int withdrawn_in_use() const;
 
   // --- by every process, from its primary thread ---
   /// Changes with every rehome().
   std::uint32_t generation() const { return header_->generation.load(std::memory_order_acquire); }
+  /// Changes with every rehome() that withdraws cores.
+  std::uint32_t withdrawals() const { return header_->withdrawals.load(std::memory_order_acquire); }
+  bool is_withdrawn(int core) const { return core_[core].home.load(std::memory_order_relaxed) == kWithdrawn; }
   /// Cores that are lent and not in use.
   int lent_idle() const { return header_->lent_idle.load(std::memory_order_relaxed); }
   /// True if the owner of a borrowed core has asked for it. Cleared by clear_asked_back().
@@ -70,7 +80,8 @@ class CoreTable {
   /// Takes a core that this process owns, if it is free or lent. Otherwise asks its user to return it and returns
   /// false.
   bool take_home(int core);
-  /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it.
+  /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it, unless it
+  /// was withdrawn.
   bool take_back(int core);
   /// Takes a core that another process has lent, if the terms allow it.
   bool borrow(int core, const Terms& terms);
@@ -100,7 +111,7 @@ class CoreTable {
   void recall(int process) {
     if (waits_until_[process].load() != 0) waits_until_[process].store(0);
   }
-  /// Ends this process's use. Any process may take the core while its owner waits in MPI ...
+  /// Ends this process's use. Any process may take the core while its owner waits in MPI, unless it was withdrawn ...
   void lend(int core, std::int64_t now);
   /// ... or only its owner.
   void give_up(int core);
@@ -112,6 +123,7 @@ class CoreTable {
   static constexpr std::int32_t kLent = -2;  // Encoding: no user, and the core may be borrowed
   struct Header {
     base::Atomic<std::uint32_t> generation;
+    base::Atomic<std::uint32_t> withdrawals;
     base::Atomic<std::int32_t> lent_idle;
   };
   struct Core {

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "cores/planner.h"
+#include "cores/resize.h"
 #include "node/binding.h"
 #include "node/run_delay.h"
 
@@ -34,6 +36,8 @@ Cores::~Cores() = default;
 
 void Cores::settle_homes(Homes homes, bool leader) {
   homes_ = std::move(homes);
+  usable_at_start_ = homes_.usable;
+  alone_ = count_ == 1 && homes_.problem.empty();
   problem_ = count_ == 1 ? "one rank on the node, no other rank to exchange cores with" : homes_.problem;
   if (!leader) return;
   table_.settle(homes_.home);
@@ -302,14 +306,99 @@ NodeShape Cores::shape() const {
 
 void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                      std::int64_t start) {
-  if (!planner_ || !problem_.empty()) return;
+  if (!planner_ || !problem_.empty() || count_ == 1) return;
   if (const int process = fixed_away_from_home(); process >= 0) {
-    table_.rehome(homes_.home);
+    rehome(homes_.home);
     planner_->start_again(base::seconds(base::now_ns() - start), processes_[process].world_rank);
     return;
   }
   const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
-  if (plan != nullptr) table_.rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
+  if (plan != nullptr) rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
+}
+
+void Cores::rehome(std::vector<int> home) {
+  for (std::size_t core = 0; core < home.size(); ++core) {
+    if (usable_at_start_[core] && !homes_.usable[core]) home[core] = CoreTable::kWithdrawn;
+  }
+  table_.rehome(home);
+}
+
+std::string Cores::resize(const node::CpuSet& cpus, double time, const std::string& who) {
+  if (!resizable()) return problem_;
+  const std::vector<int> before = table_.homes();
+  std::vector<Claim> claims;
+  for (int p = 0; p < count_; ++p) {
+    claims.push_back({.cores = static_cast<int>(std::ranges::count(before, p)),
+                      .fixed = processes_[p].fixed.load(std::memory_order_relaxed) != 0,
+                      .ceiling = processes_[p].thread_ceiling.load(std::memory_order_relaxed)});
+  }
+  std::vector<bool> usable = usable_at_start_;
+  for (std::size_t core = 0; core < usable.size(); ++core)
+    usable[core] = usable[core] && cpus.has(topology_.pus[core].os_index);
+  observe::DecisionRecord decision;
+  decision.time = time;
+  decision.capability = "cores";
+  decision.why = "requested from outside by " + who;
+  const std::string refusal = why_too_few(claims, static_cast<int>(std::ranges::count(usable, true)));
+  if (refusal.empty()) {
+    if (alone_) homes_.problem = std::exchange(problem_, "");
+    homes_.usable = usable;
+    homes_.home = resized(before, usable, domain_, claims);
+    for (int p = 0; p < count_; ++p) homes_.threads[p] = static_cast<int>(std::ranges::count(homes_.home, p));
+    rehome(homes_.home);
+    std::vector<int> threads;
+    for (const Claim& claim : claims) threads.push_back(claim.cores);
+    decision.what =
+        fmt::format("CPUs {} -> {}, threads {} -> {}", to_text(owned_cpus(before)), to_text(owned_cpus(homes_.home)),
+                    fmt::join(threads, ","), fmt::join(homes_.threads, ","));
+    decision.outcome = observe::Outcome::requested;
+  } else {
+    decision.what = fmt::format("CPUs {} stay", to_text(owned_cpus(before)));
+    decision.why += "; " + refusal;
+  }
+  planner_->requested(std::move(decision));
+  return refusal;
+}
+
+node::CpuSet Cores::owned_cpus(const std::vector<int>& home) const {
+  node::CpuSet cpus;
+  for (std::size_t core = 0; core < home.size(); ++core) {
+    if (home[core] >= 0) cpus.add(topology_.pus[core].os_index);
+  }
+  return cpus;
+}
+
+// The primary thread may be bound to a withdrawn core, and stay there for long: its threads move at its next region.
+void Cores::leave_withdrawn() {
+  withdrawals_ = table_.withdrawals();
+  node::CpuSet withdrawn;
+  for (int core = 0; core < table_.cores(); ++core) {
+    if (table_.is_withdrawn(core)) withdrawn.add(topology_.pus[core].os_index);
+  }
+  if (!node::bound_to().meets(withdrawn)) return;
+  const node::CpuSet held(held_cpus());
+  topology_.emulated ? node::note_binding(held) : void(node::bind_this_thread(held));
+}
+
+void Cores::show_siblings(observe::LiveBoard& board) const {
+  node::CpuSet all;
+  for (int p = 0; p < count_; ++p) all = all | processes_[p].mask.set();
+  for (const node::Pu& pu : topology_.pus) {
+    if (topology_.emulated || all.has(pu.os_index)) board.show_owner(pu.os_index, observe::LiveJob::kSibling);
+  }
+}
+
+void Cores::show_owners(observe::LiveBoard& board) const {
+  using observe::LiveJob;
+  const std::vector<int> home = table_.homes();
+  for (std::size_t core = 0; core < home.size(); ++core) {
+    if (!usable_at_start_[core]) continue;
+    const int code = home[core] >= 0                       ? LiveJob::kFirstProcess + home[core]
+                     : home[core] == CoreTable::kWithdrawn ? LiveJob::kWithdrawn
+                                                           : LiveJob::kFree;
+    board.show_owner(topology_.pus[core].os_index, code);
+  }
+  board.show_unreleased(table_.withdrawn_in_use());
 }
 
 // If the thread count of a process becomes fixed after its cores have changed, the process would have too few or too
@@ -344,6 +433,7 @@ const std::vector<observe::DecisionRecord>& Cores::decisions() const {
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
   if (planner_) planner_->report(node, decisions);
   if (!problem_.empty()) node.nothing_moved = problem_;
+  if (alone_ && problem_.empty()) node.nothing_moved = homes_.problem;
 }
 
 std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,

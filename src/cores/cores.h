@@ -15,6 +15,7 @@
 #include "node/processes.h"
 #include "node/topology.h"
 #include "observe/activity.h"
+#include "observe/live.h"
 #include "observe/record.h"
 #include "observe/ticks.h"
 
@@ -66,7 +67,10 @@ class Cores {
     if (!holding_) return;
     if (late_join_.changed()) find_given();
     if (holding_->holds_foreign_cores()) holding_->leave_foreign_cores(now);
+    if (must_leave()) leave_withdrawn();
   }
+  /// True if cores were withdrawn from the job, and this process may still use some: before_call() leaves them.
+  bool must_leave() const { return withdrawals_ != table_.withdrawals(); }
   /// At the beginning of a wait. If the owner of a borrowed core wakes, it has to do without the core until the
   /// borrower's region ends. So a rank may borrow the core only if it is on the critical path, or if its region ends
   /// before the wait does. A core that was lent before the borrower's own last MPI call may belong to a rank that this
@@ -100,6 +104,17 @@ class Cores {
   /// At the ends of steps, and after waits: if there are enough steps for a window, plans with it.
   /// `start`: the clock when the run began.
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
+  /// From now on, the processes of the node share these CPUs alone, as far as the job has them. Each leaves and takes
+  /// cores at its next region or blocking call.
+  /// @param who asked, for the record
+  /// @return why not; empty if done
+  std::string resize(const node::CpuSet& cpus, double time, const std::string& who);
+  /// True if resize() may be asked.
+  bool resizable() const { return problem_.empty() || alone_; }
+  /// Once, before show_owners(): the job's CPUs, as if none had an owner.
+  void show_siblings(observe::LiveBoard& board) const;
+  /// Owners of CPUs, and how many withdrawn ones are still in use.
+  void show_owners(observe::LiveBoard& board) const;
   /// So far, the newest last.
   const std::vector<observe::DecisionRecord>& decisions() const;
   /// Adds its part to the record.
@@ -116,6 +131,9 @@ class Cores {
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
   std::vector<int> joined() const;
+  void rehome(std::vector<int> home);
+  node::CpuSet owned_cpus(const std::vector<int>& home) const;
+  void leave_withdrawn();
   void choose_measurement();
   void learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity);
   void take_seat(int thread);
@@ -133,8 +151,10 @@ class Cores {
   node::Topology topology_;
   std::vector<int> domain_;  // by core
   Homes homes_;
+  std::vector<bool> usable_at_start_;  // by core: `homes_` has what the last resize() has left of it
   Options options_;
   std::string problem_;
+  bool alone_ = false;  // one process on the node, whose cores change by resize() only
   CoreTable table_;
   std::unique_ptr<Holding> holding_;
   LateJoin late_join_;
@@ -148,6 +168,7 @@ class Cores {
   bool rebind_ = false;               // threads may be elsewhere than on their seats
   bool bind_ = false;                 // from the first change on, threads are bound one to a core
   std::uint32_t generation_ = 0;      // of the table, when binding was last looked at
+  std::uint32_t withdrawals_ = 0;     // of the table, when withdrawn cores were last left
   std::unique_ptr<Planner> planner_;  // at the leader
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
   alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong

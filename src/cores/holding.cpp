@@ -38,6 +38,11 @@ void Holding::read_homes() {
   std::erase_if(borrowed_, came_home);
   std::erase_if(kept_, came_home);
   std::erase_if(former_, came_home);
+  std::erase_if(kept_, [this](int c) {
+    const bool withdrawn = table_.is_withdrawn(c);
+    if (withdrawn) table_.give_up(c);
+    return withdrawn;
+  });
 }
 
 void Holding::take_homes() {

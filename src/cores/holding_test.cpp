@@ -31,6 +31,36 @@ TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
 }
 
+TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.holdings[1]->lend_all(1, kLong);
+  node.tables[0]->rehome({0, CoreTable::kWithdrawn, 1, CoreTable::kWithdrawn});
+  EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 1) << "the core that was lent is free at once";
+  EXPECT_EQ(node.tables[0]->lent_idle(), 1);
+  EXPECT_TRUE(node.holdings[0]->settle(4, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 2})) << "core 3 cannot be borrowed";
+  EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 0);
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{2})) << "shared until process 0 returns it, and core 3 is not taken back";
+  node.tables[0]->rehome({0, 0, 1, 1});
+  node.holdings[0]->settle(4, false);
+  node.holdings[1]->settle(4, false);
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+}
+
+TEST(Holding, ABorrowerReturnsAWithdrawnCoreWhichIsNotLentOn) {
+  Node node(3, 2, {0, 1, 1});
+  node.holdings[1]->lend_all(1, kLong, true);
+  EXPECT_TRUE(node.holdings[0]->settle(3, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 2}));
+  node.tables[1]->rehome({0, 1, CoreTable::kWithdrawn});
+  EXPECT_TRUE(node.holdings[0]->settle(3, true));
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  EXPECT_EQ(node.tables[0]->lent_idle(), 0);
+  EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 0);
+}
+
 TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
   Node node(4, 2, {0, 0, 1, 1});
   node.tables[0]->rehome({1, 1, 0, 0});

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/clock.h"
 #include "cores/sabo.h"
@@ -31,14 +32,16 @@ Planner::Planner(const PolicyOptions& options, const node::Process* processes, i
 // False if the ticks are gone, or if the cores of a process changed in between: such a window tells nothing about the
 // counts before or after.
 bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from, std::int64_t to, std::int64_t start,
-                   Window& window) const {
+                   const NodeShape& shape, Window& window) const {
   std::int64_t begin = 0, end = 0;
   for (int p = 0; p < count_; ++p) {
     const node::Process& process = processes_[p];
     ProcessLoad load;
     load.ceiling = std::max(1, process.thread_ceiling.load(std::memory_order_relaxed));
     load.fixed = process.fixed.load(std::memory_order_relaxed) != 0;
-    load.threads = process.threads_at_start;
+    const std::vector<int>& held = shape.held[static_cast<std::size_t>(p)];
+    const int owned = std::accumulate(held.begin(), held.end(), 0);
+    load.threads = std::max(1, owned);
     // A rank without OpenMP has no regions to count: it keeps its core.
     if (source == TickSource::region && ticks.count(p, source) == 0) {
       load.fixed = true;
@@ -49,6 +52,7 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
     if (!ticks.read(p, source, from, first) || !ticks.read(p, source, to, last)) return false;
     if (first.threads != last.threads) return false;
     load.threads = static_cast<int>(last.threads);
+    if (settling_ && load.threads != owned) return false;
     // Another core would be of no use in the pool, and missed there by the rank that gave it. What it has, it keeps.
     const int pool_threads = std::max(process.pool_threads.load(std::memory_order_relaxed), load.threads);
     load.in_pool = process.pool_threads.load(std::memory_order_relaxed) > 0 && pool_threads < load.ceiling;
@@ -97,11 +101,12 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
   Window window;
   window.phases = static_cast<int>((to - from_) / period);
   phases_ += window.phases;
-  const bool clean = read(ticks, source, from_, to, start, window);
+  const NodeShape now = shape();
+  const bool clean = read(ticks, source, from_, to, start, now, window);
   from_ = to;
   if (!clean) return nullptr;
+  settling_ = false;
   (moved_ ? after_ : before_).add(window.elapsed / window.phases);
-  const NodeShape now = shape();
   verdict_ = rule_->consider(window, now);
   note(verdict_, window);
   return verdict_.action == Action::none ? nullptr : &verdict_.plan;
@@ -125,7 +130,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     // Without a judgement it is a return to the start, as the loads change faster than moves pay.
     if (!verdict.judged) undo_open_moves();
     after_ = {};
-    moved_ = std::any_of(decisions_.begin(), decisions_.end(), [](const auto& decision) {
+    moved_ = std::any_of(present(), decisions_.end(), [](const auto& decision) {
       return decision.outcome == observe::Outcome::confirmed || decision.outcome == observe::Outcome::undecided;
     });
     return;
@@ -158,10 +163,25 @@ void Planner::note(const Verdict& verdict, const Window& window) {
 }
 
 void Planner::undo_open_moves() {
-  for (auto& decision : decisions_) {
+  std::for_each(present(), decisions_.end(), [](auto& decision) {
     if (decision.outcome == observe::Outcome::taken || decision.outcome == observe::Outcome::undecided)
       decision.outcome = observe::Outcome::undone;
+  });
+}
+
+void Planner::requested(observe::DecisionRecord decision) {
+  if (decision.outcome == observe::Outcome::requested) {
+    std::for_each(present(), decisions_.end(), [](auto& move) {
+      if (move.outcome == observe::Outcome::taken) move.outcome = observe::Outcome::undecided;
+    });
+    since_ = decisions_.size();
+    rule_ = make_rule(options_);
+    before_ = after_ = {};
+    moved_ = false;
+    settling_ = true;
+    from_ = -1;
   }
+  decisions_.push_back(std::move(decision));
 }
 
 void Planner::start_again(double time, int rank) {
@@ -197,7 +217,10 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
         "at the "
         "end of each time step";
   } else {
-    node.nothing_moved = decisions_.empty() ? "the run ended before the loads were known" : decisions_.back().why;
+    const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(), [](const auto& decision) {
+      return decision.outcome != observe::Outcome::requested;
+    });
+    node.nothing_moved = last == decisions_.rend() ? "the run ended before the loads were known" : last->why;
   }
   decisions.insert(decisions.end(), decisions_.begin(), decisions_.end());
   for (auto& decision : decisions) decision.node = node.index;

@@ -24,13 +24,18 @@ class Planner {
   /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is
   /// void. `time`: s since the run began.
   void start_again(double time, int rank);
+  /// The cores of the job have changed by a request from outside, or the request was refused: what was learnt is void.
+  void requested(observe::DecisionRecord decision);
   const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
-            std::int64_t start, Window& window) const;
+            std::int64_t start, const NodeShape& shape, Window& window) const;
   bool took_long(const observe::TickBoard& ticks, std::int64_t newest) const;
+  std::vector<observe::DecisionRecord>::iterator present() {
+    return decisions_.begin() + static_cast<std::ptrdiff_t>(since_);
+  }
   void undo_open_moves();
   void note(const Verdict& verdict, const Window& window);
 
@@ -43,6 +48,8 @@ class Planner {
   std::int64_t from_ = -1;  // tick at which the next window begins
   long phases_ = 0;
   bool moved_ = false;
+  bool settling_ = false;  // after a request: processes may still have the cores of before
+  std::size_t since_ = 0;  // decisions_ from here on are about the present cores of the job
   Length before_, after_;
   Verdict verdict_;
   std::vector<observe::DecisionRecord> decisions_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "observe/live.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 namespace steelyard::observe {
@@ -55,6 +57,55 @@ void LiveBoard::publish(const std::vector<DecisionRecord>& decisions) {
   job_->turn.store(next, std::memory_order_release);
 }
 
+void LiveBoard::show_owner(int cpu, int owner) {
+  if (cpu >= 0 && cpu < node::SharedCpuSet::kMost)
+    job_->owner[cpu].store(static_cast<std::int16_t>(owner), std::memory_order_relaxed);
+}
+
+bool LiveBoard::asked(LiveRequest& request) const {
+  const LiveJob::Request& from = job_->request;
+  const std::uint32_t number = from.number.load(std::memory_order_acquire);
+  if (number % 2 != 0 || number == from.answered.load(std::memory_order_relaxed)) return false;
+  std::vector<std::uint64_t> words(std::begin(from.cpus), std::end(from.cpus));
+  request = {number, node::CpuSet::from_words(words.data(), words.size()),
+             fmt::format("user {} (steelyard cores)", from.user.load(std::memory_order_relaxed))};
+  // A request that was written again while it was read is left for the next look.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return from.number.load(std::memory_order_relaxed) == number;
+}
+
+void LiveBoard::answer(std::uint32_t number, const std::string& refusal) {
+  copy_text(job_->request.refusal, refusal);
+  job_->request.answered.store(number, std::memory_order_release);
+}
+
+std::uint32_t ask_live(LiveJob& job, const node::CpuSet& cpus, unsigned user) {
+  LiveJob::Request& to = job.request;
+  const std::uint32_t writing = to.number.load() | 1;  // odd already if a command died while it wrote
+  to.number.store(writing);
+  const std::vector<std::uint64_t> words = cpus.words();
+  for (std::size_t i = 0; i < std::size(to.cpus); ++i) to.cpus[i].store(i < words.size() ? words[i] : 0);
+  to.user.store(user);
+  to.number.store(writing + 1);
+  return writing + 1;
+}
+
+node::CpuSet LiveView::cpus_of(int of) const {
+  node::CpuSet cpus;
+  for (std::size_t cpu = 0; cpu < owner.size(); ++cpu) {
+    if (owner[cpu] == of) cpus.add(static_cast<int>(cpu));
+  }
+  return cpus;
+}
+
+node::CpuSet LiveView::owned() const {
+  node::CpuSet cpus;
+  for (std::size_t cpu = 0; cpu < owner.size(); ++cpu) {
+    if (owner[cpu] >= LiveJob::kFirstProcess) cpus.add(static_cast<int>(cpu));
+  }
+  return cpus;
+}
+
 bool LiveView::finished() const {
   return std::all_of(processes.begin(), processes.end(), [](const Process& process) { return process.finished; });
 }
@@ -77,6 +128,9 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.batch_job = text_of(facts.batch_job, sizeof(facts.batch_job));
   read.command = text_of(facts.command, sizeof(facts.command));
   read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
+  read.resizable = facts.resizable != 0;
+  read.unreleased = job->unreleased.load(std::memory_order_relaxed);
+  for (const auto& owner : job->owner) read.owner.push_back(owner.load(std::memory_order_relaxed));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
   const auto* state = reinterpret_cast<const node::Process*>(process + job->processes);
   for (int p = 0; p < job->processes; ++p, ++process, ++state) {
@@ -88,6 +142,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     to.borrowed = process->borrowed.load(std::memory_order_relaxed);
     to.in_mpi = state->in_mpi.load(std::memory_order_relaxed) != 0;
     to.finished = state->finished.load(std::memory_order_relaxed) != 0;
+    to.fixed = state->fixed.load(std::memory_order_relaxed) != 0;
     to.updated = process->updated.load(std::memory_order_relaxed);
     int i = 0;
     for (const TotalsField& field : kTotalsFields)
@@ -103,7 +158,8 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     decision.node = read.node;
     decision.capability = "cores";
     decision.forecast_gain = from.forecast_gain;
-    decision.outcome = static_cast<Outcome>(std::clamp(from.outcome, 0, 4));
+    decision.outcome =
+        static_cast<Outcome>(std::clamp(from.outcome, 0, static_cast<int>(std::size(kOutcomeNames)) - 1));
     decision.repeats = from.repeats;
     decision.what = text_of(from.what, sizeof(from.what));
     decision.why = text_of(from.why, sizeof(from.why));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "node/cpu_set.h"
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/record.h"
@@ -14,13 +15,14 @@
 
 // What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose
 // file the leader keeps open: so `steelyard top` of the same user finds it under /proc and maps it, for reading only.
-// It has no name, so a job that dies leaves nothing behind.
+// It has no name, so a job that dies leaves nothing behind. `steelyard cores` maps it for writing, too, and writes one
+// request for other cores.
 namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// Encoding: "stylive4". Another layout has another number.
-  static constexpr std::uint64_t kMagic = 0x346576696c797473;
+  /// Encoding: "stylive5". Another layout has another number.
+  static constexpr std::uint64_t kMagic = 0x356576696c797473;
   static constexpr int kDecisions = 4;  ///< Size: lines of the screen of `steelyard top`
   struct Decision {
     double time;  ///< s since the run began
@@ -45,6 +47,19 @@ struct alignas(64) LiveJob {
     char batch_job[64];  ///< "" outside of one
     char command[256];
     char nothing_moves[200];  ///< why no core can move; "" where cores can
+    std::int32_t resizable;   ///< the leader hears requests for other cores
+  };
+
+  /// Encoding: owners of CPUs. kSibling: a further hardware thread of a core, which has no owner. kFree: no process's.
+  enum : std::int16_t { kOutside, kSibling, kFree, kWithdrawn, kFirstProcess };
+
+  /// From outside: the CPUs that the job may use. One command at a time writes it: it has locked the file (flock(2)).
+  struct Request {
+    std::atomic<std::uint32_t> number;  ///< odd while it is written, else that of the last request
+    std::atomic<std::uint32_t> answered;
+    std::atomic<std::uint64_t> cpus[node::SharedCpuSet::kMost / 64];
+    std::atomic<std::uint32_t> user;  ///< who asked, by ID
+    char refusal[200];                ///< of the last that was answered; "" if it was carried out
   };
 
   std::atomic<std::uint64_t> magic;  ///< written last
@@ -53,6 +68,16 @@ struct alignas(64) LiveJob {
   Facts facts;
   std::atomic<std::uint32_t> turn;
   Page pages[2];
+  Request request;
+  std::atomic<std::int32_t> unreleased;                        ///< withdrawn CPUs that some process still uses
+  std::atomic<std::int16_t> owner[node::SharedCpuSet::kMost];  ///< by CPU
+};
+
+/// A request as the leader reads it.
+struct LiveRequest {
+  std::uint32_t number = 0;
+  node::CpuSet cpus;
+  std::string who;
 };
 
 /// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by
@@ -74,8 +99,13 @@ class LiveBoard {
   /// By the leader: from here on it can be read.
   void open(const LiveJob::Facts& facts);
   void publish(const Totals& totals, std::int64_t now);
-  /// By the leader.
+  // By the leader.
   void publish(const std::vector<DecisionRecord>& decisions);
+  void show_owner(int cpu, int owner);
+  void show_unreleased(int cpus) { job_->unreleased.store(cpus, std::memory_order_relaxed); }
+  /// True if there is a request that was not answered yet.
+  bool asked(LiveRequest& request) const;
+  void answer(std::uint32_t number, const std::string& refusal);
 
  private:
   LiveJob* job_;
@@ -88,7 +118,7 @@ class LiveBoard {
 struct LiveView {
   struct Process {
     int rank = 0, pid = 0, threads = 0, cores = 0, borrowed = 0;
-    bool in_mpi = false, finished = false;
+    bool in_mpi = false, finished = false, fixed = false;
     std::int64_t updated = 0;
     Totals totals;
   };
@@ -97,9 +127,19 @@ struct LiveView {
   std::string version, host, batch_job, command, nothing_moves;
   std::vector<Process> processes;
   std::vector<DecisionRecord> decisions;  ///< the newest last
+  bool resizable = false;
+  std::vector<int> owner;  ///< by CPU: LiveJob::kOutside ...
+  int unreleased = 0;      ///< withdrawn CPUs that some process still uses
 
   bool finished() const;
+  /// CPUs of that owner.
+  node::CpuSet cpus_of(int owner) const;
+  /// CPUs that the ranks of this node own.
+  node::CpuSet owned() const;
 };
+
+/// Asks the job for these CPUs. By one process at a time. Returns the request's number.
+std::uint32_t ask_live(LiveJob& job, const node::CpuSet& cpus, unsigned user);
 
 /// False if these bytes are not a live job that this version understands.
 bool read_live(const void* memory, std::size_t bytes, LiveView& view);

@@ -124,6 +124,46 @@ TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
   EXPECT_FALSE(read_live(job, memory.bytes, view));
 }
 
+TEST(Live, ARequestIsReadOnceAndAnswered) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  auto* job = static_cast<LiveJob*>(memory.data());
+  LiveRequest request;
+  EXPECT_FALSE(board.asked(request));
+  const std::uint32_t first = ask_live(*job, {0, 3, 4095}, 77);
+  ASSERT_TRUE(board.asked(request));
+  EXPECT_EQ(to_text(request.cpus), "0,3,4095");
+  EXPECT_EQ(request.who, "user 77 (steelyard cores)");
+  board.answer(request.number, std::string(500, 'r'));
+  EXPECT_EQ(job->request.answered, first);
+  EXPECT_EQ(job->request.refusal, std::string(199, 'r'));
+  EXPECT_FALSE(board.asked(request)) << "answered";
+
+  job->request.number = first + 1;
+  EXPECT_FALSE(board.asked(request)) << "being written";
+  const std::uint32_t next = ask_live(*job, {1}, 77);
+  EXPECT_EQ(next, first + 2) << "the command that wrote has died";
+  ASSERT_TRUE(board.asked(request));
+  EXPECT_EQ(to_text(request.cpus), "1");
+}
+
+TEST(Live, ShowsOwners) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  for (const int cpu : {2, 3, 4095}) board.show_owner(cpu, LiveJob::kFirstProcess + 1);
+  board.show_owner(5, LiveJob::kWithdrawn);
+  for (const int none : {-1, 4096}) board.show_owner(none, LiveJob::kWithdrawn);
+  LiveView view;
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_EQ(to_text(view.owned()), "2-3,4095");
+  EXPECT_EQ(to_text(view.cpus_of(LiveJob::kFirstProcess + 1)), "2-3,4095");
+  EXPECT_EQ(to_text(view.cpus_of(LiveJob::kWithdrawn)), "5");
+}
+
 TEST(Live, IsFinishedOnceAllAre) {
   Memory memory;
   const auto segment = node::Segment::over(memory.data(), memory.bytes);

@@ -59,9 +59,11 @@ struct TasksRecord {
 
 /// What became of a plan. `declined`: not worth it. `taken`: moved, the run ended before it could be checked.
 /// `confirmed`: moved, and it helped. `undone`: moved, did not help, moved back. `undecided`: moved and kept; its check
-/// ended without a significant result.
-enum class Outcome { declined, taken, confirmed, undone, undecided };
-inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone", "undecided"};
+/// ended without a significant result. `requested`: the user changed the job's cores (`steelyard cores`); no plan.
+enum class Outcome { declined, taken, confirmed, undone, undecided, requested };
+inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone", "undecided", "requested"};
+/// True if cores changed owners by a plan.
+constexpr bool is_move(Outcome outcome) { return outcome != Outcome::declined && outcome != Outcome::requested; }
 
 struct DecisionRecord {
   double time = 0;  ///< s since MPI_Init at the deciding rank

@@ -408,7 +408,7 @@ struct Reader {
       }
       ++index;
     }
-    expected(where, "`declined`, `taken`, `confirmed`, `undone` or `undecided`", json);
+    expected(where, "`declined`, `taken`, `confirmed`, `undone`, `undecided` or `requested`", json);
   }
   template <class T>
   static void read(const Json& json, const std::string& where, std::vector<T>& list) {

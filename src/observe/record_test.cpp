@@ -172,7 +172,8 @@ TEST(RecordJson, SaysWhatIsWrongAndWhere) {
        "ranks[3].waited_for: expected ranks as names"},
       {R"("emulated": true)", R"("emulated": 1)", "nodes[0].emulated: expected true or false, found 1"},
       {R"("outcome": "confirmed")", R"("outcome": "great")",
-       R"(decisions[1].outcome: expected `declined`, `taken`, `confirmed`, `undone` or `undecided`, found "great")"},
+       "decisions[1].outcome: expected `declined`, `taken`, `confirmed`, `undone`, `undecided` or `requested`, "
+       "found \"great\""},
       {R"("command": ["./miniFE.x", )", R"("command": [7, )", "command[0]: expected text, found 7"},
       {R"("options": {)", R"("options": {"x": [], )", "options.x: expected text, found a list"},
       {R"("wall": 12.3)", R"("wall": {})", "wall: expected a number, found an object"},

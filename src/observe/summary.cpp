@@ -339,7 +339,7 @@ struct Moves {
 std::vector<Moves> moves_by_node(const RunRecord& record) {
   std::map<int, Moves> by_node;
   for (const DecisionRecord& decision : record.decisions) {
-    if (decision.outcome != Outcome::declined) by_node[decision.node].list.push_back(&decision);
+    if (is_move(decision.outcome)) by_node[decision.node].list.push_back(&decision);
   }
   std::vector<Moves> all;
   for (auto& [index, moves] : by_node) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "session/capability.h"
 #include "session/state.h"
 
@@ -27,6 +29,15 @@ cores::Options chosen_options() {
   chosen.policy.sabo = options.cores == base::Cores::sabo;
   chosen.policy.decision = options.decision();
   return chosen;
+}
+
+// The figures of such a run are those of several sets of cores.
+void note_requests(observe::Contribution& part) {
+  const auto requested = [](const auto& decision) { return decision.outcome == observe::Outcome::requested; };
+  const auto last = std::find_if(part.decisions.rbegin(), part.decisions.rend(), requested);
+  if (last == part.decisions.rend()) return;
+  part.remarks.push_back(fmt::format("`steelyard cores` changed the cores of node {} (requests: {}; the last: {})",
+                                     last->node, std::ranges::count_if(part.decisions, requested), last->what));
 }
 
 /// Cores move and are lent.
@@ -56,6 +67,7 @@ class Cores final : public Capability {
 
   void contribute(const Session& session, observe::Contribution& part) const override {
     if (session.leader) cores_->report(part.node.front(), part.decisions);
+    note_requests(part);
     part.kept_regions = kept_regions(session);
     if (cores_->paused_borrowing()) {
       part.remarks.emplace_back(

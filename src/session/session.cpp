@@ -164,6 +164,11 @@ void show_job(Session& session) {
   observe::copy_text(job.batch_job, base::options().batch_job);
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
   observe::copy_text(job.nothing_moves, why_no_core_moves(session));
+  job.resizable = session.cores != nullptr && session.cores->resizable() ? 1 : 0;
+  if (session.cores != nullptr) {
+    session.cores->show_siblings(*session.progress.live);
+    session.cores->show_owners(*session.progress.live);
+  }
   session.progress.live->open(job);
 }
 

@@ -60,6 +60,23 @@ void show(Session& session, const observe::Totals& totals, std::int64_t now) {
     return;
   session.progress.decisions_shown = now;
   session.progress.live->publish(session.cores->decisions());
+  session.cores->show_owners(*session.progress.live);
+}
+
+// `steelyard cores`: at the leader.
+void answer_request(Session& session, std::int64_t now) {
+  if (!session.leader || session.progress.live == nullptr) return;
+  observe::LiveBoard& live = *session.progress.live;
+  observe::LiveRequest request;
+  if (!live.asked(request)) return;
+  const double time = base::seconds(now - session.start.time);
+  const std::string refusal =
+      session.cores != nullptr ? session.cores->resize(request.cpus, time, request.who) : why_no_core_moves(session);
+  if (session.cores != nullptr) {
+    session.cores->show_owners(live);
+    live.publish(session.cores->decisions());
+  }
+  live.answer(request.number, refusal);
 }
 
 }  // namespace
@@ -103,6 +120,7 @@ void sample(Session& session, std::int64_t now) {
                                   base::seconds(part.quiesced), base::seconds(part.gpu)});
   session.progress.sampled = totals;
   show(session, totals, now);
+  answer_request(session, now);
 }
 
 void wait_begins(bool quiesced) {

@@ -50,7 +50,8 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   history_ = &session.waits.sites.at(site_);
   session.activity.enter_mpi(begin_);
   session.processes[session.me].in_mpi.store(1, std::memory_order_relaxed);
-  if (lends(session)) session.cores->before_call(begin_);
+  if (lends(session) || (session.cores != nullptr && !session.held && session.cores->must_leave()))
+    session.cores->before_call(begin_);
   const observe::Site& history = *history_;
   short_ = history.executions > 2 && history.mean_ns < kShortWait;
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;

@@ -74,7 +74,8 @@ class Result:
         return [rank["threads_at_end"] for rank in self.record["ranks"]]
 
     def moves(self) -> list[dict[str, Any]]:
-        return [decision for decision in self.record["decisions"] if decision["outcome"] != "declined"]
+        none = ("declined", "requested")
+        return [decision for decision in self.record["decisions"] if decision["outcome"] not in none]
 
     def explain(self) -> str:
         return f"status {self.status}\n--- output\n{self.out}\n--- errors\n{self.err}"

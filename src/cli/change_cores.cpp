@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cli/change_cores.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "base/log.h"
+#include "cores/resize.h"
+#include "observe/text.h"
+
+namespace steelyard::cli {
+namespace {
+
+using observe::LiveJob;
+using observe::LiveView;
+
+// Format: exit status.
+constexpr int kRefused = 1, kWrongUsage = 2, kPending = 3;
+
+int refuse(const std::string& sentence, int status = kRefused) {
+  base::say(sentence);
+  return status;
+}
+
+std::string cpus_text(const node::CpuSet& cpus) {
+  return fmt::format("CPU{} {}", cpus.count() == 1 ? "" : "s", to_text(cpus));
+}
+
+std::string many(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+
+node::CpuSet cpus_of_process(const LiveView& job, std::size_t process) {
+  return job.cpus_of(LiveJob::kFirstProcess + static_cast<int>(process));
+}
+
+std::vector<cores::Claim> claims_of(const LiveView& job) {
+  std::vector<cores::Claim> claims;
+  for (std::size_t p = 0; p < job.processes.size(); ++p)
+    claims.push_back({.cores = cpus_of_process(job, p).count(), .fixed = job.processes[p].fixed});
+  return claims;
+}
+
+/// Takes cores one by one from the rank that has most.
+WantedCpus without(const LiveView& job, int count) {
+  std::vector<std::vector<int>> cpus;
+  int spare = 0;
+  for (std::size_t p = 0; p < job.processes.size(); ++p) {
+    cpus.push_back(job.processes[p].fixed ? std::vector<int>{} : cpus_of_process(job, p).cpus());
+    spare += std::max(0, static_cast<int>(cpus.back().size()) - 1);
+  }
+  const node::CpuSet owned = job.owned();
+  if (spare < count)
+    return {{}, fmt::format("--shrink={}: {}", count, cores::why_too_few(claims_of(job), owned.count() - count))};
+  node::CpuSet taken;
+  for (int n = 0; n < count; ++n) {
+    auto& largest =
+        *std::max_element(cpus.rbegin(), cpus.rend(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    taken.add(largest.back());
+    largest.pop_back();
+  }
+  return {owned - taken, ""};
+}
+
+/// Adds cores that were taken from the job before, then those that no rank has used yet.
+WantedCpus with_more(const LiveView& job, int count) {
+  const node::CpuSet owned = job.owned();
+  WantedCpus wanted{owned, ""};
+  for (const int owner : {LiveJob::kWithdrawn, LiveJob::kFree}) {
+    for (const int cpu : job.cpus_of(owner).cpus()) {
+      if (wanted.cpus.count() < owned.count() + count) wanted.cpus.add(cpu);
+    }
+  }
+  const int found = wanted.cpus.count() - owned.count();
+  if (found == count) return wanted;
+  if (found == 0)
+    return {{},
+            fmt::format("--grow={}: the job already has all cores that the launcher gave it on this node ({})", count,
+                        cpus_text(owned))};
+  return {{},
+          fmt::format("--grow={0}: the job has {1} on this node ({2}): use --grow={3} at most", count,
+                      many(found, "more core"), cpus_text(wanted.cpus - owned), found)};
+}
+
+std::string name_of(const LiveView& job) {
+  return fmt::format("{}{} (PID {})", job.batch_job.empty() ? "" : "job " + job.batch_job + ", ", job.command,
+                     job.processes.front().pid);
+}
+
+/// The process that started this one; 0 where that is not known.
+int parent_of(int process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("PPid:")) return std::atoi(line.c_str() + std::strlen("PPid:"));
+  }
+  return 0;
+}
+
+bool is_meant(const LiveView& job, const std::string& word) {
+  // PBS calls a job 81.server.
+  if (!job.batch_job.empty() && job.batch_job == word.substr(0, word.find('.'))) return true;
+  if (word.find_first_not_of("0123456789") != std::string::npos) return false;
+  const int wanted = std::atoi(word.c_str());
+  for (const auto& process : job.processes) {
+    for (int pid = process.pid; pid > 1; pid = parent_of(pid)) {
+      if (pid == wanted) return true;
+    }
+  }
+  return false;
+}
+
+/// The segment of a job, mapped for a request.
+class Mapped {
+ public:
+  explicit Mapped(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+    struct stat status = {};
+    if (file_ < 0 || fstat(file_, &status) != 0) return;
+    bytes_ = static_cast<std::size_t>(status.st_size);
+    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (memory != MAP_FAILED) memory_ = memory;
+  }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() {
+    if (memory_ != nullptr) munmap(memory_, bytes_);
+    if (file_ >= 0) close(file_);
+  }
+  /// False if this is no job that this version understands, or not any more.
+  bool read(LiveView& view) const { return memory_ != nullptr && observe::read_live(memory_, bytes_, view); }
+  LiveJob& job() const { return *static_cast<LiveJob*>(memory_); }
+  /// Writes the request; waits for another command that is writing one.
+  bool ask(const node::CpuSet& cpus, std::uint32_t& number) const {
+    if (flock(file_, LOCK_EX) != 0) return false;
+    number = observe::ask_live(job(), cpus, geteuid());
+    return flock(file_, LOCK_UN) == 0;
+  }
+
+ private:
+  int file_;
+  std::size_t bytes_ = 0;
+  void* memory_ = nullptr;
+};
+
+using Clock = std::chrono::steady_clock;
+
+/// Until then, or until the condition holds.
+bool wait_until(Clock::time_point end, const std::function<bool()>& condition) {
+  while (!condition()) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // far below what a person notices
+  }
+  return true;
+}
+
+int change(const RunningJob& job, const CoresForm& form) {
+  const Mapped mapped(job.file);
+  LiveView view;
+  if (!mapped.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
+  const WantedCpus wanted = wanted_cpus(view, form);
+  if (!wanted.problem.empty()) return refuse(wanted.problem);
+  std::uint32_t number = 0;
+  if (!mapped.ask(wanted.cpus, number))
+    return refuse(fmt::format("cannot lock {}: {}", job.file, std::strerror(errno)));
+
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
+  const LiveJob::Request& request = mapped.job().request;
+  const auto since = [&] { return static_cast<std::int32_t>(request.answered.load() - number); };
+  const auto ended = [&] { return !mapped.read(view) || view.finished(); };
+  if (!wait_until(end, [&] { return since() >= 0 || ended(); })) {
+    return refuse(fmt::format("the request for {} takes effect at the job's next region or blocking MPI call, which "
+                              "did not come within {} s",
+                              cpus_text(wanted.cpus), form.wait),
+                  kPending);
+  }
+  if (since() > 0) return refuse("another request for cores of this job came after this one");
+  if (since() < 0) return refuse(fmt::format("{} has ended before it changed its cores", name_of(view)));
+  if (request.refusal[0] != 0)
+    return refuse(std::string(request.refusal, strnlen(request.refusal, sizeof(request.refusal))));
+  const bool released = wait_until(end, [&] { return ended() || view.unreleased == 0; });
+  fmt::print("{}", cores_as_text(view));
+  if (!released)
+    return refuse(
+        fmt::format("{} of the CPUs are still in use, until the next region or blocking MPI call of the ranks "
+                    "that use them",
+                    view.unreleased),
+        kPending);
+  return 0;
+}
+
+}  // namespace
+
+WantedCpus wanted_cpus(const LiveView& job, const CoresForm& form) {
+  if (!job.resizable) return {{}, fmt::format("the cores of {} cannot change: {}", name_of(job), job.nothing_moves)};
+  if (form.shrink > 0) return without(job, form.shrink);
+  if (form.grow > 0) return with_more(job, form.grow);
+  const node::CpuSet set = node::CpuSet::parse(form.set).value_or(node::CpuSet());
+  const node::CpuSet usable = job.owned() | job.cpus_of(LiveJob::kFree) | job.cpus_of(LiveJob::kWithdrawn);
+  const node::CpuSet all = usable | job.cpus_of(LiveJob::kSibling);
+  if (const node::CpuSet outside = set - all; !outside.empty()) {
+    return {
+        {},
+        fmt::format("--set={}: {} not among the CPUs that the launcher gave the job on this node ({}): leave {} out",
+                    form.set, cpus_text(outside) + (outside.count() == 1 ? " is" : " are"), to_text(all),
+                    outside.count() == 1 ? "it" : "them")};
+  }
+  const node::CpuSet cpus = set & usable;
+  if (const std::string problem = cores::why_too_few(claims_of(job), cpus.count()); !problem.empty())
+    return {{}, fmt::format("--set={}: {}", form.set, problem)};
+  return {cpus, ""};
+}
+
+std::string cores_as_text(const LiveView& job) {
+  std::string out = fmt::format("{}\n  node {} of {} ({}), {} on {}\n", name_of(job), job.node, job.nodes, job.host,
+                                many(static_cast<int>(job.processes.size()), "rank"),
+                                many(job.resizable ? job.owned().count() : job.cores, "core"));
+  observe::Table table({"rank", "pid", "cores", "CPUs", "may change"});
+  for (std::size_t p = 0; p < job.processes.size(); ++p) {
+    const node::CpuSet cpus = cpus_of_process(job, p);
+    const auto& process = job.processes[p];
+    table.add({fmt::format("{}", process.rank), fmt::format("{}", process.pid),
+               fmt::format("{}", cpus.empty() ? process.cores : cpus.count()), cpus.empty() ? "-" : to_text(cpus),
+               job.resizable && !process.fixed ? "yes" : "no"});
+  }
+  out += table.text();
+  if (const auto free = job.cpus_of(LiveJob::kFree); !free.empty())
+    out += fmt::format("  of no rank: {}\n", cpus_text(free));
+  if (const auto withdrawn = job.cpus_of(LiveJob::kWithdrawn); !withdrawn.empty())
+    out += fmt::format("  taken from the job: {}\n", cpus_text(withdrawn));
+  if (!job.resizable) out += fmt::format("  cannot change: {}\n", job.nothing_moves);
+  return out;
+}
+
+CoresWords::CoresWords(CLI::App& command) {
+  command.allow_extras();
+  command.add_option("job", form_.job, "a batch job, or the PID of a process of the job or of its launcher")
+      ->type_name("PID|JOB");
+  auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");
+  auto* shrink = command.add_option("--shrink", form_.shrink, "take so many cores from the job");
+  auto* grow = command.add_option("--grow", form_.grow, "give it so many cores more");
+  shrink->check(CLI::PositiveNumber)->excludes(set);
+  grow->check(CLI::PositiveNumber)->excludes(set)->excludes(shrink);
+  set->check([](const std::string& list) {
+    const auto cpus = node::CpuSet::parse(list);
+    return cpus && !cpus->empty() ? "" : fmt::format("{} is no list of CPUs, such as 0-3,8", list);
+  });
+  command.add_option("--wait", form_.wait, "wait so many seconds until the request has taken effect")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+}
+
+int CoresWords::carry_out() const {
+  std::vector<RunningJob> jobs = find_running_jobs();
+  if (!form_.job.empty()) std::erase_if(jobs, [this](const RunningJob& job) { return !is_meant(job.view, form_.job); });
+  if (jobs.empty()) {
+    return refuse(
+        form_.job.empty()
+            ? "nothing of yours runs under Steelyard on this node"
+            : fmt::format("no job {} of yours runs under Steelyard on this node; `steelyard cores` lists them",
+                          form_.job));
+  }
+  if (!form_.changes()) {
+    for (std::size_t n = 0; n < jobs.size(); ++n) fmt::print("{}{}", n > 0 ? "\n" : "", cores_as_text(jobs[n].view));
+    return std::fflush(stdout) == 0 ? 0 : kRefused;
+  }
+  if (jobs.size() > 1) {
+    std::string names;
+    for (const RunningJob& job : jobs) names += (names.empty() ? "" : "; ") + name_of(job.view);
+    return refuse(fmt::format("{} jobs are meant: name one by the PID of one of its processes: {}", jobs.size(), names),
+                  kWrongUsage);
+  }
+  return change(jobs.front(), form_);
+}
+
+}  // namespace steelyard::cli

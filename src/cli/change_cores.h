@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/jobs.h"
+
+namespace CLI {
+class App;
+}
+
+namespace steelyard::cli {
+
+/// `steelyard cores [JOB] [--set=LIST | --shrink=N | --grow=N] [--wait=SECONDS]`
+struct CoresForm {
+  std::string job = {};  ///< a batch job, or a process of the job or above it; empty: the only job of this node
+  std::string set = {};  ///< a list of CPUs; empty: no such request
+  int shrink = 0;        ///< cores; 0: no such request
+  int grow = 0;          ///< cores; 0: no such request
+  double wait = 10;      ///< s: until the request has taken effect
+  bool changes() const { return !set.empty() || shrink > 0 || grow > 0; }
+};
+
+/// The CPUs that a job has after a request, or why it cannot have them.
+struct WantedCpus {
+  node::CpuSet cpus;
+  std::string problem;
+};
+WantedCpus wanted_cpus(const observe::LiveView& job, const CoresForm& form);
+
+/// Who has which cores, as a table.
+std::string cores_as_text(const observe::LiveView& job);
+
+/// The words of `steelyard cores`. Must outlive their parsing.
+class CoresWords {
+ public:
+  explicit CoresWords(CLI::App& command);
+  CoresWords(const CoresWords&) = delete;
+  CoresWords& operator=(const CoresWords&) = delete;
+  std::vector<std::string_view> names() const { return {"--set", "--shrink", "--grow", "--wait", "--help"}; }
+  /// Prints what the jobs have, or changes one. Returns the exit status: 0 done, 1 refused or no such job, 2 wrong
+  /// usage, 3 not yet in effect.
+  int carry_out() const;
+
+ private:
+  CoresForm form_;
+};
+
+}  // namespace steelyard::cli

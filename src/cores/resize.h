@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <vector>
+
+namespace steelyard::cores {
+
+/// One process of a job whose cores change while it runs.
+struct Claim {
+  int cores = 1;          ///< that it owns now
+  bool fixed = false;     ///< its thread count must not change: it keeps as many cores as it owns
+  int ceiling = 1 << 20;  ///< more are never given
+};
+
+/// Why these processes cannot do with so many cores, and what they need; empty if they can.
+std::string why_too_few(const std::vector<Claim>& claims, int cores);
+
+/// The owner of each core once the job has the cores of `usable` alone; -1: none. Pure. The processes share them in
+/// proportion to what they own now, and keep what they can of it; no process spans domains unless cores would be left
+/// over otherwise.
+/// @param home,domain by core; a negative owner is none
+/// @pre why_too_few() is empty
+std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+                         const std::vector<Claim>& claims);
+
+}  // namespace steelyard::cores
