@@ -36,6 +36,15 @@ void phases_begin(int processes) { api::fake::phases += processes; }
 void hold_begins() { ++api::fake::holds; }
 void hold_ends(std::int64_t phases) { api::fake::held += phases; }
 std::string inactive_reason() { return api::fake::reason; }
+void declare_cores(int) {}
+std::string why_cores_stay() { return api::fake::reason; }
+std::vector<int> cpus_in_use() { return api::fake::cpus; }
+std::vector<int> poll_cores() { return api::fake::cpus; }
+void return_wanted_cores(const std::vector<int>& kept) { api::fake::kept = kept; }
+int lend_cores(int most) { return most; }
+int reclaim_cores() { return 0; }
+int acquire_cores(int most) { return most; }
+void release_cores() {}
 bool measures_this_call() { return api::fake::in_primary; }
 
 }  // namespace steelyard::session

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 // A runtime that does as it is told, for the tests of the API alone.
 namespace steelyard::api::fake {
@@ -14,8 +15,10 @@ inline int tasks = 0;           ///< executed, as tasks_ended() was told
 inline std::string transport;   ///< as tasks_ended() was told
 inline int pool_threads = 0;    ///< as pool_runs() was told
 inline int idle = 0, quiesced = 0, waits_ended = 0;
-inline int phases = 0;         ///< processes, as phases_begin() was told
-inline int holds = 0;          ///< how often hold_begins() arrived
-inline std::int64_t held = 0;  ///< as hold_ends() was told
+inline int phases = 0;               ///< processes, as phases_begin() was told
+inline std::vector<int> cpus = {0};  ///< in use
+inline std::vector<int> kept;        ///< as return_wanted_cores() was told
+inline int holds = 0;                ///< how often hold_begins() arrived
+inline std::int64_t held = 0;        ///< as hold_ends() was told
 
 }  // namespace steelyard::api::fake

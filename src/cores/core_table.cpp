@@ -41,6 +41,7 @@ void CoreTable::settle(const std::vector<int>& home) {
     core_[c].home.store(home[c]);
     core_[c].user.store(home[c] >= 0 ? home[c] : kFree);
     core_[c].wanted.store(0);
+    core_[c].offered.store(0);
   }
   header_->generation.store(1, std::memory_order_release);
 }
@@ -76,11 +77,13 @@ bool CoreTable::take_home(int core) {
     if (core_[core].user.compare_exchange_weak(user, me_)) {
       if (user == kLent) header_->lent_idle.fetch_sub(1);
       core_[core].wanted.store(0);
+      core_[core].offered.store(0);
       return true;
     }
   }
   if (user == me_) return true;
   core_[core].wanted.store(1);
+  core_[core].offered.store(0);
   asked_[user].store(1);
   return false;
 }
@@ -96,6 +99,7 @@ bool CoreTable::take_back(int core) {
 bool CoreTable::owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
   std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
   if (process < 0) return process != kWithdrawn;
+  if (is_offered(core)) return true;
   for (int steps = 0; steps < processes_; ++steps) {
     const std::int64_t expected = waits_until_[process].load();
     if (expected == 0) return false;
@@ -119,7 +123,8 @@ void CoreTable::expect_wait(std::int64_t until) {
 }
 
 bool CoreTable::can_be_borrowed(int core, const Terms& terms) const {
-  return is_lent(core) && lent_since(core) > terms.lent_after && owner_waits_until(core, terms.until);
+  return is_lent(core) && (lent_since(core) > terms.lent_after || is_offered(core)) &&
+         owner_waits_until(core, terms.until);
 }
 
 bool CoreTable::borrow(int core, const Terms& terms) {
@@ -142,6 +147,14 @@ void CoreTable::lend(int core, std::int64_t now) {
   if (is_withdrawn(core)) return give_up(core);
   core_[core].lent_since.store(now, std::memory_order_relaxed);
   if (core_[core].user.compare_exchange_strong(mine, kLent)) header_->lent_idle.fetch_add(1);
+}
+
+// If a plan has given the core to another process meanwhile, that process may have asked for it just before it was
+// offered: the second look withdraws the offer.
+void CoreTable::offer(int core, std::int64_t now) {
+  core_[core].offered.store(1);
+  lend(core, now);
+  if (core_[core].wanted.load() != 0) core_[core].offered.store(0);
 }
 
 void CoreTable::give_up(int core) {

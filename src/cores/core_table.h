@@ -17,7 +17,7 @@ struct Wait {
 
 /// Conditions under which a process borrows a core.
 struct Terms {
-  std::int64_t lent_after = 0;  ///< ns: only cores that were lent after this
+  std::int64_t lent_after = 0;  ///< ns: only cores that were lent after this, or are offered
   std::int64_t until = 0;       ///< ns: only from owners that wait until then, or for the borrower
 };
 
@@ -25,7 +25,7 @@ struct Terms {
 /// core to; the user is the process that runs on it now. Each change is one compare-and-swap: there is no lock, and no
 /// process waits for another.
 ///
-///           take_home               lend             borrow, hand_to
+///           take_home            lend, offer         borrow, hand_to
 ///   free  ------------->  owner's  ----->  lent  ------------------>  borrower's
 ///    ^                      |  ^            | ^                            |
 ///    |  give_up (plan)      |  '------------' '----------------------------'
@@ -42,6 +42,9 @@ struct Terms {
 ///      their use.
 ///   6. A core that was withdrawn (kWithdrawn) gets no user any more: a user keeps it to the end of its use, and a
 ///      borrow() that was under way may still succeed.
+///   7. While no operation is under way, a core that its owner uses or has asked for is not offered.
+/// An offered core is lent by the program (steelyard/cores.h), which asks for it when it needs it. It may be borrowed
+/// at any time, whether its owner waits or not, and remains offered when a borrower lends it again.
 /// Not an invariant: the user at the time of take_home() is asked to return the core (asked_back()). If the core passes
 /// to the next borrower in that moment, that borrower is not asked, and keeps the core to the end of its use.
 class CoreTable {
@@ -78,7 +81,7 @@ class CoreTable {
   bool is_home(int core) const { return core_[core].home.load(std::memory_order_relaxed) == me_; }
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that this process owns, if it is free or lent. Otherwise asks its user to return it and returns
-  /// false.
+  /// false. The core is not offered any more.
   bool take_home(int core);
   /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it, unless it
   /// was withdrawn.
@@ -100,7 +103,7 @@ class CoreTable {
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
   /// True if the owner of this core waits at least until then (ns): because it waits for this process, directly or
   /// through a chain of waits, or because its wait is expected to last so long. False if it waits for another process
-  /// that computes.
+  /// that computes. An owner that has offered the core needs it at no known time: true.
   bool owner_waits_until(int core, std::int64_t until) const { return owner_waits_for(me_, core, until); }
   /// This process begins a wait. Its cores may be borrowed until the wait ends.
   void begin_wait(const Wait& wait);
@@ -113,6 +116,9 @@ class CoreTable {
   }
   /// Ends this process's use. Any process may take the core while its owner waits in MPI, unless it was withdrawn ...
   void lend(int core, std::int64_t now);
+  /// ... or at any time ...
+  void offer(int core, std::int64_t now);
+  bool is_offered(int core) const { return core_[core].offered.load() != 0; }
   /// ... or only its owner.
   void give_up(int core);
 
@@ -130,6 +136,7 @@ class CoreTable {
     base::Atomic<std::int32_t> home;
     base::Atomic<std::int32_t> user;  // process, kFree or kLent
     base::Atomic<std::int32_t> wanted;
+    base::Atomic<std::int32_t> offered;
     base::Atomic<std::int64_t> lent_since;  // ns
   };
 

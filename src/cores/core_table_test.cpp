@@ -29,6 +29,7 @@ constexpr int kGivenUp = -2;
 /// What a process does to one core.
 enum class Step {
   lend,       ///< its own core, for as long as it waits
+  offer,      ///< its own core, without waiting
   reclaim,    ///< the wait is over: it takes its core, or asks for it
   claim,      ///< takes its core, or asks for it
   borrow,     ///< if it can
@@ -78,6 +79,8 @@ class Run {
     if (tables_[0]->lent_idle() != lent) fail("4: lent_idle is " + std::to_string(tables_[0]->lent_idle()));
     for (int p = 0; p < kProcesses; ++p) {
       for (int c = 0; c < cores_; ++c) {
+        if ((lacks_[p][c] || holds_[p][c]) && tables_[p]->is_home(c) && tables_[p]->is_offered(c))
+          fail("6: core " + std::to_string(c) + " is offered against the will of its owner");
         if (lacks_[p][c] && tables_[p]->is_home(c) && tables_[p]->is_in_use(c) && !tables_[p]->uses(c) &&
             !tables_[p]->is_wanted(c))
           fail("3: core " + std::to_string(c) + " is not marked as wanted");
@@ -131,6 +134,9 @@ class Run {
       case Step::lend:
         if (holds) end_use(me, core, [&] { table.lend(core, kNow); });
         table.begin_wait({.until = INT64_MAX});
+        return;
+      case Step::offer:
+        if (holds) end_use(me, core, [&] { table.offer(core, kNow); });
         return;
       case Step::reclaim: table.end_wait(); [[fallthrough]];
       case Step::claim: claim(me, core); return;
@@ -215,6 +221,18 @@ TEST(CoreTableInterleavings, ProcessesThatChangePlaces) {
 
 TEST(CoreTableInterleavings, APlanWhileCoresAreLent) {
   explore("plan", 2, {Program{{lend}, {replan}, {claim, 1}}, {{give_up, 1}, {claim, 0}}, {{borrow}, {give_back}}});
+}
+
+TEST(CoreTableInterleavings, AnOfferedCoreThatIsAskedForBack) {
+  explore("offered", 2, {Program{{offer}, {claim}, {claim}}, {{borrow}, {give_back}}, {{borrow}, {give_back}}});
+}
+
+TEST(CoreTableInterleavings, AnOfferWhileAPlanIsMade) {
+  explore("offer and plan", 2, {Program{{offer}, {claim, 1}}, {{replan}, {give_up, 1}, {claim, 0}}, {{borrow}}});
+}
+
+TEST(CoreTableInterleavings, ACoreThatIsOfferedTwice) {
+  explore("offered twice", 2, {Program{{offer}, {claim}, {offer}, {claim}}, {}, {{borrow}, {give_back}, {borrow}}});
 }
 
 TEST(CoreTableInterleavings, ThreeCoresOfThreeProcesses) {

@@ -49,17 +49,27 @@ void Cores::begin() {
   generation_ = table_.generation();
   // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
-  seats_ = held_cpus();
+  seats_ = cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
   if (topology_.emulated)
     binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
 }
 
-// The OS indices of the cores that are held.
-std::vector<int> Cores::held_cpus() const {
+std::vector<int> Cores::cpus(const std::vector<int>& cores) const {
   std::vector<int> cpus;
-  for (const int core : holding_->cores()) cpus.push_back(topology_.pus[core].os_index);
+  for (const int core : cores) cpus.push_back(topology_.pus[core].os_index);
   return cpus;
+}
+
+std::vector<int> Cores::poll() {
+  holding_->take_free_homes();
+  return cpus(holding_->cores_without_wanted());
+}
+
+// A core that was asked for after poll() is kept until the next one: the program has not been told.
+void Cores::keep_only(const std::vector<int>& kept) {
+  holding_->return_wanted(
+      [&](int core) { return std::find(kept.begin(), kept.end(), topology_.pus[core].os_index) == kept.end(); });
 }
 
 // True if the cores that are held are those for which threads were last bound.
@@ -86,7 +96,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
     generation_ = table_.generation();
     rebind_ = false;
     bind_ = bind_ || ((replanned || late_join_count_ > 0) && !topology_.emulated);
-    seats_ = held_cpus();
+    seats_ = cpus();
     if (bind_ || topology_.emulated) binding_.fetch_add(1, std::memory_order_relaxed);
   }
   if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
@@ -192,10 +202,12 @@ int Cores::came_to_late_join(std::int64_t now, const std::vector<int>& given) co
 int Cores::came_free(std::int64_t now) const {
   if (table_.lent_idle() == 0) return 0;
   const std::int64_t latest = now - (now - region_.begin) / kLeftToBegin;
-  const Terms terms{.lent_after = region_.begin, .until = now};
+  const Terms terms{.until = now};
   int came = 0;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.lent_since(core) < latest && !table_.is_home(core) && table_.can_be_borrowed(core, terms)) ++came;
+    const std::int64_t since = table_.lent_since(core);
+    const bool in_time = since > region_.begin && since < latest;
+    if (in_time && !table_.is_home(core) && table_.can_be_borrowed(core, terms)) ++came;
   }
   return came;
 }
@@ -219,7 +231,9 @@ void Cores::expect_wait(std::int64_t now, std::int64_t until) {
 void Cores::give_to_late_join_threads(std::int64_t now) {
   if (!late_join_.has_requests() || table_.lent_idle() == 0) return;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (table_.is_lent(core) && table_.is_home(core)) late_join_.give(table_, core, topology_.pus[core].os_index, now);
+    // Any process may borrow an offered core at the begin of a region.
+    if (table_.is_lent(core) && table_.is_home(core) && !table_.is_offered(core))
+      late_join_.give(table_, core, topology_.pus[core].os_index, now);
   }
 }
 
@@ -237,13 +251,13 @@ void Cores::return_to_own_core() {
   bool in_use = false;
   for (int pu = 0; pu < table_.cores(); ++pu) {
     if (topology_.pus[pu].core != here->core) continue;
-    if (table_.is_home(pu)) return;
+    if (table_.is_home(pu) && !table_.is_offered(pu)) return;
     in_use = in_use || table_.is_in_use(pu);
   }
   // A program that has bound itself keeps its binding.
   const node::CpuSet mask = node::affinity_mask();
   if (!in_use || mask != processes_[me_].mask.set()) return;
-  if (node::bind_this_thread(node::CpuSet(held_cpus()))) node::bind_this_thread(mask);
+  if (node::bind_this_thread(node::CpuSet(cpus()))) node::bind_this_thread(mask);
 }
 
 void Cores::bind_thread(int thread) {
@@ -376,7 +390,7 @@ void Cores::leave_withdrawn() {
     if (table_.is_withdrawn(core)) withdrawn.add(topology_.pus[core].os_index);
   }
   if (!node::bound_to().meets(withdrawn)) return;
-  const node::CpuSet held(held_cpus());
+  const node::CpuSet held(cpus());
   topology_.emulated ? node::note_binding(held) : void(node::bind_this_thread(held));
 }
 

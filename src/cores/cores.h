@@ -84,6 +84,21 @@ class Cores {
   void return_to_own_core();
   /// Another process is about to wake: its cores must not be borrowed any more.
   void recall(int process) { table_.recall(process); }
+  // --- as the program says (steelyard/cores.h), outside of regions and of waits; only if problem() is empty ---
+  /// The CPUs of the cores in use, its own first.
+  std::vector<int> cpus() const { return cpus(holding_->cores()); }
+  /// Offers up to `most` of its cores to other processes, and returns how many.
+  int offer(int most, std::int64_t now) { return holding_->offer(most, now); }
+  /// Takes them back. Returns how many others still use.
+  int reclaim() { return holding_->reclaim(); }
+  /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
+  int acquire(int most, const Terms& terms) { return holding_->acquire(most, terms); }
+  void release(std::int64_t now) { holding_->release(now); }
+  /// Takes own cores that have come free. Returns the CPUs of cores in use that no owner has asked for.
+  std::vector<int> poll();
+  /// Returns the cores that others have asked for, and whose CPUs are not among these.
+  void keep_only(const std::vector<int>& kept);
+
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
   bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
@@ -126,7 +141,7 @@ class Cores {
   int late_join_threads(int held, int most);
   std::vector<int> find_given();
   void give_to_late_join_threads(std::int64_t now);
-  std::vector<int> held_cpus() const;
+  std::vector<int> cpus(const std::vector<int>& cores) const;
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;

@@ -43,12 +43,15 @@ void Holding::read_homes() {
     if (withdrawn) table_.give_up(c);
     return withdrawn;
   });
+  std::erase_if(offered_, [&](int c) { return !came_home(c); });
 }
+
+bool Holding::is_offered(int core) const { return contains(offered_, core); }
 
 void Holding::take_homes() {
   own_.clear();
   for (const int c : home_) {
-    if (table_.take_home(c)) own_.push_back(c);
+    if (!is_offered(c) && table_.take_home(c)) own_.push_back(c);
   }
   keep_meanwhile();
 }
@@ -56,7 +59,7 @@ void Holding::take_homes() {
 // A core that the plan gave to another process stays in use here until that process asks for it, or until this process
 // has all cores that it owns now. Otherwise two processes that exchange cores would both run a region on few cores.
 void Holding::keep_meanwhile() {
-  const std::size_t lacking = home_.size() - own_.size();
+  const std::size_t lacking = home_.size() - own_.size() - offered_.size();
   while (kept_.size() > lacking) {
     table_.give_up(kept_.back());
     kept_.pop_back();
@@ -74,7 +77,7 @@ void Holding::list() {
   cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
   // A process always has a core to run on. If none of its own is free, it shares its first one with the borrower.
   shares_ = cores_.empty() && !home_.empty();
-  if (shares_) cores_.push_back(home_.front());
+  if (shares_) cores_.push_back(*std::find_if(home_.begin(), home_.end(), [this](int c) { return !is_offered(c); }));
 }
 
 void Holding::leave(int core, std::int64_t now) {
@@ -142,8 +145,12 @@ std::vector<int> Holding::find_given() {
 void Holding::give_back_wanted() {
   if (!table_.asked_back()) return;
   table_.clear_asked_back();
-  const auto give_back = [this](int c) {
-    const bool wanted = table_.is_wanted(c);
+  return_wanted([](int) { return true; });
+}
+
+void Holding::return_wanted(const std::function<bool(int core)>& left) {
+  const auto give_back = [&](int c) {
+    const bool wanted = table_.is_wanted(c) && left(c);
     if (wanted) table_.give_up(c);
     return wanted;
   };
@@ -157,6 +164,50 @@ void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
   for (std::size_t n = keeps_first ? 1 : 0; n < own_.size(); ++n) table_.lend(own_[n], now);
   table_.begin_wait(wait);
   lending_ = true;
+}
+
+int Holding::offer(int most, std::int64_t now) {
+  if (generation_ != table_.generation()) read_homes();
+  int count = 0;
+  // The first core runs the primary thread.
+  for (; count < most && own_.size() > 1; ++count) {
+    offered_.push_back(own_.back());
+    own_.pop_back();
+    table_.offer(offered_.back(), now);
+  }
+  list();
+  return count;
+}
+
+int Holding::reclaim() {
+  offered_.clear();
+  take_free_homes();
+  return static_cast<int>(home_.size() - own_.size());
+}
+
+void Holding::take_free_homes() {
+  if (generation_ != table_.generation()) read_homes();
+  if (!complete()) take_homes();
+  list();
+}
+
+int Holding::acquire(int most, const Terms& terms) {
+  take_free_homes();
+  const std::size_t before = borrowed_.size();
+  borrow(static_cast<int>(own_.size() + kept_.size() + before) + std::min(most, table_.cores()), terms);
+  list();
+  return static_cast<int>(borrowed_.size() - before);
+}
+
+void Holding::release(std::int64_t now) {
+  return_borrowed(now);
+  list();
+}
+
+std::vector<int> Holding::cores_without_wanted() const {
+  std::vector<int> cores = cores_;
+  std::erase_if(cores, [this](int c) { return !contains(home_, c) && table_.is_wanted(c); });
+  return cores;
 }
 
 void Holding::come_back() {

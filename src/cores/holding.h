@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "cores/core_table.h"
@@ -31,6 +32,22 @@ class Holding {
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   void come_back();
 
+  // --- as the program says (steelyard/cores.h) ---
+  /// Offers up to `most` more cores of its own to other processes, all but one at most, and returns how many.
+  int offer(int most, std::int64_t now);
+  /// Takes the cores back that it has offered. Returns how many other processes still use: they are asked for them.
+  int reclaim();
+  /// Borrows up to `most` more cores, and returns how many.
+  int acquire(int most, const Terms& terms);
+  /// Returns all borrowed cores.
+  void release(std::int64_t now);
+  /// Takes cores of its own that have come free.
+  void take_free_homes();
+  /// Cores in use without those that their owners have asked for.
+  std::vector<int> cores_without_wanted() const;
+  /// Returns those of the others that are `left` by the program.
+  void return_wanted(const std::function<bool(int core)>& left);
+
   /// Cores in use, its own first. Empty only if the process owns none. If all of its cores are borrowed, it shares the
   /// first one with the borrower.
   const std::vector<int>& cores() const { return cores_; }
@@ -54,12 +71,14 @@ class Holding {
   void give_back_needed(const Terms& terms);
   void borrow(int most, const Terms& terms);
   void list();
-  bool complete() const { return own_.size() == home_.size(); }
+  bool complete() const { return own_.size() + offered_.size() == home_.size(); }
+  bool is_offered(int core) const;
 
   CoreTable& table_;
   std::vector<int> domain_;
   std::vector<int> home_;      // cores that this process owns
   std::vector<int> own_;       // those of them that are in use here
+  std::vector<int> offered_;   // those of them that the program has offered
   std::vector<int> former_;    // owned before the last plan; until all cores that are owned now are in use
   std::vector<int> kept_;      // those of them that are in use until then
   std::vector<int> borrowed_;  // owned by other processes

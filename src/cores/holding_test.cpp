@@ -112,6 +112,35 @@ TEST(Holding, NoCoreIsBorrowedFromOneWhoseWaitIsOver) {
   EXPECT_EQ(node.cores(1), (Cores{1}));
 }
 
+TEST(Holding, OfferedCoresAreBorrowedWhileTheirOwnerComputes) {
+  Node node(4, 2, {0, 0, 1, 1});
+  EXPECT_EQ(node.holdings[1]->offer(2, 1), 1) << "a process keeps one";
+  EXPECT_EQ(node.cores(1), (Cores{2}));
+  EXPECT_TRUE(node.holdings[0]->settle(4, true, {.lent_after = 5, .until = INT64_MAX}));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 3}));
+  node.holdings[0]->leave_foreign_cores(2);
+  EXPECT_EQ(node.holdings[0]->acquire(4, {.until = INT64_MAX}), 1) << "it is offered still";
+  EXPECT_EQ(node.holdings[1]->reclaim(), 1);
+  EXPECT_EQ(node.holdings[0]->cores_without_wanted(), (Cores{0, 1}));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 3}));
+  node.holdings[0]->return_wanted([](int core) { return core != 3; });
+  EXPECT_EQ(node.cores(0), (Cores{0, 1, 3})) << "the program uses it";
+  node.holdings[0]->return_wanted([](int) { return true; });
+  EXPECT_EQ(node.holdings[0]->acquire(4, {.until = INT64_MAX}), 0);
+  node.holdings[1]->take_free_homes();
+  EXPECT_EQ(node.cores(1), (Cores{2, 3}));
+}
+
+TEST(Holding, OfferedCoresRemainSoWhenTheirOwnerHasWaited) {
+  Node node(4, 2, {0, 0, 1, 1});
+  node.holdings[1]->offer(1, 1);
+  node.holdings[1]->lend_all(2, kLong);
+  node.holdings[1]->come_back();
+  EXPECT_EQ(node.cores(1), (Cores{2}));
+  EXPECT_TRUE(node.holdings[1]->at_rest());
+  EXPECT_EQ(node.holdings[0]->acquire(4, {.until = INT64_MAX}), 1);
+}
+
 TEST(Holding, ARankThatPollsKeepsItsFirstCoreWhileItLendsTheOthers) {
   Node node(4, 2, {0, 1, 1, 1});
   node.holdings[1]->lend_all(1, kLong, true);
@@ -245,7 +274,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
   Node node(kCores, kProcesses, {0, 0, 1, 1, 2, 2, 3, 3});
   std::vector<std::atomic<int>> users(kCores);
   std::atomic<bool> stop{false};
-  std::atomic<long> violations{0}, regions{0}, borrowed{0}, given{0};
+  std::atomic<long> violations{0}, regions{0}, borrowed{0}, given{0}, acquired{0};
   std::vector<std::thread> threads;
   for (int p = 0; p < kProcesses; ++p) {
     threads.emplace_back([&, p] {
@@ -275,10 +304,18 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         if (random() % 3 == 0) {
           holding.lend_all(1, kLong);
           for (int core = 0; core < kCores; ++core) {
-            if (node.tables[p]->is_home(core)) late_join.give(*node.tables[p], core, here, 1);
+            if (node.tables[p]->is_home(core) && !node.tables[p]->is_offered(core))
+              late_join.give(*node.tables[p], core, here, 1);
           }
           std::this_thread::yield();
           holding.come_back();
+        }
+        if (random() % 4 == 0) {
+          holding.offer(1, 1);
+          acquired += holding.acquire(1, {.until = INT64_MAX});
+          if (random() % 2 == 0) holding.reclaim();
+          if (random() % 2 == 0) holding.release(1);
+          holding.return_wanted([](int) { return true; });
         }
         if (p == 0 && random() % 16 == 0) {
           std::vector<int> home(kCores);
@@ -299,12 +336,14 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
       holding->find_given();
       holding->give_back_wanted();
       holding->settle(kCores, false);
+      holding->reclaim();
     }
   }
   for (const auto& holding : node.holdings) EXPECT_EQ(static_cast<int>(holding->cores().size()), holding->home_count());
   EXPECT_GT(regions, 1000);
   EXPECT_GT(borrowed, 0);
   EXPECT_GT(given, 0);
+  EXPECT_GT(acquired, 0);
 }
 
 }  // namespace

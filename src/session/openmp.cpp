@@ -214,6 +214,10 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
+std::int64_t lent_before_call(const Session& session, std::int64_t now) {
+  return now - session.waits.last_end > kTimeToWake ? 0 : session.waits.last_end;
+}
+
 std::vector<observe::KeptRegion> kept_regions(const Session& session) {
   const std::string& reason = g_limits.fixed_reason();
   const bool other_reason =
@@ -292,7 +296,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   if (session->cores != nullptr && !session->held) {
     const bool keeps = keeps_count(site);
-    const cores::Terms lending{.lent_after = now - session->waits.last_end > kTimeToWake ? 0 : session->waits.last_end,
+    const cores::Terms lending{.lent_after = lent_before_call(*session, now),
                                .until = now + static_cast<std::int64_t>(site.mean_ns)};
     const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
@@ -511,6 +515,11 @@ void phases_begin(int processes) {
     g_session->cores->unbind();  // the context takes what this thread is bound to for what the launcher gave the rank
     g_session->cores->rebind();
   }
+}
+
+void moved_by_program() {
+  if (g_limits.reasons[ThreadLimits::moved_by_program].empty())
+    fix(ThreadLimits::moved_by_program, "the program says itself which cores it uses (steelyard/cores.h)");
 }
 
 void hold_begins() {

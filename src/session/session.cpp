@@ -104,11 +104,20 @@ base::Status share_memory(Session& session) {
   return node::Segment::create(*session.bootstrap, parts, session.segment);
 }
 
+int cores_in_mask(const node::Topology& topology) {
+  std::set<int> cores;
+  for (const node::Pu& pu : topology.pus) {
+    if (topology.emulated || node::mask_at_start().has(pu.os_index)) cores.insert(pu.core);
+  }
+  return std::max(1, static_cast<int>(cores.size()));
+}
+
 void introduce(Session& session) {
   node::Process& self = session.processes[session.me];
   self.world_rank = session.bootstrap->rank();
-  self.threads_at_start = limits().program;
-  self.threads_chosen = base::options().counts_set;
+  const int declared = limits().declared;
+  self.threads_at_start = declared > 0 ? declared : declared == 0 ? cores_in_mask(session.topology) : limits().program;
+  self.threads_chosen = declared < 0 ? base::options().counts_set : declared > 0;
   (void)self.mask.assign(node::mask_at_start());  // refused in share_memory() already
   self.thread_ceiling.store(limits().ceiling);
   self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
@@ -176,6 +185,8 @@ void print_header(const Session& session) {
   const base::Options& options = base::options();
   const int nodes = session.bootstrap->node_count();
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
+  const bool declared = limits().declared >= 0 && session.cores != nullptr;
+  const int threads = declared ? session.cores->owned() : limits().program;
   const std::string openmp = !openmp_version().empty() ? openmp_version()
                              : options.awaits_mpi      ? "no OpenMP yet"
                                                        : "no OpenMP";
@@ -191,9 +202,8 @@ void print_header(const Session& session) {
   }
   base::print(fmt::format("steelyard {}: {}, {}, {} node{} x {} rank{} x {} thread{} on {}{}; {}", STEELYARD_VERSION,
                           session.bootstrap->library(), openmp, nodes, nodes == 1 ? "" : "s", ranks,
-                          ranks == 1 ? "" : "s", limits().program, limits().program == 1 ? "" : "s",
-                          session.topology.summary, session.topology.emulated ? " (emulated)" : "",
-                          fmt::join(words, ", ")));
+                          ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", session.topology.summary,
+                          session.topology.emulated ? " (emulated)" : "", fmt::join(words, ", ")));
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
@@ -368,7 +378,10 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   session->start.cpu = cpu_use();
   session->start.time = now_ns();
   if (session->leader && session->segment != nullptr) show_job(*session);
-  session->activity.start(session->start.time, session->cores != nullptr ? session->cores->owned() : limits().program);
+  // Threads that are not OpenMP's are not measured.
+  const bool measured = limits().declared < 0 || limits().natural > 0;
+  const int threads = !measured ? 1 : session->cores != nullptr ? session->cores->owned() : limits().program;
+  session->activity.start(session->start.time, threads);
   session->processes[session->me].in_mpi.store(0);
   g_session = session.release();
 }

@@ -159,6 +159,25 @@ void wait_ends();
 void pool_runs(int threads);
 /// The present region has more threads than the program asked for. From any thread of it.
 bool team_is_larger();
+/// steelyard/cores.h: by the primary thread, outside of parallel regions. From the first of these calls on, except
+/// why_cores_stay(), no plan changes this process's cores.
+///
+/// Before start(): this process runs so many threads. 0: one for each core of its affinity mask.
+void declare_cores(int cores);
+/// Empty if this process can lend and acquire cores now; otherwise why not: then the others do nothing and return 0.
+std::string why_cores_stay();
+/// The CPUs that this process uses, its own first; if no core can move, those of the calling thread's affinity mask.
+std::vector<int> cpus_in_use();
+/// Takes own cores that have come free. Returns the same, less those that other processes have asked for.
+std::vector<int> poll_cores();
+/// The program uses no other CPUs than these any more: the cores that others have asked for can be returned.
+void return_wanted_cores(const std::vector<int>& kept);
+/// Each returns a number of cores: lent, still missing, acquired.
+int lend_cores(int most);
+int reclaim_cores();
+int acquire_cores(int most);
+void release_cores();
+
 /// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing if this process is not measured.
 void tasks_ended(const observe::TasksRecord& pool);
 /// Empty if this process is measured; otherwise why not.

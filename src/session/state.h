@@ -35,9 +35,12 @@ struct ThreadLimits {
   int program = 1;  ///< the count without us: all that the program ever learns
   int now = 1;      ///< what the OpenMP runtime was last told
   int ceiling = 1;  ///< never more than this
+  /// Threads that the program has declared, which are not OpenMP's (declare_cores()). Negative: none; 0: one for each
+  /// core of the affinity mask.
+  int declared = -1;
   /// Why the thread count must not change at all, the gravest first. Each cause comes and goes by itself.
-  enum Cause { unseen, data, several_threads, phases, set_by_program, regions };
-  std::array<std::string, 6> reasons;
+  enum Cause { unseen, data, several_threads, phases, moved_by_program, set_by_program, regions };
+  std::array<std::string, 7> reasons;
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 
@@ -130,6 +133,10 @@ bool in_region();
 inline bool lends(const Session& session) { return session.lends && !session.held; }
 
 ThreadLimits& limits();
+/// The program calls steelyard/cores.h: no plan changes its cores from now on.
+void moved_by_program();
+/// ns: cores that were lent before belong to ranks that this rank's last MPI call may still wake.
+std::int64_t lent_before_call(const Session& session, std::int64_t now);
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);

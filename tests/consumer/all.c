@@ -2,6 +2,7 @@
 /* Every header, from the installed package alone, with MPI: a context, a phase, a pool of tasks, a broadcast. */
 #include <stdio.h>
 #include <steelyard/collectives.h>
+#include <steelyard/cores.h>
 #include <steelyard/loops.h>
 #include <steelyard/phases.h>
 #include <steelyard/regions.h>
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   steelyard_node_t* node;
   steelyard_phase_t* wide;
   steelyard_task_pool_t* pool;
-  int chosen = 0, sum = 0, i, word = 7;
+  int chosen = 0, sum = 0, i, word = 7, cpus = 0;
   MPI_Init(&argc, &argv);
   steelyard_region_begin("all");
   steelyard_node_create(MPI_COMM_WORLD, &node);
@@ -37,7 +38,8 @@ int main(int argc, char** argv) {
   steelyard_task_pool_free(pool);
   steelyard_bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
   steelyard_region_end("all");
+  steelyard_cores_get(NULL, 0, &cpus);
   MPI_Finalize();
   printf("consumer of all headers: chosen %d, sum %d, word %d; %s\n", chosen, sum, word, steelyard_message());
-  return chosen == 1 && sum == 110 && word == 7 ? 0 : 1;
+  return chosen == 1 && sum == 110 && word == 7 && cpus >= 1 ? 0 : 1;
 }
