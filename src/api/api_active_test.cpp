@@ -7,6 +7,7 @@
 #include "api/api_fake_runtime.h"
 #include "api/hooks.h"
 #include "api/outcome.h"
+#include "steelyard/cores.hpp"
 #include "steelyard/regions.hpp"
 #include "steelyard/steelyard.hpp"
 
@@ -161,6 +162,36 @@ TEST_F(Active, FortranTextIsPaddedOrCutAndNeverOverrun) {
   const int status = STEELYARD_ERROR_MPI;
   steelyard_status_name_(&status, text.data(), 20);
   EXPECT_EQ(text, "STEELYARD_ERROR_MPI ");
+}
+
+TEST_F(Active, ACallbackIsToldOfChangesAlone) {
+  std::vector<std::vector<int>> told;
+  fake::cpus = {4, 5};
+  EXPECT_EQ(cores_get(), (std::vector<int>{4, 5}));
+  cores_on_change([&](const std::vector<int>& cpus) {
+    told.push_back(cpus);
+    EXPECT_THROW(cores_acquire(1), Error) << "from a callback";
+    throw 7;
+  });
+  cores_poll();
+  EXPECT_TRUE(told.empty());
+  fake::cpus = {4};
+  EXPECT_THROW(cores_poll(), int);
+  EXPECT_EQ(told, (std::vector<std::vector<int>>{{4}}));
+  EXPECT_EQ(fake::kept, (std::vector<int>{4})) << "cores are returned even if the callback throws";
+  cores_poll();
+  EXPECT_EQ(cores_acquire(1), 1);
+  cores_on_change(nullptr);
+  fake::cpus = {4, 6};
+  cores_poll();
+  EXPECT_EQ(told.size(), 1U);
+}
+
+TEST_F(Active, NoCoreMovesFromAnotherThread) {
+  fake::in_primary = false;
+  int lent = 3;
+  EXPECT_EQ(steelyard_cores_lend(1, &lent), STEELYARD_ERROR_INVALID_STATE);
+  EXPECT_EQ(lent, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // consumer.c in C++17.
 #include <functional>
 #include <iostream>
+#include <steelyard/cores.hpp>
 #include <steelyard/loops.hpp>
 #include <steelyard/regions.hpp>
 #include <steelyard/steelyard.hpp>
@@ -16,6 +17,7 @@ int main() {
   } catch (const steelyard::Error& error) {
     if (error.status() != steelyard::Status::invalid_argument) return 3;
   }
+  if (steelyard::cores_get().empty() || steelyard::cores_acquire(1) != 0) return 4;
   const int sum = steelyard::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; });
   return sum == 55 && status == steelyard::Status::inactive && !steelyard::active() ? 0 : 1;
 }
