@@ -10,7 +10,23 @@ module steelyard_regions
   use steelyard
   implicit none
   private
-  public :: steelyard_region_begin, steelyard_region_end, steelyard_pause, steelyard_resume
+  public :: steelyard_region_begin, steelyard_region_end, steelyard_pause, steelyard_resume, &
+    steelyard_get_efficiencies, steelyard_efficiencies_t
+
+  !> Efficiencies of this node's ranks since MPI_Init, each from 0 to 1, as in C.
+  type, bind(c) :: steelyard_efficiencies_t
+    real(c_double) :: seconds = 0            !< measured time of the longest rank, s, without pauses
+    integer(c_int) :: ranks = 0              !< ranks of the node that the figures are of
+    real(c_double) :: parallel = 0           !< useful thread time / (cores owned at start * seconds)
+    real(c_double) :: mpi = 0                !< after waits in MPI
+    real(c_double) :: load_balance = 0       !< mean time outside MPI / that of the busiest rank
+    real(c_double) :: communication = 0      !< time outside MPI of the busiest rank / seconds
+    real(c_double) :: openmp = 0             !< after losses in OpenMP
+    real(c_double) :: omp_load_balance = 0   !< after waits at OpenMP barriers
+    real(c_double) :: omp_scheduling = 0     !< after fork and join
+    real(c_double) :: omp_serialisation = 0  !< after idle cores of a rank that computes alone
+    real(c_double) :: gpu = 0                !< after waits for accelerators
+  end type
 
   interface
     integer(c_int) function region_begin(name, length) bind(c, name='steelyard_region_begin_f')
@@ -23,6 +39,17 @@ module steelyard_regions
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int), value :: length
     end function
+
+    !> Tells the efficiencies of this node's ranks so far.
+    !!
+    !! @param[out] efficiencies the figures; all 0 unless the call succeeds
+    !! @param[out] status       STEELYARD_SUCCESS; STEELYARD_INACTIVE without `steelyard run`; an error as in C
+    !! @note Local. Does not block. Primary thread only, outside parallel regions.
+    subroutine steelyard_get_efficiencies(efficiencies, status) bind(c, name='steelyard_get_efficiencies_f')
+      import :: c_int, steelyard_efficiencies_t
+      type(steelyard_efficiencies_t), intent(out) :: efficiencies
+      integer(c_int), intent(out), optional :: status
+    end subroutine
 
     !> Pauses the measurement: until steelyard_resume(), nothing that this process does is in a figure.
     !!

@@ -76,6 +76,50 @@ STEELYARD_API steelyard_status_t steelyard_pause(void);
  */
 STEELYARD_API steelyard_status_t steelyard_resume(void);
 
+/**
+ * Efficiencies since MPI_Init, over the ranks of one node, each from 0 to 1. They are those of the summary: parallel =
+ * mpi * openmp * gpu, mpi = load_balance * communication, openmp = omp_load_balance * omp_scheduling *
+ * omp_serialisation. All are 1 if nothing was measured yet.
+ */
+typedef struct steelyard_efficiencies {
+  /** Measured time of the longest rank, s, without pauses. */
+  double seconds;
+  /** Ranks of the node that the figures are of. */
+  int ranks;
+  /** Useful thread time / (cores owned at start * `seconds`). */
+  double parallel;
+  /** What remains after waits in MPI. */
+  double mpi;
+  /** Mean time outside MPI / that of the busiest rank. */
+  double load_balance;
+  /** Time outside MPI of the busiest rank / `seconds`. */
+  double communication;
+  /** What remains after losses in OpenMP. */
+  double openmp;
+  /** What remains after waits at OpenMP barriers. */
+  double omp_load_balance;
+  /** What remains after fork and join. */
+  double omp_scheduling;
+  /** What remains after idle cores of a rank that computes alone. */
+  double omp_serialisation;
+  /** What remains after waits for accelerators. */
+  double gpu;
+} steelyard_efficiencies_t;
+
+/**
+ * Tells the efficiencies of this node's ranks so far. The other ranks of the node publish what they have done every few
+ * milliseconds, at the end of a region or an MPI call; each is taken to have gone on as until then. Ranks may get
+ * slightly different figures, so do not branch on them around collective calls.
+ *
+ * @param[out] efficiencies the figures; all 0 unless the call succeeds
+ * @return STEELYARD_SUCCESS; STEELYARD_INACTIVE before MPI_Init, after MPI_Finalize and without `steelyard run`
+ * @retval STEELYARD_ERROR_INVALID_ARGUMENT the pointer is null
+ * @retval STEELYARD_ERROR_INVALID_STATE    called by a thread other than the one that called MPI_Init, or inside a
+ *                                          parallel region
+ * @note Local: reads shared memory of the node. Does not block. Primary thread only, outside parallel regions.
+ */
+STEELYARD_API steelyard_status_t steelyard_get_efficiencies(steelyard_efficiencies_t* efficiencies);
+
 #ifdef __cplusplus
 }
 #endif

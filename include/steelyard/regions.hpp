@@ -74,6 +74,15 @@ inline Status resume() {
   return static_cast<Status>(status);
 }
 
+/// Efficiencies of this node's ranks so far: steelyard_efficiencies_t documents each. `ranks` is 0 without
+/// `steelyard run`. Local; primary thread only. See steelyard_get_efficiencies().
+/// @throws Error in another thread or inside a parallel region
+inline steelyard_efficiencies_t efficiencies() {
+  steelyard_efficiencies_t figures;
+  detail::check(steelyard_get_efficiencies(&figures));
+  return figures;
+}
+
 /// The measurement is paused as long as the object lives.
 class ScopedPause {
  public:

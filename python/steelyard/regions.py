@@ -18,7 +18,7 @@ from contextlib import ContextDecorator
 from types import TracebackType
 from typing import Any, Optional, Type
 
-__all__ = ["RegionError", "begin", "end", "pause", "paused", "region", "resume"]
+__all__ = ["RegionError", "begin", "efficiencies", "end", "pause", "paused", "region", "resume"]
 
 _SUCCESS, _INACTIVE = 0, 1
 
@@ -48,6 +48,32 @@ def pause() -> bool:
 def resume() -> bool:
     """Resumes the measurement. False if this process is not measured; RegionError if it is not paused."""
     return _call("steelyard_resume")
+
+
+_FIGURES = (
+    "parallel",
+    "mpi",
+    "load_balance",
+    "communication",
+    "openmp",
+    "omp_load_balance",
+    "omp_scheduling",
+    "omp_serialisation",
+    "gpu",
+)
+
+
+class _Efficiencies(ctypes.Structure):
+    _fields_ = [("seconds", ctypes.c_double), ("ranks", ctypes.c_int), *((name, ctypes.c_double) for name in _FIGURES)]
+
+
+def efficiencies() -> dict[str, float]:
+    """Efficiencies of this node's ranks so far, by the names of steelyard_efficiencies_t. Empty if this process is not
+    measured."""
+    figures = _Efficiencies()
+    if not _call("steelyard_get_efficiencies", figures):
+        return {}
+    return {name: getattr(figures, name) for name in ("seconds", "ranks", *_FIGURES)}
 
 
 class paused(ContextDecorator):  # named like contextlib's managers
@@ -89,15 +115,18 @@ def _library() -> Any:
         call.argtypes, call.restype = [ctypes.c_char_p], ctypes.c_int
     for call in (process.steelyard_pause, process.steelyard_resume):
         call.argtypes, call.restype = [], ctypes.c_int
+    process.steelyard_get_efficiencies.argtypes = [ctypes.POINTER(_Efficiencies)]
+    process.steelyard_get_efficiencies.restype = ctypes.c_int
     process.steelyard_message.argtypes, process.steelyard_message.restype = [], ctypes.c_char_p
     return process
 
 
-def _call(function: str, *names: str) -> bool:
+def _call(function: str, *arguments: Any) -> bool:
     library = _library()
     if library is None:
         return False
-    status = getattr(library, function)(*(name.encode("utf-8") for name in names))
+    plain = [each.encode("utf-8") if isinstance(each, str) else each for each in arguments]
+    status = getattr(library, function)(*plain)
     if status not in (_SUCCESS, _INACTIVE):
         raise RegionError(library.steelyard_message().decode("utf-8", "replace"))
     return bool(status == _SUCCESS)

@@ -32,6 +32,10 @@ class Library:
         self.calls.append("resume")
         return self.status
 
+    def steelyard_get_efficiencies(self, figures):
+        figures.ranks, figures.parallel, figures.gpu = 3, 0.5, 1.0
+        return self.status
+
     def steelyard_message(self):
         return b"region 'inner' is open"
 
@@ -44,6 +48,7 @@ def library(monkeypatch):
 
 
 def test_nothing_happens_without_steelyard():
+    assert regions.efficiencies() == {}
     assert regions.begin("solve") is False and regions.end("never begun") is False
     with regions.region("solve"), regions.paused():
         pass
@@ -79,6 +84,13 @@ def test_a_pause(library):
     library.status = 3
     with pytest.raises(regions.RegionError):
         regions.pause()
+
+
+def test_efficiencies(library):
+    figures = regions.efficiencies()
+    assert (figures["ranks"], figures["parallel"], figures["gpu"], len(figures)) == (3, 0.5, 1.0, 11)
+    library.status = 1
+    assert regions.efficiencies() == {}
 
 
 def test_refusals_are_errors_and_inactive_is_none(library):

@@ -95,6 +95,20 @@ TEST_F(Active, EveryNameOfARegionReachesTheRuntime) {
   EXPECT_EQ(fake::regions, "+" + std::string(511, 'x')) << "too long for the runtime, and cut";
 }
 
+TEST_F(Active, EfficienciesAreThoseOfTheRuntime) {
+  const steelyard_efficiencies_t figures = efficiencies();
+  EXPECT_EQ(figures.ranks, 3);
+  EXPECT_EQ(figures.seconds, 2.5);
+  EXPECT_EQ(figures.parallel, 0.5);
+  EXPECT_EQ(figures.mpi, 1);
+  EXPECT_EQ(figures.gpu, 0.75);
+  EXPECT_EQ(steelyard_get_efficiencies(nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
+  fake::in_primary = false;
+  steelyard_efficiencies_t none = figures;
+  EXPECT_EQ(steelyard_get_efficiencies(&none), STEELYARD_ERROR_INVALID_STATE);
+  EXPECT_EQ(none.ranks + none.parallel, 0);
+}
+
 TEST_F(Active, APauseReachesTheRuntime) {
   EXPECT_EQ(steelyard_pause(), STEELYARD_SUCCESS);
   EXPECT_EQ(resume(), Status::success);

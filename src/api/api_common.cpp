@@ -78,6 +78,9 @@ void omp_balanced(void) { steelyard_step(); }
 STEELYARD_API void omp_balanced_(void) { steelyard_step(); }
 STEELYARD_API void steelyard_step_f(int* status) { steelyard::api::give(status, steelyard_step()); }
 STEELYARD_API bool steelyard_active_f(void) { return steelyard_active() != 0; }
+STEELYARD_API void steelyard_get_efficiencies_f(steelyard_efficiencies_t* efficiencies, int* status) {
+  steelyard::api::give(status, steelyard_get_efficiencies(efficiencies));
+}
 STEELYARD_API void steelyard_pause_f(int* status) { steelyard::api::give(status, steelyard_pause()); }
 STEELYARD_API void steelyard_resume_f(int* status) { steelyard::api::give(status, steelyard_resume()); }
 STEELYARD_API int steelyard_region_begin_f(const char* name, int length) {

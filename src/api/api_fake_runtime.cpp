@@ -15,6 +15,7 @@ base::Status region_ends(std::string_view name) {
   api::fake::regions += "-" + std::string(name);
   return name == "other" ? base::Status::failure(base::Code::invalid_state, "'inner' is open") : base::Status();
 }
+observe::RunningMetrics running_metrics() { return {2.5, 3, {.parallel = 0.5, .gpu = 0.75}}; }
 base::Status pause() {
   api::fake::regions += "(";
   return {};

@@ -36,6 +36,10 @@ steelyard_status_t inactive() {
 extern "C" {
 
 steelyard_status_t steelyard_step(void) { return inactive(); }
+steelyard_status_t steelyard_get_efficiencies(steelyard_efficiencies_t* efficiencies) {
+  if (efficiencies != nullptr) *efficiencies = {};
+  return inactive();
+}
 steelyard_status_t steelyard_pause(void) { return inactive(); }
 steelyard_status_t steelyard_resume(void) { return inactive(); }
 steelyard_status_t steelyard_region_begin(const char*) { return inactive(); }

@@ -17,6 +17,7 @@ TEST(Inactive, AStepDoesNothingAndSaysHowToStartTheProgram) {
 TEST(Inactive, ARegionDoesNothing) {
   steelyard::ScopedRegion region("a");
   const steelyard::ScopedPause paused;
+  EXPECT_EQ(steelyard::efficiencies().ranks, 0);
   EXPECT_EQ(steelyard::region_end("never begun"), steelyard::Status::inactive);
   EXPECT_NE(steelyard::message().find("steelyard run"), std::string::npos);
 }

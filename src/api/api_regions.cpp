@@ -45,6 +45,21 @@ steelyard_status_t steelyard_region_begin(const char* name) {
 steelyard_status_t steelyard_region_end(const char* name) {
   return call(__func__, name, steelyard::session::region_ends);
 }
+steelyard_status_t steelyard_get_efficiencies(steelyard_efficiencies_t* efficiencies) {
+  if (efficiencies != nullptr) *efficiencies = {};
+  return call(__func__, [&] {
+    if (efficiencies == nullptr) {
+      return steelyard::base::Status::failure(Code::invalid_argument,
+                                              "steelyard_get_efficiencies() was called with a null pointer");
+    }
+    const steelyard::observe::RunningMetrics running = steelyard::session::running_metrics();
+    const steelyard::observe::Metrics& m = running.metrics;
+    *efficiencies = {running.seconds,  running.ranks,       m.parallel, m.mpi,
+                     m.load_balance,   m.communication,     m.openmp,   m.omp_load_balance,
+                     m.omp_scheduling, m.omp_serialisation, m.gpu};
+    return steelyard::base::Status();
+  });
+}
 steelyard_status_t steelyard_pause(void) { return call(__func__, steelyard::session::pause); }
 steelyard_status_t steelyard_resume(void) { return call(__func__, steelyard::session::resume); }
 }

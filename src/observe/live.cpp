@@ -39,6 +39,14 @@ void LiveBoard::publish(const Totals& totals, std::int64_t now) {
   self.updated.store(now, std::memory_order_relaxed);
 }
 
+Totals LiveBoard::totals(int process) const {
+  Totals totals;
+  int i = 0;
+  for (const TotalsField& field : kTotalsFields)
+    totals.*field.value = processes_[process].totals[i++].load(std::memory_order_relaxed);
+  return totals;
+}
+
 void LiveBoard::publish(const std::vector<DecisionRecord>& decisions) {
   const std::uint32_t next = job_->turn.load(std::memory_order_relaxed) + 1;
   LiveJob::Page& page = job_->pages[next % 2];

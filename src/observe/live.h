@@ -96,6 +96,8 @@ class LiveBoard {
   LiveBoard(node::Segment& segment, int processes, int me);
 
   LiveProcess& mine() { return processes_[me_]; }
+  /// What a process of the node has published last.
+  Totals totals(int process) const;
   /// By the leader: from here on it can be read.
   void open(const LiveJob::Facts& facts);
   void publish(const Totals& totals, std::int64_t now);

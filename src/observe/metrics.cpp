@@ -62,4 +62,19 @@ Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   return m;
 }
 
+RunningMetrics running_metrics_of(std::vector<RankLoad> ranks) {
+  std::erase_if(ranks, [](const RankLoad& rank) { return rank.totals.wall <= 0; });
+  std::int64_t longest = 0;
+  for (const RankLoad& rank : ranks) longest = std::max(longest, rank.totals.wall);
+  for (RankLoad& rank : ranks) {
+    const double scale = static_cast<double>(longest) / static_cast<double>(rank.totals.wall);
+    for (const TotalsField& field : kTotalsFields) {
+      std::int64_t& value = rank.totals.*field.value;
+      value = static_cast<std::int64_t>(static_cast<double>(value) * scale);
+    }
+  }
+  const double seconds = static_cast<double>(longest) * 1e-9;
+  return {seconds, static_cast<int>(ranks.size()), metrics_of(ranks, seconds)};
+}
+
 }  // namespace steelyard::observe

@@ -49,4 +49,15 @@ struct RankLoad {
 /// Pure. Empty input and zero-length runs give 1 everywhere.
 Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds);
 
+/// Efficiencies while the program runs.
+struct RunningMetrics {
+  double seconds = 0;  ///< of the longest rank
+  int ranks = 0;       ///< that have said something
+  Metrics metrics;
+};
+
+/// Of readings that are not of the same moment: each rank is taken to go on as until its reading, up to the longest
+/// wall time. Ranks without wall time are left out.
+RunningMetrics running_metrics_of(std::vector<RankLoad> ranks);
+
 }  // namespace steelyard::observe

@@ -129,6 +129,18 @@ TEST(Metrics, TakingTurnsWithAllCoresIsPerfect) {
   expect_identities(m);
 }
 
+TEST(Metrics, ReadingsOfDifferentMomentsAreExtrapolated) {
+  const RankLoad late = rank(0, 4, 8, 10), early = rank(0, 4, 2, 5), unread = rank(0, 4, 0, 0);
+  const RunningMetrics running = running_metrics_of({late, unread, early});
+  EXPECT_EQ(running.ranks, 2);
+  EXPECT_DOUBLE_EQ(running.seconds, 10);
+  const Metrics expected = metrics_of({late, rank(0, 4, 4, 10)}, 10);
+  EXPECT_DOUBLE_EQ(running.metrics.parallel, expected.parallel);
+  EXPECT_DOUBLE_EQ(running.metrics.load_balance, expected.load_balance);
+  EXPECT_DOUBLE_EQ(running.metrics.communication, expected.communication);
+  EXPECT_EQ(running_metrics_of({unread}).ranks, 0);
+}
+
 TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 20000; ++round) {

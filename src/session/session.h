@@ -138,6 +138,8 @@ void step();
 base::Status region_begins(std::string_view name);
 base::Status region_ends(std::string_view name);
 
+/// steelyard_get_efficiencies(), where measures_this_call(): of the ranks of this node, as last published.
+observe::RunningMetrics running_metrics();
 /// steelyard_pause() and steelyard_resume(), where measures_this_call().
 base::Status pause();
 base::Status resume();

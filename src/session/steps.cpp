@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Phase marks, and what hangs on them: planning at the leader, samples of the timeline.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "session/session.h"
@@ -121,6 +123,19 @@ void sample(Session& session, std::int64_t now) {
   session.progress.sampled = totals;
   show(session, totals, now);
   answer_request(session, now);
+}
+
+observe::RunningMetrics running_metrics() {
+  const Session& session = *g_session;
+  const std::int64_t now = base::now_ns();
+  const observe::Totals mine = totals_of(session, now);
+  if (session.progress.live != nullptr) session.progress.live->publish(mine, now);
+  std::vector<observe::RankLoad> ranks;
+  for (int p = 0; p < session.count; ++p) {
+    const bool own = p == session.me || session.progress.live == nullptr;
+    ranks.push_back({0, session.processes[p].threads_at_start, own ? mine : session.progress.live->totals(p)});
+  }
+  return observe::running_metrics_of(std::move(ranks));
 }
 
 void wait_begins(bool quiesced) {

@@ -56,6 +56,19 @@ def test_efficiencies_of_regions_in_summary_page_and_export(mpi):
     assert talp.talp(read)["Application"]["setup"]["mpiLoadBalance"] == setup["load_balance"]
 
 
+def test_running_efficiencies_are_those_of_the_end(mpi):
+    result = mpi.run(2, "regions.gcc")
+    check_measured(result)
+    metrics, wall = result.record["metrics"], result.record["wall"]
+    told = re.findall(r"so far (\d) ranks seconds (\S+) parallel (\S+) mpi (\S+) load_balance (\S+) openmp (\S+)",
+                      result.out)
+    assert len(told) == 2
+    for ranks, seconds, *efficiencies in told:
+        assert int(ranks) == 2 and 0 < float(seconds) <= wall
+        for name, value in zip(("parallel", "mpi", "load_balance", "openmp"), efficiencies):
+            assert float(value) == pytest.approx(metrics[name], abs=0.15), name
+
+
 def test_what_is_not_nested_is_refused(mpi):
     result = mpi.run(2, "regions.gcc", "wrong")
     check_measured(result)

@@ -16,6 +16,7 @@ with regions.region("steps"):
         exchange()
 with regions.paused():
     exchange()
+assert regions.efficiencies().get("ranks", 1) >= 1
 try:
     regions.end("steps")
     print("no error")

@@ -116,6 +116,10 @@ int main(int argc, char** argv) {
     const region_t* regions[] = {&setup, &solve, &wait, &output};
     for (int i = 0; i < 4; ++i)
       printf("rank %d %s inside %lld outside %lld\n", rank, regions[i]->name, regions[i]->inside, regions[i]->outside);
+    steelyard_efficiencies_t e;
+    failures += steelyard_get_efficiencies(&e) > STEELYARD_INACTIVE;
+    printf("rank %d so far %d ranks seconds %.9f parallel %.6f mpi %.6f load_balance %.6f openmp %.6f\n", rank, e.ranks,
+           e.seconds, e.parallel, e.mpi, e.load_balance, e.openmp);
   }
   MPI_Finalize();
   printf("after: %d, failures %d\n", (int)steelyard_region_begin("late"), failures);

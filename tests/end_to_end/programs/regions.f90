@@ -8,6 +8,7 @@ program regions
   implicit none
   character(len=20) :: name = 'solve'
   character(len=512) :: text
+  type(steelyard_efficiencies_t) :: so_far
   integer :: status, error, i
 
   call MPI_Init(error)
@@ -24,6 +25,8 @@ program regions
     call steelyard_region_end('solve', status)
   end do
   print '(a, i0)', 'status ', status
+  call steelyard_get_efficiencies(so_far)
+  if (so_far%ranks < 1 .or. so_far%seconds <= 0 .or. so_far%gpu < 1) error stop 'no efficiencies'
   call steelyard_pause()
   call steelyard_resume(status)
   if (status /= STEELYARD_SUCCESS) error stop 'not resumed'
