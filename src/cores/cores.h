@@ -65,6 +65,7 @@ class Cores {
     if (!holding_) return;
     if (late_join_.changed()) find_given();
     if (holding_->holds_foreign_cores()) holding_->leave_foreign_cores(now);
+    if (acquired_ > 0) note_acquired(now);
   }
   /// At the beginning of a wait. If the owner of a borrowed core wakes, it has to do without the core until the
   /// borrower's region ends. So a rank may borrow the core only if it is on the critical path, or if its region ends
@@ -87,12 +88,14 @@ class Cores {
   /// Takes them back. Returns how many others still use.
   int reclaim() { return holding_->reclaim(); }
   /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
-  int acquire(int most, const Terms& terms) { return holding_->acquire(most, terms); }
-  void release(std::int64_t now) { holding_->release(now); }
+  int acquire(int most, const Terms& terms, std::int64_t now);
+  void release(std::int64_t now);
   /// Takes own cores that have come free. Returns the CPUs of cores in use that no owner has asked for.
   std::vector<int> poll();
   /// Returns the cores that others have asked for, and whose CPUs are not among these.
-  void keep_only(const std::vector<int>& kept);
+  void keep_only(const std::vector<int>& kept, std::int64_t now);
+  /// Core time (ns) for which it had acquired cores.
+  std::int64_t acquired_time() const { return acquired_time_; }
 
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
@@ -126,6 +129,7 @@ class Cores {
   std::vector<int> find_given();
   void give_to_late_join_threads(std::int64_t now);
   std::vector<int> cpus(const std::vector<int>& cores) const;
+  void note_acquired(std::int64_t now);
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
@@ -154,6 +158,9 @@ class Cores {
   LateJoin late_join_;
   LateJoinRegions late_join_regions_;
   Borrowing borrowing_;
+  int acquired_ = 0;                  // borrowed cores, since the program acquired them
+  std::int64_t acquired_since_ = 0;   // ns: acquired_time_ is known until then
+  std::int64_t acquired_time_ = 0;    // ns
   bool run_delays_known_ = false;     // the kernel has scheduler statistics
   bool comparable_ = false;           // the present region tells whether borrowing is a gain
   RegionAhead region_;                // the present one
