@@ -67,9 +67,27 @@ std::vector<int> Cores::poll() {
 }
 
 // A core that was asked for after poll() is kept until the next one: the program has not been told.
-void Cores::keep_only(const std::vector<int>& kept) {
+void Cores::keep_only(const std::vector<int>& kept, std::int64_t now) {
   holding_->return_wanted(
       [&](int core) { return std::find(kept.begin(), kept.end(), topology_.pus[core].os_index) == kept.end(); });
+  if (acquired_ > 0) note_acquired(now);
+}
+
+int Cores::acquire(int most, const Terms& terms, std::int64_t now) {
+  const int acquired = holding_->acquire(most, terms);
+  note_acquired(now);
+  return acquired;
+}
+
+void Cores::release(std::int64_t now) {
+  holding_->release(now);
+  note_acquired(now);
+}
+
+void Cores::note_acquired(std::int64_t now) {
+  acquired_time_ += acquired_ * (now - acquired_since_);
+  acquired_ = holding_->borrowed();
+  acquired_since_ = now;
 }
 
 // True if the cores that are held are those for which threads were last bound.
@@ -87,6 +105,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
   holding_->settle(most, region_.worth_borrowing, region.terms);
+  if (acquired_ > 0) note_acquired(region.begin);
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
   late_join_count_ = late_join_threads(held, most);

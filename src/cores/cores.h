@@ -68,6 +68,7 @@ class Cores {
     if (late_join_.changed()) find_given();
     if (holding_->holds_foreign_cores()) holding_->leave_foreign_cores(now);
     if (must_leave()) leave_withdrawn();
+    if (acquired_ > 0) note_acquired(now);
   }
   /// True if cores were withdrawn from the job, and this process may still use some: before_call() leaves them.
   bool must_leave() const { return withdrawals_ != table_.withdrawals(); }
@@ -92,12 +93,14 @@ class Cores {
   /// Takes them back. Returns how many others still use.
   int reclaim() { return holding_->reclaim(); }
   /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
-  int acquire(int most, const Terms& terms) { return holding_->acquire(most, terms); }
-  void release(std::int64_t now) { holding_->release(now); }
+  int acquire(int most, const Terms& terms, std::int64_t now);
+  void release(std::int64_t now);
   /// Takes own cores that have come free. Returns the CPUs of cores in use that no owner has asked for.
   std::vector<int> poll();
   /// Returns the cores that others have asked for, and whose CPUs are not among these.
-  void keep_only(const std::vector<int>& kept);
+  void keep_only(const std::vector<int>& kept, std::int64_t now);
+  /// Core time (ns) for which it had acquired cores.
+  std::int64_t acquired_time() const { return acquired_time_; }
 
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
@@ -142,6 +145,7 @@ class Cores {
   std::vector<int> find_given();
   void give_to_late_join_threads(std::int64_t now);
   std::vector<int> cpus(const std::vector<int>& cores) const;
+  void note_acquired(std::int64_t now);
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
@@ -175,6 +179,9 @@ class Cores {
   LateJoin late_join_;
   LateJoinRegions late_join_regions_;
   Borrowing borrowing_;
+  int acquired_ = 0;                  // borrowed cores, since the program acquired them
+  std::int64_t acquired_since_ = 0;   // ns: acquired_time_ is known until then
+  std::int64_t acquired_time_ = 0;    // ns
   bool run_delays_known_ = false;     // the kernel has scheduler statistics
   bool comparable_ = false;           // the present region tells whether borrowing is a gain
   RegionAhead region_;                // the present one

@@ -72,6 +72,7 @@ class Cores final : public Capability {
     if (session.leader) cores_->report(part.node.front(), part.decisions);
     note_requests(part);
     part.kept_regions = kept_regions(session);
+    part.rank.totals.borrowed += cores_->acquired_time();
     if (cores_->paused_borrowing()) {
       part.remarks.emplace_back(
           "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
@@ -133,7 +134,7 @@ std::vector<int> poll_cores() {
 }
 
 void return_wanted_cores(const std::vector<int>& kept) {
-  if (cores::Cores* cores = moved_cores()) cores->keep_only(kept);
+  if (cores::Cores* cores = moved_cores()) cores->keep_only(kept, base::now_ns());
 }
 
 int lend_cores(int most) {
@@ -151,7 +152,7 @@ int acquire_cores(int most) {
   if (cores == nullptr) return 0;
   // Nothing tells how long the program will use them: only from owners that have offered them or wait for this process.
   const std::int64_t now = base::now_ns();
-  return cores->acquire(most, {.lent_after = lent_before_call(*g_session, now), .until = INT64_MAX});
+  return cores->acquire(most, {.lent_after = lent_before_call(*g_session, now), .until = INT64_MAX}, now);
 }
 
 void release_cores() {
