@@ -148,7 +148,7 @@ def test_options_in_the_text():
               "jobid", "overlap", "shm-size",
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
               "only", "list", "bare", "rounds", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input",
-              "set", "shrink", "grow",
+              "set", "shrink", "grow", "pid",
               "man", "help",
               "no-badge", "trace-children",
               # tests/fuzz and tests/conformance
