@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from statistics import median
 from typing import Callable
@@ -21,6 +22,8 @@ RANKS, THREADS = 8, 6
 SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0"} | YIELD
 STEP_WORK_MS = 360  # of the mean rank: 60 ms on its 6 threads
 
+# The paper's own rule, once, at a step that is chosen by hand; it lends nothing.
+SABO = ("--cores=sabo", "--balance-at=2", "--lending=off")
 # The paper's table II: reductions of MiniFE's time, in per cent, balanced at a step that was chosen by hand.
 PAPER_MINIFE = {100: 10, 200: 24, 500: 30}
 
@@ -36,9 +39,10 @@ def unbalanced(session: Session, flavour: str) -> str:
     return session.program(f"examples/unbalanced.{flavour}.clang")
 
 
-def emulated_pair(session: Session, flavour: str, name: str, *what: str) -> tuple[Case, Case]:
+def emulated_pair(session: Session, flavour: str, name: str, *what: str,
+                  options: tuple[str, ...] = ()) -> tuple[Case, Case]:
     program = [unbalanced(session, flavour), "--kernel=sleep", f"--work={STEP_WORK_MS}", *what]
-    launch = session.steelyard(name, f"--emulate={TOPOLOGY}")
+    launch = session.steelyard(name, f"--emulate={TOPOLOGY}", *options)
     return (Case("native", mpirun(flavour, RANKS, program), SLEEPERS),
             Case("with Steelyard", mpirun(flavour, RANKS, launch + program), SLEEPERS))
 
@@ -53,13 +57,18 @@ def minife(flavour: str, imbalance: int) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         name = f"minife-{imbalance}"
         steps, rounds = (10, 1) if session.quick else (200, 3)
-        native, ours = emulated_pair(session, flavour, name, f"--imbalance={imbalance}", f"--steps={steps}")
-        times = session.interleaved([native, ours], rounds)
-        gains = [100 * (1 - b / a) for a, b in zip(times["native"], times["with Steelyard"])]
+        program = f"--imbalance={imbalance}", f"--steps={steps}"
+        native, ours = emulated_pair(session, flavour, name, *program)
+        sabo = emulated_pair(session, flavour, name, *program, options=SABO)[1]
+        sabo = replace(sabo, label="SABO's rule")
+        times = session.interleaved([native, ours, sabo], rounds)
+        gains, by_sabo = ([100 * (1 - b / a) for a, b in zip(times["native"], times[case.label])]
+                          for case in (ours, sabo))
         work = analytic.iterations(analytic.unbalanced_loads(RANKS, imbalance), STEP_WORK_MS)
         even = [THREADS] * RANKS
         best = analytic.reduction(work, even, analytic.optimal_threads(work, PACKAGES))
         beside = {"analytic optimum": best, "difference, points": median(gains) - best,
+                  "SABO's rule (--cores=sabo)": median(by_sabo),
                   "the paper's rule (analytic)": analytic.reduction(work, even, analytic.paper_threads(work, PACKAGES)),
                   "the paper's MiniFE": PAPER_MINIFE[imbalance],
                   "error of the instrument, %": instrument_error(times["native"], steps, work)}
@@ -212,6 +221,21 @@ def tiny_regions(flavour: str, compiler: str) -> Callable[[Session], list[Figure
     return measured
 
 
+def region_call(flavour: str) -> Callable[[Session], list[Figure]]:
+    """What the begin and the end of a named region cost, with one name and with a thousand."""
+
+    def measured(session: Session) -> list[Figure]:
+        rounds = 1 if session.quick else 7
+        program = [session.program(f"bench/region_call.{flavour}.gcc"), "10" if session.quick else "1000"]
+        command = mpirun(flavour, 1, session.steelyard(f"region-call-{flavour}") + program)
+        times = session.interleaved([Case(f"{names}", command, {}, rf" {names} names, ([0-9.]+) ns per region")
+                                     for names in (1, 1000)], rounds)
+        return [figure(f"region-call-{names}-{flavour}", "real", samples, "ns a region", Target("<=", 1000),
+                       " ".join(command), {}) for names, samples in times.items()]
+
+    return measured
+
+
 def call_cost(flavour: str) -> Callable[[Session], list[Figure]]:
     """Short MPI calls that wait for no rank: the program's and the library's own in turn, in one run."""
 
@@ -269,6 +293,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                                            region_cost(flavour, compiler, target)))
             all_of_them.append(Measurement(f"tiny-regions-{compiler}-{flavour}", 60, tiny_regions(flavour, compiler)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
+        all_of_them.append(Measurement(f"region-call-{flavour}", 10, region_call(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))
         for regions in (4, 8):

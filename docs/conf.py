@@ -34,6 +34,7 @@ man_pages = [
     ("reference/phases", "steelyard_phases", "libraries with different threading share a node", _AUTHORS, 3),
     ("reference/loops", "steelyard_loops", "threads share the iterations of a loop", _AUTHORS, 3),
     ("reference/tasks", "steelyard_tasks", "tasks that run on any process", _AUTHORS, 3),
+    ("reference/regions", "steelyard_regions", "figures of named parts of a program", _AUTHORS, 3),
     ("reference/collectives", "steelyard_collectives", "broadcasts that no late rank holds up", _AUTHORS, 3),
 ]
 man_make_section_directory = True

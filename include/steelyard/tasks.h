@@ -211,7 +211,7 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* 
  * @param pool the pool
  * @return STEELYARD_SUCCESS
  * @retval STEELYARD_ERROR_INVALID_ARGUMENT `pool` is null
- * @retval STEELYARD_ERROR_INVALID_STATE    more threads than options.threads
+ * @retval STEELYARD_ERROR_INVALID_STATE    the program calls it in more threads than options.threads
  * @note Local. Blocks until the run is over. Any thread other than the pool's primary thread.
  */
 STEELYARD_API steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool);
@@ -272,8 +272,8 @@ STEELYARD_API void steelyard_task_yield(steelyard_task_t* task);
 typedef struct steelyard_task_pool_statistics {
   uint64_t spawned;       /**< tasks spawned in this process */
   uint64_t executed;      /**< tasks executed in this process */
-  uint64_t stolen_local;  /**< of these, taken from other processes of the node */
-  uint64_t stolen_remote; /**< of these, taken from other nodes */
+  uint64_t stolen_local;  /**< of these, spawned by another thread of the node */
+  uint64_t stolen_remote; /**< of these, received from other nodes */
   uint64_t results_sent;  /**< results sent to other processes */
   uint64_t hops;          /**< transfers that these took */
   uint64_t messages;      /**< messages sent to other nodes */
@@ -368,6 +368,10 @@ STEELYARD_API void steelyard_internal_task_pool_callbacks(steelyard_task_pool_t*
                                                           int (*call)(steelyard_task_function_t function,
                                                                       steelyard_task_t* task, void* context),
                                                           int (*world_rank)(void* self, int rank));
+
+/** MPI may be called by any thread (MPI_THREAD_MULTIPLE): while the primary thread of this process executes a long
+ * task, a further thread answers messages of other nodes. Called by steelyard_task_pool_create(). Local. */
+STEELYARD_API void steelyard_internal_task_pool_use_threads(steelyard_task_pool_t* pool);
 
 /** Leaves all pools that this process has not freed, with a warning, since other ranks may be in a run. Drops its
  * tasks that were not executed. Collective as steelyard_task_pool_free(). steelyard_task_pool_create() has

@@ -60,6 +60,44 @@ def loops(run: Run) -> Optional[Section]:
     return Section("loops", "How were the iterations of each loop divided?", table=table, caption=caption)
 
 
+def regions(run: Run) -> Optional[Section]:
+    frame = run.regions.head(MOST)
+    if not len(frame):
+        return None
+    efficiencies = (
+        ("efficiency", "parallel"),
+        ("MPI", "mpi"),
+        ("load balance", "load_balance"),
+        ("communication", "communication"),
+        ("OpenMP", "openmp"),
+        ("OpenMP load balance", "omp_load_balance"),
+        ("scheduling", "omp_scheduling"),
+        ("serialisation", "omp_serialisation"),
+    )
+    table = Table(
+        [
+            Column("region", meaning("region", "name"), False),
+            Column("time", meaning("region", "wall")),
+            Column("of the run", "share of the run's time"),
+            Column("executions", "of the rank with most"),
+            Column("ranks", meaning("region", "ranks")),
+            *(Column(name, meaning("metrics", member)) for name, member in efficiencies),
+        ]
+    )
+    wall = run.record["wall"]
+    for name, row in frame.iterrows():
+        table.add(
+            text(name),
+            seconds(row["wall"]),
+            share(row["wall"] / wall if wall else 0.0),
+            count(row["count"]),
+            count(row["ranks"]),
+            *(share(row[member], 1) for _, member in efficiencies),
+        )
+    caption = f"An outer region includes the regions inside it. {first_of(len(run.regions), 'regions')}".rstrip()
+    return Section("regions", "How efficient was each region of the program?", table=table, caption=caption)
+
+
 def tasks(run: Run) -> Optional[Section]:
     frame = run.tasks
     if not len(frame):
@@ -91,7 +129,7 @@ def tasks(run: Run) -> Optional[Section]:
             ("omp", float(row["stolen_remote"])),
         ]
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
-    legend = (("useful", "its own"), ("lent", "taken from ranks of the same node"), ("omp", "taken from other nodes"))
+    legend = (("useful", "its own"), ("lent", "from other threads of the node"), ("omp", "from other nodes"))
     caption = (
         f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown."
         if len(rows) < len(frame)

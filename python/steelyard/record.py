@@ -79,8 +79,8 @@ class Run:
         """One row per rank, indexed by rank.
 
         Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
-        cpu (CPU time of all threads, s) and preempted (preemptions of its threads). The last two are 0 if they are not
-        known.
+        cpu (CPU time of all threads, s), preempted (preemptions of its threads) and paused (by the program, s, in no
+        other figure). cpu and preempted are 0 if they are not known.
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on
@@ -92,19 +92,14 @@ class Run:
 
         Derived: busy (wall time outside MPI) and useful (thread time of computing).
         """
-        totals = _properties("totals")
-        columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT}
-        columns |= {name: "int64" if name in _COUNTS else "float64" for name in totals}
+        columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
-            {"cpu": 0.0, "preempted": 0, **dict.fromkeys(_LATER, 0.0), **dict.fromkeys(_LATER_COUNTS, 0)}
+            {"cpu": 0.0, "preempted": 0, "paused": 0.0}
             | {k: v for k, v in rank.items() if k in columns}
-            | {k: v if k in _COUNTS else v * 1e-9 for k, v in rank["totals_ns"].items()}
+            | _totals(rank["totals_ns"])
             for rank in self.record["ranks"]
         ]
-        frame = _frame(rows, columns).set_index("rank")
-        frame["busy"] = frame["serial"] + frame["region_wall"] + frame["gpu"]
-        frame["useful"] = frame["serial"] + frame["region_useful"]
-        return frame
+        return _with_sums(_frame(rows, columns).set_index("rank"))
 
     @functools.cached_property
     def waits(self) -> pd.DataFrame:
@@ -159,12 +154,38 @@ class Run:
         return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
 
     @functools.cached_property
+    def regions(self) -> pd.DataFrame:
+        """One row per named region of the program, indexed by its name, longest time first.
+
+        Columns: wall (of the rank with the longest time), ranks (that executed it), count (executions, of the rank with
+        most), and its efficiencies, named as in `metrics`. Empty if the program named none."""
+        rows = [
+            {"name": region["name"], "wall": region["wall"], "ranks": len(region["ranks"]), "gpu": 1.0}
+            | {"count": max((part["count"] for part in region["ranks"]), default=0), **region["metrics"]}
+            for region in self.record.get("regions", [])
+        ]
+        columns = {"name": "object", "wall": "float64", "ranks": "int64", "count": "int64", **_properties("metrics")}
+        return _frame(rows, columns).set_index("name")
+
+    @functools.cached_property
+    def region_ranks(self) -> pd.DataFrame:
+        """What each rank did in each named region: region, rank, count (executions) and the totals of `ranks`, with
+        busy and useful."""
+        rows = [
+            {"region": region["name"], "rank": part["rank"], "count": part["count"], **_totals(part["totals_ns"])}
+            for region in self.record.get("regions", [])
+            for part in region["ranks"]
+        ]
+        return _with_sums(_frame(rows, {"region": "object", "rank": "int64", "count": "int64", **_totals_columns()}))
+
+    @functools.cached_property
     def tasks(self) -> pd.DataFrame:
         """One row per rank with task pools that were freed.
 
-        Columns: runs, spawned, executed, stolen_local (tasks taken from ranks of the same node), stolen_remote (from
-        other nodes), results_sent and their hops, messages, connections, degree, busy_seconds and run_seconds (thread
-        time in tasks and in runs). Empty if the run had no pools."""
+        Columns: runs, spawned, executed, stolen_local (executed tasks that another thread of the node spawned),
+        stolen_remote (executed tasks that came from another node), results_sent and their hops, messages, connections,
+        degree, busy_seconds and run_seconds (thread time in tasks and in runs), transport. Empty if the run had no
+        pools."""
         return _frame(self.record.get("tasks", []), _properties("tasks")).set_index("rank")
 
     @functools.cached_property
@@ -270,7 +291,7 @@ class _Counted:
         with_bounds(member)
         if "phase_source" in member and isinstance(member.get("ranks"), int):
             self.expected += member["ranks"]
-        elif "totals_ns" in member:
+        elif "timeline" in member:
             self.expected = max(self.expected, self.done + 1)
             self.checked()
 
@@ -283,6 +304,23 @@ def _properties(name: str) -> dict[str, str]:
     """The members of a struct in the schema, with the dtypes of their columns."""
     members = schema()["$defs"][name]["properties"]
     return {member: _DTYPES.get(about.get("type", ""), "object") for member, about in members.items()}
+
+
+def _totals_columns() -> dict[str, str]:
+    return {name: "int64" if name in _COUNTS else "float64" for name in _properties("totals")}
+
+
+def _totals(totals: dict[str, int]) -> dict[str, float]:
+    """Times in seconds, with those that the record leaves out."""
+    return {**dict.fromkeys(_LATER, 0.0), **dict.fromkeys(_LATER_COUNTS, 0)} | {
+        name: value if name in _COUNTS else value * 1e-9 for name, value in totals.items()
+    }
+
+
+def _with_sums(frame: pd.DataFrame) -> pd.DataFrame:
+    frame["busy"] = frame["serial"] + frame["region_wall"] + frame["gpu"]
+    frame["useful"] = frame["serial"] + frame["region_useful"]
+    return frame
 
 
 def _frame(rows: list[dict[str, Any]], columns: dict[str, str]) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable, Optional
 
 from .broadcasts import broadcast_trees, broadcasts, scatters
-from .detail import decisions, loops, nodes, ranks, tasks, tasks_flow
+from .detail import decisions, loops, nodes, ranks, regions, tasks, tasks_flow
 from .overview import activity, core_time, cores, efficiency, phases, waited_for
 from .record import Run
 from .section import Section, has_samples
@@ -27,6 +27,7 @@ def sections(run: Run) -> list[Section]:
         tasks,
         tasks_flow,
         efficiency,
+        regions,
         decisions,
         ranks,
         nodes,

@@ -192,8 +192,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     if len(run.tasks):
         tasks = run.tasks.sum()
         sentences.append(
-            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by ranks of the same "
-            f"node and {number(tasks['stolen_remote'])} by other nodes."
+            f"Of {number(tasks['executed'])} tasks, {number(tasks['stolen_local'])} were taken by other threads of the "
+            f"same node and {number(tasks['stolen_remote'])} by other nodes."
         )
     return " ".join(sentences)
 

@@ -11,34 +11,51 @@ from .record import Run
 VERSION = "3.5.0"  # of the format
 
 
+SUMS = (
+    "serial",
+    "region_useful",
+    "omp_imbalance",
+    "omp_scheduling",
+    "omp_serialisation",
+    "mpi_capacity",
+    "capacity",
+    "regions",
+    "mpi_calls",
+    "omp_tasks",
+    "gpu_capacity",
+)
+
+
 def talp(run: Run) -> dict[str, Any]:
-    """The whole run as TALP's region Global. Counters of cycles and instructions are 0: Steelyard reads none."""
-    ranks, metrics = run.ranks, run.record["metrics"]
-    total = {
-        name: int(sum(rank["totals_ns"].get(name, 0) for rank in run.record["ranks"]))
-        for name in (
-            "serial",
-            "region_useful",
-            "omp_imbalance",
-            "omp_scheduling",
-            "omp_serialisation",
-            "mpi_capacity",
-            "capacity",
-            "regions",
-            "mpi_calls",
-            "omp_tasks",
-            "gpu_capacity",
-        )
+    """The whole run as TALP's region Global, and each named region of the program. Counters of cycles and instructions
+    are 0: Steelyard reads none."""
+    record = run.record
+    cores = int(run.ranks["threads_at_start"].sum())
+    regions = {"Global": region(run, record["ranks"], record["metrics"], record["wall"])}
+    for part in record.get("regions", []):
+        name = part["name"] if part["name"] not in regions else f"{part['name']} (region)"
+        regions[name] = region(run, part["ranks"], part["metrics"], part["wall"])
+    return {
+        "dlbVersion": f"{VERSION} (written by Steelyard {record['version']})",
+        "timestamp": record["started"].replace("Z", ""),
+        "resources": {"numCpus": cores, "numNodes": len(run.nodes), "numMpiRanks": len(run.ranks)},
+        "Application": regions,
     }
-    cores, wall = int(ranks["threads_at_start"].sum()), round(run.record["wall"] * 1e9)
-    region = {
+
+
+def region(run: Run, ranks: list[dict[str, Any]], metrics: dict[str, float], seconds: float) -> dict[str, Any]:
+    """What these ranks did in `seconds`."""
+    total = {name: int(sum(rank["totals_ns"].get(name, 0) for rank in ranks)) for name in SUMS}
+    of = run.ranks.loc[[rank["rank"] for rank in ranks]]
+    cores, wall = int(of["threads_at_start"].sum()), round(seconds * 1e9)
+    written = {
         "numCpus": cores,
-        "numNodes": len(run.nodes),
+        "numNodes": int(of["node"].nunique()),
         "avgCpus": total["capacity"] / wall if wall else float(cores),
         "numGpus": 0,
         "cycles": 0,
         "instructions": 0,
-        "numMeasurements": len(ranks),
+        "numMeasurements": sum(rank.get("count", 1) for rank in ranks),
         "numMpiCalls": total["mpi_calls"],
         "numOmpParallels": total["regions"],
         "numOmpTasks": total["omp_tasks"],
@@ -60,13 +77,8 @@ def talp(run: Run) -> dict[str, Any]:
         "ompSerializationEfficiency": metrics["omp_serialisation"],
     }
     if total["gpu_capacity"]:
-        region |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics["gpu"]}
-    return {
-        "dlbVersion": f"{VERSION} (written by Steelyard {run.record['version']})",
-        "timestamp": run.record["started"].replace("Z", ""),
-        "resources": {"numCpus": cores, "numNodes": len(run.nodes), "numMpiRanks": len(ranks)},
-        "Application": {"Global": region},
-    }
+        written |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics["gpu"]}
+    return written
 
 
 def text(run: Run) -> str:

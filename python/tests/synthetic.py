@@ -225,6 +225,7 @@ def _tasks(r, random):
         "degree": 8,
         "busy_seconds": 9.0,
         "run_seconds": 9.6,
+        "transport": "messages",
     }
 
 

@@ -37,15 +37,17 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 15
+    assert len(found) == 17
     # older records lack it, or the run had none of it
-    later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "cpu",
-             "preempted", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity", "gpu_waits", "omp_tasks"}
+    later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "regions",
+             "cpu", "preempted", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity", "gpu_waits",
+             "omp_tasks", "paused", "transport"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
                                                             for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
         left_out = later | ({"lent", "gpu_wait"} if "length" in struct["properties"] else set())
+        left_out -= {"regions"} if "region_wall" in struct["properties"] else set()  # their number, in totals
         assert struct["additionalProperties"] is False
         assert struct["required"] == [name for name in struct["properties"] if name not in left_out]
         for name, about in struct["properties"].items():
@@ -82,6 +84,17 @@ def test_kept_regions(written, example):
     regions = steelyard.load(written / "rich.json").kept_regions
     assert list(regions["function"]) == ["smooth", ""] and regions.loc["app+0x2c3d", "time"] == pytest.approx(7.7)
     assert steelyard.load(example).kept_regions.empty
+
+
+def test_regions(written, example):
+    run = steelyard.load(written / "rich.json")
+    assert list(run.regions.index) == ["solve", "output"]
+    assert run.regions.loc["solve", ["wall", "ranks", "count", "gpu"]].tolist() == [pytest.approx(6.2), 8, 40, 1]
+    assert list(run.regions.columns)[3:] == list(steelyard.schema()["$defs"]["metrics"]["properties"])
+    first = run.region_ranks.query("region == 'solve' and rank == 0").iloc[0]
+    assert first["busy"] == pytest.approx(6.1) and first["useful"] < 6 * first["busy"]
+    assert len(run.region_ranks) == 9
+    assert steelyard.load(example).regions.empty
 
 
 def test_given_record_is_valid(given_record):
@@ -136,7 +149,8 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "nodes", "trees"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "regions", "region_ranks", "nodes",
+                 "trees"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

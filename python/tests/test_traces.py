@@ -140,6 +140,19 @@ def test_traces_of_nothing(example, tmp_path):
     perfetto.write(run, io.BytesIO())
 
 
+def test_talp_has_each_named_region(written):
+    rich = steelyard.load(written / "rich.json")
+    regions = talp.talp(rich)["Application"]
+    assert list(regions) == ["Global", "solve", "output"]
+    solve, output = regions["solve"], regions["output"]
+    assert solve["elapsedTime"] == pytest.approx(6.2e9) and solve["numMeasurements"] == 8 * 40
+    assert solve["parallelEfficiency"] == rich.regions.loc["solve", "parallel"]
+    assert solve["usefulTime"] == pytest.approx(1e9 * rich.region_ranks.query("region == 'solve'")["useful"].sum())
+    assert (output["numCpus"], output["numNodes"], output["numMeasurements"]) == (6, 1, 1)
+    rich.record["regions"][1]["name"] = "Global"
+    assert list(talp.talp(rich)["Application"]) == ["Global", "solve", "Global (region)"]
+
+
 # What talp-pages 3.8 takes from the file, by the names that DLB 3.5 writes.
 METRICS = """parallelEfficiency mpiParallelEfficiency mpiCommunicationEfficiency mpiLoadBalance mpiLoadBalanceIn
     mpiLoadBalanceOut ompParallelEfficiency ompLoadBalance ompSchedulingEfficiency ompSerializationEfficiency""".split()

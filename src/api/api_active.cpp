@@ -26,11 +26,13 @@ void steelyard_internal_phases_begin(int processes) {
 void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
 void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
 
-void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s) {
+void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }
+int steelyard_internal_team_is_larger(void) { return steelyard::session::team_is_larger() ? 1 : 0; }
+void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s, const char* transport) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   steelyard::session::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
                                    count(s->stolen_remote), count(s->results_sent), count(s->hops), count(s->messages),
-                                   s->connections, s->degree, s->busy_seconds, s->run_seconds * s->threads});
+                                   s->connections, s->degree, s->busy_seconds, s->run_seconds * s->threads, transport});
 }
 
 void steelyard_internal_wait_begins(int quiesced) { steelyard::session::wait_begins(quiesced != 0); }

@@ -7,11 +7,16 @@
 #include "api/api_fake_runtime.h"
 #include "api/hooks.h"
 #include "api/outcome.h"
+#include "steelyard/regions.hpp"
 #include "steelyard/steelyard.hpp"
 
 extern "C" {
 void omp_balanced_(void);
 void steelyard_step_f(int* status);
+void steelyard_pause_f(int* status);
+void steelyard_resume_f(int* status);
+int steelyard_region_begin_f(const char* name, int length);
+int steelyard_region_end_f(const char* name, int length);
 bool steelyard_active_f(void);
 void steelyard_message_(char* text, std::uint32_t length);
 void steelyard_status_name_(const int* status, char* text, std::uint32_t length);
@@ -26,6 +31,7 @@ class Active : public testing::Test {
     fake::reason.clear();
     fake::in_primary = true;
     fake::steps = 0;
+    fake::regions.clear();
     set_message("");
   }
 };
@@ -72,6 +78,59 @@ TEST_F(Active, AStepFromTheWrongPlaceIsAnErrorWithoutEffect) {
   }
 }
 
+TEST_F(Active, EveryNameOfARegionReachesTheRuntime) {
+  EXPECT_EQ(steelyard_region_begin("a"), STEELYARD_SUCCESS);
+  EXPECT_EQ(steelyard_region_begin_f("bc  ", 2), STEELYARD_SUCCESS);
+  {
+    ScopedRegion scoped("d"), ended("e");
+    ended.end();
+    ended.end();
+  }
+  EXPECT_EQ(steelyard_region_end_f("bc", 2), STEELYARD_SUCCESS);
+  EXPECT_EQ(region_end("a"), Status::success);
+  EXPECT_EQ(fake::regions, "+a+bc+d+e-e-d-bc-a");
+  fake::regions.clear();
+  EXPECT_EQ(steelyard_region_begin_f(std::string(5000, 'x').c_str(), 5000), STEELYARD_SUCCESS);
+  EXPECT_EQ(fake::regions, "+" + std::string(511, 'x')) << "too long for the runtime, and cut";
+}
+
+TEST_F(Active, APauseReachesTheRuntime) {
+  EXPECT_EQ(steelyard_pause(), STEELYARD_SUCCESS);
+  EXPECT_EQ(resume(), Status::success);
+  {
+    const ScopedPause paused;
+    EXPECT_EQ(fake::regions, "()(");
+  }
+  int status = -1;
+  steelyard_pause_f(nullptr);
+  steelyard_resume_f(&status);
+  EXPECT_EQ(status, STEELYARD_SUCCESS);
+  EXPECT_EQ(fake::regions, "()()()");
+  fake::in_primary = false;
+  EXPECT_THROW(pause(), Error);
+  EXPECT_EQ(fake::regions, "()()()");
+}
+
+TEST_F(Active, ARegionThatCannotEndSaysWhatTheRuntimeSays) {
+  EXPECT_EQ(steelyard_region_end("other"), STEELYARD_ERROR_INVALID_STATE);
+  EXPECT_EQ(message(), "'inner' is open");
+  EXPECT_EQ(steelyard_region_begin(nullptr), STEELYARD_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(message().find("null name"), std::string::npos);
+  EXPECT_EQ(fake::regions, "-other");
+}
+
+TEST_F(Active, ARegionFromTheWrongPlaceIsAnErrorWithoutEffect) {
+  fake::in_primary = false;
+  EXPECT_EQ(steelyard_region_begin("a"), STEELYARD_ERROR_INVALID_STATE);
+  EXPECT_THROW(ScopedRegion("a"), Error);
+  EXPECT_NE(message().find("steelyard_region_begin()"), std::string::npos);
+  fake::reason = "after MPI_Finalize";
+  ScopedRegion none("a");
+  EXPECT_EQ(steelyard_region_end("a"), STEELYARD_INACTIVE);
+  EXPECT_EQ(message(), "after MPI_Finalize");
+  EXPECT_EQ(fake::regions, "");
+}
+
 TEST_F(Active, MessagesBelongToTheirThread) {
   set_message("mine");
   std::string others = "not asked";
@@ -109,8 +168,18 @@ TEST(ApiActive, AFreedPoolTellsTheRuntimeWhatItDid) {
   steelyard_task_pool_statistics_t statistics{};
   statistics.executed = 7;
   const int before = fake::tasks;
-  steelyard_internal_tasks_ended(&statistics);
+  steelyard_internal_tasks_ended(&statistics, "messages");
   EXPECT_EQ(fake::tasks, before + 7);
+  EXPECT_EQ(fake::transport, "messages");
+}
+
+TEST(ApiActive, ARunOfAPoolTellsTheRuntimeItsThreads) {
+  steelyard_internal_pool_runs(1);
+  EXPECT_EQ(fake::pool_threads, 1);
+  EXPECT_EQ(steelyard_internal_team_is_larger(), 0);
+  steelyard_internal_pool_runs(2);
+  EXPECT_EQ(fake::pool_threads, 2);
+  EXPECT_EQ(steelyard_internal_team_is_larger(), 1);
 }
 
 TEST(ApiActive, WhoWaitsTellsTheRuntime) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/outcome.h"
+#include "steelyard/regions.h"
 #include "steelyard/steelyard.h"
 
 // The part of the API that is the same in libsteelyard and in the preload library. The preload library defines every
@@ -26,6 +27,15 @@ void copy_padded(const char* from, char* to, std::uint32_t length) {
   const std::size_t used = std::min(room, std::strlen(from));
   std::memcpy(to, from, used);
   std::memset(to + used, ' ', room - used);
+}
+
+// A name of Fortran, without trailing blanks, for a call of C. A name that is too long stays too long.
+steelyard_status_t with_name(const char* name, int length, steelyard_status_t (*call)(const char*)) {
+  char copy[512];
+  const std::size_t used = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof(copy) - 1);
+  std::memcpy(copy, name, used);
+  copy[used] = '\0';
+  return call(copy);
 }
 
 }  // namespace
@@ -68,6 +78,14 @@ void omp_balanced(void) { steelyard_step(); }
 STEELYARD_API void omp_balanced_(void) { steelyard_step(); }
 STEELYARD_API void steelyard_step_f(int* status) { steelyard::api::give(status, steelyard_step()); }
 STEELYARD_API bool steelyard_active_f(void) { return steelyard_active() != 0; }
+STEELYARD_API void steelyard_pause_f(int* status) { steelyard::api::give(status, steelyard_pause()); }
+STEELYARD_API void steelyard_resume_f(int* status) { steelyard::api::give(status, steelyard_resume()); }
+STEELYARD_API int steelyard_region_begin_f(const char* name, int length) {
+  return with_name(name, length, steelyard_region_begin);
+}
+STEELYARD_API int steelyard_region_end_f(const char* name, int length) {
+  return with_name(name, length, steelyard_region_end);
+}
 // Named as Fortran compilers name external procedures: a text of assumed length has no portable bind(c) interface.
 STEELYARD_API void steelyard_message_(char* text, std::uint32_t length) {
   copy_padded(steelyard_message(), text, length);

@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "api/api_fake_runtime.h"
 
+#include <string>
+
 #include "session/session.h"
 
 namespace steelyard::session {
 
+base::Status region_begins(std::string_view name) {
+  api::fake::regions += "+" + std::string(name);
+  return {};
+}
+base::Status region_ends(std::string_view name) {
+  api::fake::regions += "-" + std::string(name);
+  return name == "other" ? base::Status::failure(base::Code::invalid_state, "'inner' is open") : base::Status();
+}
+base::Status pause() {
+  api::fake::regions += "(";
+  return {};
+}
+base::Status resume() {
+  api::fake::regions += ")";
+  return {};
+}
 void step() { ++api::fake::steps; }
-void tasks_ended(const observe::TasksRecord& pool) { api::fake::tasks += static_cast<int>(pool.executed); }
+void pool_runs(int threads) { api::fake::pool_threads = threads; }
+bool team_is_larger() { return api::fake::pool_threads > 1; }
+void tasks_ended(const observe::TasksRecord& pool) {
+  api::fake::tasks += static_cast<int>(pool.executed);
+  api::fake::transport = pool.transport;
+}
 void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }
 void wait_ends() { ++api::fake::waits_ended; }
 void phases_begin(int processes) { api::fake::phases += processes; }

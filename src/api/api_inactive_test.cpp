@@ -4,12 +4,20 @@
 #include <set>
 #include <string_view>
 
+#include "steelyard/regions.hpp"
 #include "steelyard/steelyard.hpp"
 
 namespace {
 
 TEST(Inactive, AStepDoesNothingAndSaysHowToStartTheProgram) {
   EXPECT_EQ(steelyard::step(), steelyard::Status::inactive);
+  EXPECT_NE(steelyard::message().find("steelyard run"), std::string::npos);
+}
+
+TEST(Inactive, ARegionDoesNothing) {
+  steelyard::ScopedRegion region("a");
+  const steelyard::ScopedPause paused;
+  EXPECT_EQ(steelyard::region_end("never begun"), steelyard::Status::inactive);
   EXPECT_NE(steelyard::message().find("steelyard run"), std::string::npos);
 }
 

@@ -338,17 +338,18 @@ TEST_F(Phases, AnAutotunedPhaseSettles) {
   const steelyard_phase_bounds_t bounds = STEELYARD_PHASE_BOUNDS_DEFAULT;
   ASSERT_EQ(steelyard_phase_create_autotuned(node, &bounds, &phase), STEELYARD_SUCCESS) << message();
   steelyard_phase_configuration_t configuration;
-  configuration.settled = 0;
-  for (int run = 0; run < 300 && (run < 30 || configuration.settled == 0); ++run) {
+  bool settled = false;  // a disturbed run may open the contest again
+  for (int run = 0; run < 300 && (run < 30 || !settled); ++run) {
     int chosen = 0;
     ASSERT_EQ(steelyard_phase_enter(phase, &chosen), STEELYARD_SUCCESS);
     ASSERT_EQ(steelyard_phase_get_configuration(phase, &configuration), STEELYARD_SUCCESS);
     EXPECT_EQ(chosen, configuration.chosen);
+    settled = settled || configuration.settled == 1;
     if (chosen) usleep(static_cast<useconds_t>(1000 * configuration.processes));
     ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS);
   }
   ASSERT_EQ(steelyard_phase_get_configuration(phase, &configuration), STEELYARD_SUCCESS);
-  EXPECT_EQ(configuration.settled, 1);
+  EXPECT_TRUE(settled);
   int lowest = 0, highest = 0;
   MPI_Allreduce(&configuration.processes, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&configuration.processes, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

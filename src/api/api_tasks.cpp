@@ -232,6 +232,14 @@ void steelyard_internal_task_pool_callbacks(steelyard_task_pool_t* pool,
   pool->pool->set_world_rank(pool->transport->world_rank(pool->pool->rank()));
 }
 
+void steelyard_internal_task_pool_use_threads(steelyard_task_pool_t* pool) {
+  // Without a further thread, tasks wait for the primary thread, as they do at other thread levels.
+  static_cast<void>(guarded(__func__, "pool", pool, [&] {
+    pool->pool->use_message_thread();
+    return Status();
+  }));
+}
+
 void steelyard_internal_task_pools_finalize(void) {
   std::vector<steelyard_task_pool*> left_over;
   {
@@ -262,7 +270,7 @@ steelyard_status_t steelyard_internal_task_pool_free(steelyard_task_pool_t** han
     }
     Status left = freed->pool->leave();
     const steelyard_task_pool_statistics_t statistics = to_c(freed->pool->statistics());
-    steelyard_internal_tasks_ended(&statistics);
+    steelyard_internal_tasks_ended(&statistics, freed->pool->transport_in_use());
     return left;
   });
 }
@@ -291,13 +299,14 @@ steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* pool, steelyar
     if (!pool->pool->open()) {
       return invalid_state("a task pool was run after MPI_Finalize: run it between MPI_Init and MPI_Finalize");
     }
+    steelyard_internal_pool_runs(pool->pool->settings().threads);
     CalledConsumer called{consumer, user, {}};
     return pool->pool->run({consume, &called});
   });
 }
 
 steelyard_status_t steelyard_task_pool_help(steelyard_task_pool_t* pool) {
-  return guarded(__func__, "pool", pool, [&] { return pool->pool->help(); });
+  return guarded(__func__, "pool", pool, [&] { return pool->pool->help(steelyard_internal_team_is_larger() != 0); });
 }
 
 steelyard_status_t steelyard_task_set_result(steelyard_task_t* task, const void* data, size_t size) {

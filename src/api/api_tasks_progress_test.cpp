@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
+#include <string>
 
 #include "intercept/mpi/ranks_in_tests.h"
 #include "steelyard/tasks.h"
@@ -102,6 +104,57 @@ TEST_F(Progress, ALongTaskOfAnyRankOfTwoDoesNotKeepTasksFromTheOtherNode) {
     for (int owner = 0; owner < kRanks; ++owner) {
       if (busy != owner) run(2, busy, owner);
     }
+  }
+}
+
+#ifdef STEELYARD_TEST_MULTIPLE
+TEST_F(Progress, ALongTaskOfTheOnlyRankOfANodeDoesNotKeepTasksFromOtherNodes) {
+  for (int busy = 0; busy < kRanks; ++busy) run(1, busy, busy);
+  run(2, 0, 0);
+}
+#endif
+
+/// Short and long tasks; the result is the input, reversed.
+int mixed_task(steelyard_task_t* task, void*) {
+  usleep(task->tag % 8 == 0 ? 15'000 : 300);
+  const char* input = static_cast<const char*>(task->data);
+  const std::string result(std::make_reverse_iterator(input + task->size), std::make_reverse_iterator(input));
+  steelyard_task_set_result(task, result.data(), result.size());
+  if (task->tag % 5 == 0 && task->tag < 1'000) steelyard_task_spawn(task, 0, task->tag + 1'000, task->data, task->size);
+  return 0;
+}
+std::string input_of(std::uint64_t tag, int rank) {
+  std::string input(tag % 13 * 700, ' ');
+  for (std::size_t i = 0; i < input.size(); ++i)
+    input[i] = static_cast<char>(tag * 7 + i * 3 + static_cast<std::size_t>(rank));
+  return input;
+}
+
+TEST_F(Progress, EveryResultReturnsOnceFromLongAndShortTasks) {
+  for (const int node : {1, 2, 3}) {
+    const steelyard_task_type_t type = {"mixed", mixed_task, nullptr, 1};
+    steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
+    options.ranks_per_node = node;
+    steelyard_task_pool_t* pool = nullptr;
+    ASSERT_EQ(steelyard_task_pool_create(all_, &type, 1, &options, &pool), STEELYARD_SUCCESS) << steelyard_message();
+    for (int owner = 0; owner <= kRanks; ++owner) {
+      const std::uint64_t count = owner == kRanks ? 60 : owner == g_rank ? 240 : 0;
+      for (std::uint64_t tag = 0; tag < count; ++tag) {
+        const std::string input = input_of(tag, g_rank);
+        steelyard_task_pool_spawn(pool, 0, tag, input.data(), input.size());
+      }
+      std::map<std::uint64_t, int> times;
+      const auto collect = [](const steelyard_task_result_t* result, void* user) {
+        ++(*static_cast<std::map<std::uint64_t, int>*>(user))[result->tag];
+        const std::string input = input_of(result->tag % 1'000, g_rank);
+        EXPECT_EQ(std::string(static_cast<const char*>(result->data), result->size),
+                  std::string(input.rbegin(), input.rend()));
+      };
+      EXPECT_EQ(steelyard_task_pool_run(pool, collect, &times), STEELYARD_SUCCESS) << steelyard_message();
+      EXPECT_EQ(times.size(), count + (count + 4) / 5);
+      for (const auto& [tag, found] : times) EXPECT_EQ(found, 1) << tag;
+    }
+    EXPECT_EQ(steelyard_task_pool_free(pool), STEELYARD_SUCCESS) << steelyard_message();
   }
 }
 

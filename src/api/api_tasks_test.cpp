@@ -4,11 +4,14 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "intercept/mpi/ranks_in_tests.h"
 #include "steelyard/tasks.hpp"
@@ -361,6 +364,7 @@ TEST(Pool, EveryPolicyGivesTheSameResults) {
     steelyard_task_pool_statistics_t all;
     steelyard_task_pool_get_statistics(pool, &all);
     EXPECT_LE(all.connections, all.degree) << policy;
+    EXPECT_LE(all.stolen_local + all.stolen_remote, all.executed) << policy;
     if (std::string_view(policy) == "none") {
       EXPECT_EQ(all.stolen_remote + all.stolen_local, 0u);
     }
@@ -519,6 +523,45 @@ TEST(Pool, ARunDoesNotWaitForHelpersWhoDoNotCome) {
     }
     EXPECT_EQ(results, (step % 3) * 20);
   }
+  EXPECT_EQ(steelyard_task_pool_free(pool), STEELYARD_SUCCESS) << message();
+}
+
+std::atomic<int> g_ended;
+
+/// All end at once, but for the first and the last, which end after all others.
+int first_and_last_wait(steelyard_task_t* task, void* count) {
+  const auto others = static_cast<std::uint64_t>(*static_cast<const int*>(count) - 2);
+  if (task->tag == 0 || task->tag == others + 1) {
+    while (g_ended < static_cast<int>(others)) usleep(50);
+  } else {
+    ++g_ended;
+  }
+  return 0;
+}
+
+// Two threads wait in a task, so the third has stolen what one of them had stolen.
+TEST(Pool, ATaskThatIsStolenTwiceCountsOnce) {
+  int count = 20;
+  const steelyard_task_type_t type = {"wait", first_and_last_wait, &count, 0};
+  steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
+  options.threads = 3;
+  options.steal_fraction = 1;  // all of them
+  steelyard_task_pool_t* pool = nullptr;
+  ASSERT_EQ(steelyard_task_pool_create(MPI_COMM_SELF, &type, 1, &options, &pool), STEELYARD_SUCCESS) << message();
+  g_ended = 0;
+  for (int i = 0; i < count; ++i)
+    ASSERT_EQ(steelyard_task_pool_spawn(pool, 0, static_cast<std::uint64_t>(i), nullptr, 0), STEELYARD_SUCCESS);
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < options.threads; ++i)
+    helpers.emplace_back([pool] { EXPECT_EQ(steelyard_task_pool_help(pool), STEELYARD_SUCCESS) << message(); });
+  EXPECT_EQ(steelyard_task_pool_run(pool, nullptr, nullptr), STEELYARD_SUCCESS) << message();
+  for (std::thread& helper : helpers) helper.join();
+  steelyard_task_pool_statistics_t all;
+  EXPECT_EQ(steelyard_task_pool_get_statistics(pool, &all), STEELYARD_SUCCESS);
+  EXPECT_EQ(all.executed, static_cast<std::uint64_t>(count));
+  EXPECT_GE(all.stolen_local, 1u);
+  EXPECT_LE(all.stolen_local, all.executed);
+  EXPECT_EQ(all.stolen_remote, 0u);
   EXPECT_EQ(steelyard_task_pool_free(pool), STEELYARD_SUCCESS) << message();
 }
 

@@ -10,8 +10,14 @@ extern "C" STEELYARD_API void steelyard_internal_phases_begin(int processes);
 /// This process has entered a phase or pushed a binding, and has left and popped all of them: phases/hold.h.
 extern "C" STEELYARD_API void steelyard_internal_hold_begins(void);
 extern "C" STEELYARD_API void steelyard_internal_hold_ends(int64_t phases);
-/// A task pool is freed: what it did.
-extern "C" STEELYARD_API void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* statistics);
+/// A task pool is about to run with so many threads at most, in the parallel region of the calling thread if there is
+/// one.
+extern "C" STEELYARD_API void steelyard_internal_pool_runs(int threads);
+/// 1 if the present parallel region has more threads than the program asked for.
+extern "C" STEELYARD_API int steelyard_internal_team_is_larger(void);
+/// A task pool is freed: what it did, and by which transport.
+extern "C" STEELYARD_API void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* statistics,
+                                                             const char* transport);
 /// The calling thread waits for other processes, outside of MPI: asleep while they work in a phase, or with no task to
 /// run.
 extern "C" STEELYARD_API void steelyard_internal_wait_begins(int quiesced);

@@ -22,7 +22,7 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   ASSERT_TRUE(
       override_from_toml("# a comment\ncores = false\nlending = \"off\"\nspin = 50\nwait = \"poll\"\nrecord = 'none'\n",
                          "steelyard.toml", options));
-  EXPECT_FALSE(options.cores);
+  EXPECT_EQ(options.cores, Cores::off);
   EXPECT_FALSE(options.lending);
   EXPECT_EQ(options.spin, 50);
   EXPECT_EQ(options.wait, Wait::poll);

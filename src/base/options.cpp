@@ -82,7 +82,10 @@ void add_capability_options(std::vector<Option>& table) {
   capabilities.on_off(
       "observe", &Options::observe,
       "Measure only: no core is moved or lent, and loops and collectives stay as they are without Steelyard.");
-  capabilities.on_off("cores", &Options::cores, "Move cores from ranks that wait to ranks on the critical path.");
+  capabilities.choice(
+      "cores", choice_of<&Options::cores>(), {"on", "sabo", "off"},
+      "Move cores from ranks that wait to ranks on the critical path. on: where a gain is forecast and then measured. "
+      "sabo: by the rule of the SABO paper, in each step or as --balance-every or --balance-at say. off: never.");
   capabilities.on_off("lending", &Options::lending,
                       "Lend a rank's cores to other ranks of its node while it blocks in MPI.");
   capabilities.choice(
@@ -369,8 +372,10 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   bool valid = false;
   const bool unset = !option.unset.empty() && text == option.unset;
   if (const auto* choice = std::get_if<Choice>(&option.member)) {
+    bool on = false;
+    const std::string_view as_switch = !assign_switch(on, text) ? text : on ? "on" : "off";  // such as "true"
     for (std::size_t i = 0; i < option.choices.size() && !valid; ++i) {
-      valid = option.choices[i] == text;
+      valid = option.choices[i] == text || option.choices[i] == as_switch;
       if (valid) choice->set(options, static_cast<int>(i));
     }
   } else if (const auto* flag = std::get_if<bool Options::*>(&option.member)) {

@@ -34,6 +34,7 @@ enum class Loops {
   adaptive,
   off
 };
+enum class Cores { on, sabo, off };
 enum class Collectives { automatic, on, called, off };
 enum class CollectivesTree { automatic, sort, swap, binomial, library };
 
@@ -41,7 +42,7 @@ enum class CollectivesTree { automatic, sort, swap, binomial, library };
 /// where its row prints as `auto`, and an empty text, are not set.
 struct Options {
   bool observe = false;
-  bool cores = true;
+  Cores cores = Cores::on;
   bool lending = true;
   Collectives collectives = Collectives::automatic;
 

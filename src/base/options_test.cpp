@@ -67,7 +67,7 @@ TEST(OptionTable, VariableNamesFollowFromNames) {
 
 TEST(Assign, NamesOptionValueAndWhatIsAllowed) {
   EXPECT_EQ(sentence_of("spin", "soon"), "--spin is 'soon'; it must be an integer from 0 to 1000000 (us)");
-  EXPECT_EQ(sentence_of("cores", "maybe"), "--cores is 'maybe'; it must be on or off");
+  EXPECT_EQ(sentence_of("cores", "maybe"), "--cores is 'maybe'; it must be one of on, sabo, off");
   EXPECT_EQ(sentence_of("wait", "doze"), "--wait is 'doze'; it must be one of sleep, poll");
   EXPECT_EQ(sentence_of("collectives-tree-every", "0"),
             "--collectives-tree-every is '0'; it must be an integer from 1 to 1000000 (broadcasts)");
@@ -156,7 +156,7 @@ TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {
   Options options;
   std::vector<std::string> complaints;
   override_from(environment, options, complaints);
-  EXPECT_FALSE(options.cores);
+  EXPECT_EQ(options.cores, Cores::off);
   EXPECT_TRUE(options.lending) << "an empty variable counts as not set";
   EXPECT_EQ(options.cores_domain, CoresDomain::numa);
   EXPECT_EQ(options.spin, 20);

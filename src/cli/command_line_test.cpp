@@ -55,7 +55,7 @@ TEST_F(ResolveTest, PrefersTheCommandLineThenTheEnvironmentThenTheFile) {
   EXPECT_EQ(options_.spin, 3);
   EXPECT_EQ(options_.timeline_samples, 2);
   EXPECT_EQ(options_.blocktime, 1);
-  EXPECT_TRUE(options_.cores);
+  EXPECT_EQ(options_.cores, base::Cores::on);
   EXPECT_EQ(options_.balance_every, 0);
 }
 
@@ -70,7 +70,7 @@ TEST_F(ResolveTest, TakesTheFileFromTheEnvironmentToo) {
 TEST_F(ResolveTest, TakesSwitchesAloneAndWithAValue) {
   ASSERT_EQ(resolve({"--observe", "--cores=off", "--lending=on"}), "");
   EXPECT_TRUE(options_.observe);
-  EXPECT_FALSE(options_.cores);
+  EXPECT_EQ(options_.cores, base::Cores::off);
   EXPECT_TRUE(options_.lending);
   ASSERT_EQ(resolve({"--observe", "--observe=off"}), "");
   EXPECT_FALSE(options_.observe) << "the last one holds";
@@ -106,7 +106,7 @@ TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
 }
 
 TEST_F(ResolveTest, NamesTheSourceOfABadValue) {
-  EXPECT_EQ(resolve({"--cores=maybe"}), "--cores is 'maybe'; it must be on or off");
+  EXPECT_EQ(resolve({"--cores=maybe"}), "--cores is 'maybe'; it must be one of on, sabo, off");
   EXPECT_EQ(resolve({}, {{"STEELYARD_CORES_DOMAIN", "socket"}}),
             "STEELYARD_CORES_DOMAIN is 'socket'; it must be one of auto, package, numa, l3, node");
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
@@ -215,6 +216,24 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
   return site.libraries().find(llvm_runtimes, binary.machine, directories);
 }
 
+std::string refused_openmp(const Binary& binary, const std::string& runtime) {
+  ElfImage image;
+  if (!read_elf(runtime, image)) return {};  // the dynamic linker will say so
+  const std::set<std::string_view> defined(image.hooks.begin(), image.hooks.end());
+  const auto lacks = [&](const std::string& name) { return is_openmp(name) && !defined.contains(name); };
+  const auto sentence = [&](const std::string& caller, const std::vector<std::string>& imports) {
+    const auto lacked = std::ranges::find_if(imports, lacks);
+    if (lacked == imports.end()) return std::string();
+    return fmt::format("{} calls {}(), which {} lacks, and results could be wrong: leave --openmp=llvm out", caller,
+                       *lacked, runtime);
+  };
+  auto refusal = sentence(binary.path, binary.imports);
+  for (const auto& library : binary.libraries) {
+    if (refusal.empty()) refusal = sentence(library.path, library.openmp_imports);
+  }
+  return refusal;
+}
+
 namespace {
 
 /// `decision`, with the OpenMP runtime that the user wants.
@@ -226,6 +245,7 @@ Decision with_openmp(Decision decision, const Binary& binary, const Options& opt
         "--openmp=llvm needs libomp.so.5 or libomp.so, and neither was found: install LLVM's OpenMP runtime (Debian: "
         "libomp5, Fedora: libomp), or add its directory to LD_LIBRARY_PATH, or leave --openmp=llvm out");
   }
+  if (auto refusal = refused_openmp(binary, runtime); !refusal.empty()) return refuse(std::move(refusal));
   decision.preload.push_back(runtime);
   return decision;
 }

@@ -41,6 +41,9 @@ std::vector<std::string> preload_list(const Decision& decision, const Site& site
 
 /// The OpenMP runtime that will serve the program: one to be put first, or "" where its own stays.
 std::string exchanged_openmp(const Binary& binary, const base::Options& options, const Site& site);
+/// Why `runtime` cannot replace GNU's OpenMP runtime in this program, as a sentence; "" if it can. A function that it
+/// lacks would be served by GNU's, whose threads know nothing of regions and tasks of `runtime`.
+std::string refused_openmp(const Binary& binary, const std::string& runtime);
 
 /// Preload libraries that are installed beside this executable: {"openmpi", "/usr/lib/steelyard/libsteelyard-..."}.
 struct Flavour {

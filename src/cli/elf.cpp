@@ -132,9 +132,11 @@ Status check_header(const Elf64_Ehdr& header) {
 
 }  // namespace
 
+bool is_openmp(std::string_view name) { return name.starts_with("GOMP_") || name.starts_with("omp_"); }
+
 bool is_hook(std::string_view name) {
-  return name.starts_with("MPI_") || name.starts_with("PMPI_") || name == "ompt_start_tool" || name == "__asan_init" ||
-         name == "__tsan_init" || name == "DLB_Init";
+  return name.starts_with("MPI_") || name.starts_with("PMPI_") || is_openmp(name) || name == "ompt_start_tool" ||
+         name == "__asan_init" || name == "__tsan_init" || name == "DLB_Init";
 }
 
 Status read_elf(const std::string& path, ElfImage& image) {

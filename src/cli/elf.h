@@ -21,8 +21,10 @@ struct ElfImage {
   std::vector<std::string> hooks;      ///< names of dynamic symbols that it defines, of those that is_hook() tells
 };
 
-/// A function of MPI, or one by which a tool is recognised. Libraries define tens of thousands of others.
+/// A function of MPI or OpenMP, or one by which a tool is recognised. Libraries define tens of thousands of others.
 bool is_hook(std::string_view name);
+/// A function that GNU's OpenMP runtime serves: an entry point of gcc's code, or a function of the OpenMP API.
+bool is_openmp(std::string_view name);
 
 /// Reads a 64-bit ELF file in this machine's byte order. Never trusts an offset or a count of the file.
 /// Failure: what about it cannot be right, e.g. "its program headers lie outside of the file".

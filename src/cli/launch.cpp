@@ -55,7 +55,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   options.awaits_mpi = awaits_mpi;
   if (awaits_mpi && options.process == 0) options.process = getpid();  // else: a run around this one
   options.speaks = launcher.speaks();
-  if (alone) options.cores = false;  // there is no other rank to exchange cores with
+  if (alone) options.cores = base::Cores::off;  // there is no other rank to exchange cores with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
@@ -93,7 +93,7 @@ long spin_count(long us) {
 /// could use.
 void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
-  if (options.observe || !options.cores || set("OMP_WAIT_POLICY")) return;
+  if (options.observe || options.cores == base::Cores::off || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;

@@ -85,7 +85,7 @@ Outcome Delivery::take(int from) {
   const std::size_t bytes = bytes_ = notice->bytes;
   if (group_.tree != nullptr) board.came(came - notice->since);
   if (notice->path == Path::library) {
-    look_at_library(since, notice->counted, notice->which);
+    look_at_library(notice->counted, notice->which);
     return Outcome::library;
   }
   late_ = came - notice->since;
@@ -129,7 +129,7 @@ Outcome Delivery::leave_all(const Tree::Head& head, bool claimed, std::int64_t c
     board->came(came - now);
   }
   group_.tree->send(head, root_, nullptr, call_);
-  look_at_library(base::now_ns(), head.counted, head.which);  // the head is not the library's to answer for
+  look_at_library(head.counted, head.which);
   if (head.counted) group_.looked_root = root_;
   return by_library(true);
 }

@@ -95,7 +95,7 @@ Outcome OverBoard::leave(const Begun& begun, std::size_t bytes, std::int64_t cam
   Next told = begun.next;
   if (told.by_board) told.counted = false;  // there was no memory for it: nothing is compared
   group_.board->put_up(Path::library, bytes, came, 0, 0, begun.which, told);
-  look_at_library(came, told.counted, begun.which);
+  look_at_library(told.counted, begun.which);
   return by_library(false);
 }
 
@@ -120,9 +120,9 @@ const Notice* OverBoard::hear(int from) {
   return notice->root != root || notice->path == Path::nothing || other ? nullptr : notice;
 }
 
-void OverBoard::look_at_library(std::int64_t since, bool counted, int which) {
+void OverBoard::look_at_library(bool counted, int which) {
   if (!is_compared() || !counted) return;
-  group_.looked_at = since;
+  group_.looked_at = base::now_ns();
   group_.looked_which = which;
 }
 

@@ -46,8 +46,9 @@ class OverBoard {
   /// Waits until rank `from` has published, and returns its notice. Returns nullptr if that rank cannot publish any
   /// more, if another rank is the root, or if there is nothing to take: Outcome::wrong_root is next.
   const Notice* hear(int from);
-  /// After a notice that the library delivers this collective: times the library if `counted`.
-  void look_at_library(std::int64_t since, bool counted, int which);
+  /// Times the library from now on if `counted`. Not before this rank and the root have come and the notice has reached
+  /// this rank: most collectives that the library delivers have no notice.
+  void look_at_library(bool counted, int which);
   /// For the record: why the library delivered this collective of so many bytes. `most`: bytes that Steelyard takes.
   void note_why_library(std::size_t bytes, std::size_t most) const;
   /// Notes the wait since `since` of a collective that Steelyard delivered. Returns `outcome`.

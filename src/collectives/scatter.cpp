@@ -68,7 +68,7 @@ Outcome Scattering::take() {
   const std::int64_t since = std::max(came, notice->since);
   given_ = notice->bytes;
   if (notice->path == Path::library) {
-    look_at_library(since, notice->counted, notice->which);
+    look_at_library(notice->counted, notice->which);
     return Outcome::library;
   }
   late_ = came - notice->since;

@@ -31,10 +31,11 @@ struct Options {
 
 /// A region that is about to begin.
 struct RegionAhead {
-  std::uint64_t key = 0;         ///< the same whenever it comes again at the same place of a step
-  std::int64_t begin = 0;        ///< ns
-  bool worth_borrowing = false;  ///< long enough to gain by more cores, and its thread count may change
-  Terms terms;                   ///< see Cores::lend()
+  std::uint64_t key = 0;                       ///< the same whenever it comes again at the same place of a step
+  std::int64_t begin = 0;                      ///< ns
+  int most = std::numeric_limits<int>::max();  ///< threads that it can use
+  bool worth_borrowing = false;                ///< long enough to gain by more cores, and its thread count may change
+  Terms terms;                                 ///< see Cores::lend()
 };
 
 /// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by
@@ -105,9 +106,9 @@ class Cores {
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
   /// From now on, the processes of the node share these CPUs alone, as far as the job has them. Each leaves and takes
   /// cores at its next region or blocking call.
-  /// @param who asked, for the record
+  /// @param user that asked, for the record
   /// @return why not; empty if done
-  std::string resize(const node::CpuSet& cpus, double time, const std::string& who);
+  std::string resize(const node::CpuSet& cpus, double time, const std::string& user);
   /// True if resize() may be asked.
   bool resizable() const { return problem_.empty() || alone_; }
   /// Once, before show_owners(): the job's CPUs, as if none had an owner.

@@ -11,9 +11,6 @@ namespace {
 /// Forecasts closer than this are a tie: no model of scaling is better.
 constexpr double kTie = 0.005;
 
-/// Of one search for a place, in nodes times processes times domains: a whole plan must not take longer than a region.
-constexpr int kEffort = 100'000;
-
 double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
 std::vector<ProcessLoad> cleaned(std::vector<ProcessLoad> loads) {

@@ -16,6 +16,7 @@ struct ProcessLoad {
   double wait = 0;         ///< wall seconds in blocking MPI calls
   int ceiling = 1 << 20;   ///< more threads than this are never given
   bool fixed = false;      ///< its thread count must not change
+  bool in_pool = false;    ///< its ceiling is that of a task pool in which most of its time is spent
 };
 
 /// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at
@@ -55,6 +56,9 @@ struct Placement {
   int moved = 0;             ///< cores that would get a new owner if each process got what it asks for
   bool exact = true;         ///< false where the search was cut short: the best that was found
 };
+
+/// Of one search for a place, in nodes times processes times domains: a whole plan must not take longer than a region.
+inline constexpr int kEffort = 100'000;
 
 /// Branch and bound over domains, exact: least `missing`, then least `moved`. `capacity[d]` cores in domain d;
 /// `held[p][d]` cores that process p owns now in domain d. A process that no single domain can hold is cut down to the

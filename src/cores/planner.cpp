@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "cores/sabo.h"
 
 namespace steelyard::cores {
 
@@ -16,8 +17,17 @@ using observe::Tick;
 using observe::TickBoard;
 using observe::TickSource;
 
+namespace {
+
+std::unique_ptr<Rule> make_rule(const PolicyOptions& options) {
+  if (options.sabo) return std::make_unique<Sabo>(options.every, options.at);
+  return std::make_unique<Policy>(options);
+}
+
+}  // namespace
+
 Planner::Planner(const PolicyOptions& options, const node::Process* processes, int count)
-    : options_(options), policy_(std::make_unique<Policy>(options)), processes_(processes), count_(count) {}
+    : options_(options), rule_(make_rule(options)), processes_(processes), count_(count) {}
 
 // False if the ticks are gone, or if the cores of a process changed in between: such a window tells nothing about the
 // counts before or after.
@@ -43,6 +53,10 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
     if (first.threads != last.threads) return false;
     load.threads = static_cast<int>(last.threads);
     if (settling_ && load.threads != owned) return false;
+    // Another core would be of no use in the pool, and missed there by the rank that gave it. What it has, it keeps.
+    const int pool_threads = std::max(process.pool_threads.load(std::memory_order_relaxed), load.threads);
+    load.in_pool = process.pool_threads.load(std::memory_order_relaxed) > 0 && pool_threads < load.ceiling;
+    if (load.in_pool) load.ceiling = pool_threads;
     load.parallel = base::seconds(last.region_useful - first.region_useful);
     load.region_wall = base::seconds(last.region_wall - first.region_wall);
     load.serial = base::seconds(last.serial - first.serial);
@@ -59,7 +73,7 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
 // Steps that take twice as long as before, at least, are other steps: how many of them a window spans was planned for
 // the shorter ones. Collectives while a program sets up look like steps of some 0.1 ms, of which a window has hundreds.
 bool Planner::took_long(const TickBoard& ticks, std::int64_t newest) const {
-  const double wanted = policy_->seconds_wanted();
+  const double wanted = rule_->seconds_wanted();
   Tick first, last;
   if (wanted <= 0 || !ticks.read(0, source_, from_, first) || !ticks.read(0, source_, newest, last)) return false;
   return base::seconds(last.time - first.time) > 2 * wanted;
@@ -81,7 +95,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
     from_ = std::max<std::int64_t>(0, newest - period);  // what was missed so far may already be a window
     return nullptr;
   }
-  const std::int64_t wanted = std::min(period * policy_->phases_wanted(), TickBoard::kKept / 2 / period * period);
+  const std::int64_t wanted = std::min(period * rule_->phases_wanted(), TickBoard::kKept / 2 / period * period);
   if (newest - from_ < period || (newest - from_ < wanted && !took_long(ticks, newest))) return nullptr;
   const std::int64_t to = from_ + (newest - from_) / period * period;
   Window window;
@@ -93,7 +107,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
   if (!clean) return nullptr;
   settling_ = false;
   (moved_ ? after_ : before_).add(window.elapsed / window.phases);
-  verdict_ = policy_->consider(window, now);
+  verdict_ = rule_->consider(window, now);
   note(verdict_, window);
   return verdict_.action == Action::none ? nullptr : &verdict_.plan;
 }
@@ -161,7 +175,7 @@ void Planner::requested(observe::DecisionRecord decision) {
       if (move.outcome == observe::Outcome::taken) move.outcome = observe::Outcome::undecided;
     });
     since_ = decisions_.size();
-    policy_ = std::make_unique<Policy>(options_);
+    rule_ = make_rule(options_);
     before_ = after_ = {};
     moved_ = false;
     settling_ = true;
@@ -179,7 +193,7 @@ void Planner::start_again(double time, int rank) {
   decision.why = fmt::format("the thread count of rank {} must not change any more", rank);
   decision.outcome = observe::Outcome::undone;
   decisions_.push_back(decision);
-  policy_ = std::make_unique<Policy>(options_);
+  rule_ = make_rule(options_);
   after_ = {};
   from_ = -1;
 }

@@ -13,7 +13,7 @@
 
 namespace steelyard::cores {
 
-/// The leader's side of `cores`: cuts the ticks of all processes into windows, asks the policy, keeps the decisions.
+/// The leader's side of `cores`: cuts the ticks of all processes into windows, asks the rule, keeps the decisions.
 class Planner {
  public:
   Planner(const PolicyOptions& options, const node::Process* processes, int count);
@@ -40,7 +40,7 @@ class Planner {
   void note(const Verdict& verdict, const Window& window);
 
   PolicyOptions options_;
-  std::unique_ptr<Policy> policy_;
+  std::unique_ptr<Rule> rule_;
   const node::Process* processes_;
   int count_;
   observe::TickSource source_ = observe::TickSource::region;

@@ -69,27 +69,9 @@ std::string with_interval(double value, const decide::Interval& interval, double
                      100 * interval.high);
 }
 
-/// Why no plan can be made whatever the loads; empty where one can.
-std::string obstacle(const Window& window, const NodeShape& shape) {
-  const std::size_t n = window.loads.size();
-  if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
-    return "nothing was measured in this window";
-  if (n == 1) return "one rank on the node, no other rank to exchange cores with";
-  if (shape.budget < static_cast<int>(n))
-    return fmt::format("{} ranks on {} cores: no rank has a core to give away", n, shape.budget);
-  if (shape.budget == static_cast<int>(n)) return "each rank has one core: no rank has a core to give away";
-  if (std::all_of(window.loads.begin(), window.loads.end(), [](const ProcessLoad& load) { return load.fixed; }))
-    return "all thread counts are fixed by the program";
-  return {};
-}
-
-Window cleaned(Window window) {
-  const auto finite = [](double& value) { value = std::isfinite(value) && value > 0 ? value : 0; };
-  for (ProcessLoad& load : window.loads) {
-    load.threads = std::max(1, load.threads);
-    for (double* value : {&load.parallel, &load.region_wall, &load.serial, &load.wait}) finite(*value);
-  }
-  return window;
+bool slowest_is_in_pool(const std::vector<ProcessLoad>& loads) {
+  const auto slowest = std::ranges::max_element(loads, {}, measured_busy);
+  return slowest != loads.end() && slowest->in_pool && slowest->threads >= slowest->ceiling;
 }
 
 }  // namespace
@@ -285,6 +267,10 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
   if (verdict.plan.busy_now <= 0) {
     verdict.why = "no computation was measured";
+  } else if ((verdict.plan.moved == 0 || saved <= 0) && slowest_is_in_pool(estimate.loads(remaining / 2))) {
+    verdict.why =
+        "most of the slowest rank's time is spent in a task pool, which has no thread for one more core: idle ranks "
+        "take its tasks instead";
   } else if (verdict.plan.moved == 0 || saved <= 0) {
     verdict.why =
         fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",

@@ -463,6 +463,14 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
   ProcessLoad fixed = two, fixed_light = light;
   fixed.fixed = fixed_light.fixed = true;
   EXPECT_THAT(verdict_of({fixed, fixed_light}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("fixed by the program"));
+  ProcessLoad in_pool = two;
+  in_pool.in_pool = true;
+  in_pool.ceiling = 2;
+  EXPECT_THAT(verdict_of({in_pool, light}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("spent in a task pool"));
+  ProcessLoad faster_in_pool = in_pool;
+  faster_in_pool.region_wall = 0.9;
+  faster_in_pool.parallel = 1.8;
+  EXPECT_THAT(verdict_of({faster_in_pool, two}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("balanced as far as"));
   ProcessLoad idle;
   idle.threads = 2;
   EXPECT_THAT(verdict_of({idle, idle}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("no computation was measured"));

@@ -41,8 +41,7 @@ int max_active_levels() {
   return behind("omp_get_max_active_levels", real)();
 }
 
-/// A target region with `nowait` is a task of the host where there is no device. With one, the runtime finds the device's
-/// function by the address of the host's.
+/// of the device by the address of that of the host.
 Body target_body(Body body, unsigned int flags) {
   constexpr unsigned int kNowait = 1;  // Encoding: GOMP_TARGET_FLAG_NOWAIT
   static int (*devices)() = nullptr;

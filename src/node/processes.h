@@ -19,7 +19,8 @@ struct alignas(64) Process {
   alignas(64) std::atomic<std::int32_t> in_mpi;  // its primary thread is in a blocking MPI call
   std::atomic<std::int32_t> finished;            // it has called MPI_Finalize
   std::atomic<std::int32_t> thread_ceiling;
-  std::atomic<std::int32_t> fixed;  // its thread count must not change
+  std::atomic<std::int32_t> fixed;         // its thread count must not change
+  std::atomic<std::int32_t> pool_threads;  // of task pools for which more cores would be lost; 0: none
 };
 
 }  // namespace steelyard::node

@@ -202,7 +202,8 @@ void Activity::close_region(std::int64_t now, int team, std::int64_t without_cor
   const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + without_core);
   totals_.omp_serialisation += idle;
   totals_.capacity += team * wall - without_core + idle;
-  const std::int64_t borrowed = std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
+  // In a phase, a team on the cores of other ranks borrows none: those ranks wait for it.
+  const std::int64_t borrowed = held_ ? 0 : std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
   totals_.borrowed += borrowed;
   totals_.came_late += std::min(with_late_core, borrowed);
   ++totals_.regions;
@@ -213,6 +214,7 @@ void Activity::close_region(std::int64_t now, int team, std::int64_t without_cor
 }
 
 Totals Activity::totals_at(std::int64_t now) const {
+  now = std::max(now, since_);  // as in close_stretch()
   Totals snapshot = totals_;
   add_stretch(snapshot, state_, now - since_, owned_);
   snapshot.wall = now - start_;

@@ -140,6 +140,20 @@ TEST(Activity, ALargerTeamThanOwnedHasBorrowed) {
   EXPECT_EQ(activity.totals().region_useful, 30);
 }
 
+TEST(Activity, ALargerTeamInAPhaseHasBorrowedNothing) {
+  Activity activity;
+  activity.start(1000, 2);
+  activity.hold(1000);
+  activity.region_begin(1000, 4);
+  for (int i = 0; i < 4; ++i) Activity::thread_begin(cell_of(activity, i), 1000);
+  for (int i = 0; i < 4; ++i) Activity::barrier_begin(cell_of(activity, i), 1010);
+  activity.region_end(1010, 4);
+  activity.release(1010, 10);
+  EXPECT_EQ(activity.totals().borrowed, 0);
+  EXPECT_EQ(activity.totals().region_useful, 40);
+  expect_identity(activity.totals());
+}
+
 TEST(Activity, OwnedCoresWithoutAThreadAreSerialisation) {
   Activity activity;
   activity.start(1000, 3);

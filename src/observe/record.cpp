@@ -110,6 +110,7 @@ TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
   degree = std::max(degree, other.degree);
   busy_seconds += other.busy_seconds;
   run_seconds += other.run_seconds;
+  transport = std::max(transport, other.transport);  // in the order in which they stand in record.h
   return *this;
 }
 
@@ -124,6 +125,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
     add_loops(record.loops, c.loops);
     add_kept_regions(record.kept_regions, std::move(c.kept_regions));
+    add_regions(record.regions, std::move(c.regions));
     record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
     record.trees.insert(record.trees.end(), c.trees.begin(), c.trees.end());
     for (const std::string& what : c.intercepted) add_new(record.intercepted, what);
@@ -154,6 +156,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }
   record.metrics = metrics_of(loads, record.wall);
+  derive_regions(record);
 }
 
 double confidence_of(const RunRecord& record) {

@@ -9,6 +9,7 @@
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/packed.h"
+#include "observe/region_record.h"
 #include "observe/thresholds.h"
 #include "observe/totals.h"
 
@@ -31,6 +32,7 @@ struct RankRecord {
   Broadcasts broadcasts;  ///< left out of the file where there were none; so are scatters
   Broadcasts scatters;    ///< without a tree, and without the late ranks
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
+  double paused = 0;      ///< s between steelyard_pause() and steelyard_resume(); in no other figure
   long preempted = 0;     ///< times that a thread had to leave its core to another
 };
 
@@ -39,8 +41,8 @@ struct TasksRecord {
   int rank = 0;
   std::int64_t runs = 0;
   std::int64_t spawned = 0, executed = 0;
-  std::int64_t stolen_local = 0;   ///< tasks taken from other ranks of its node
-  std::int64_t stolen_remote = 0;  ///< tasks taken from other nodes
+  std::int64_t stolen_local = 0;   ///< of these, spawned by another thread of its node
+  std::int64_t stolen_remote = 0;  ///< of these, received from other nodes
   std::int64_t results_sent = 0;   ///< to other ranks
   std::int64_t hops = 0;           ///< the transfers that these took
   std::int64_t messages = 0;       ///< to other nodes
@@ -48,7 +50,10 @@ struct TasksRecord {
   int degree = 0;                  ///< those that it might talk to
   double busy_seconds = 0;         ///< thread seconds in tasks
   double run_seconds = 0;          ///< thread seconds in runs
-  /// Other pools, or another rank's: connections and degree are those of the rank that has most.
+  /// "memory": all ranks are on one node. "messages": to other nodes, between tasks. "messages and thread": also while
+  /// the rank is in a long task.
+  std::string transport;
+  /// Other pools, or another rank's: connections, degree and transport are the largest.
   TasksRecord& operator+=(const TasksRecord& other);
 };
 
@@ -145,6 +150,7 @@ struct RunRecord {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;         ///< those that took longest first
   std::vector<KeptRegion> kept_regions;  ///< the same; left out of the file where there were none
+  std::vector<RegionRecord> regions;     ///< named by the program, longest first; left out where there were none
   std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
@@ -161,6 +167,7 @@ struct Contribution {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;
   std::vector<KeptRegion> kept_regions;
+  std::vector<RegionRecord> regions;  ///< with this rank alone; wall and metrics are not set
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
   std::vector<TasksRecord> tasks;  ///< one element where there were any

@@ -105,6 +105,7 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io.optional("scatters", r.scatters, r.scatters.calls > 0);
   io.optional("cpu", r.cpu, r.cpu > 0);
   io.optional("preempted", r.preempted, r.cpu > 0);
+  io.optional("paused", r.paused, r.paused > 0);
 }
 
 void fields(auto& io, Is<DecisionRecord> auto& d) {
@@ -161,6 +162,19 @@ void fields(auto& io, Is<KeptRegion> auto& k) {
   io("time", k.time);
 }
 
+void fields(auto& io, Is<RegionRank> auto& r) {
+  io("rank", r.rank);
+  io("count", r.count);
+  io("totals_ns", r.totals);
+}
+
+void fields(auto& io, Is<RegionRecord> auto& r) {
+  io("name", r.name);
+  io("wall", r.wall);
+  io("metrics", r.metrics);
+  io("ranks", r.ranks);
+}
+
 void fields(auto& io, Is<TasksRecord> auto& t) {
   io("rank", t.rank);
   io("runs", t.runs);
@@ -175,6 +189,7 @@ void fields(auto& io, Is<TasksRecord> auto& t) {
   io("degree", t.degree);
   io.renamed("busy_seconds", "busy", t.busy_seconds);
   io.renamed("run_seconds", "inside", t.run_seconds);
+  io.optional("transport", t.transport, !t.transport.empty());
 }
 
 void fields(auto& io, Is<SlurmRecord> auto& s) {
@@ -220,6 +235,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io.optional("loops", r.loops, true);  // older records lack it
   io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
   io("ranks", r.ranks);
+  io.optional("regions", r.regions, !r.regions.empty());
   io.optional("tasks", r.tasks, !r.tasks.empty());
   io.optional("trees", r.trees, !r.trees.empty());
 }
@@ -230,6 +246,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("decisions", c.decisions);
   io("loops", c.loops);
   io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
+  io.optional("regions", c.regions, !c.regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());

@@ -19,8 +19,8 @@ using testing::HasSubstr;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6],    run.nodes,   run.decisions, run.loops, run.kept_regions,
-          run.intercepted, run.remarks, run.tasks,     run.trees};
+  return {run.ranks[6], run.nodes,       run.decisions, run.loops, run.kept_regions,
+          run.regions,  run.intercepted, run.remarks,   run.tasks, run.trees};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -103,7 +103,7 @@ TEST(RecordJson, ReadsTimelinesOfEarlierVersions) {
 
 TEST(RecordJson, ReadsTasksOfEarlierVersions) {
   RunRecord record = rich_run(), back;
-  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2, "messages"}};
   std::string text = to_json(record);
   const std::pair<std::string, std::string> renamed[] = {{"stolen_local", "stolen_here"},
                                                          {"stolen_remote", "stolen_far"},

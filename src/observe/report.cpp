@@ -152,6 +152,7 @@ std::string full_report(const RunRecord& record) {
   if (!record.ranks.empty()) out += ranks(record);
   out += broadcasts(record);
   if (!record.loops.empty()) out += loops(record);
+  if (!record.regions.empty()) out += region_table(record);
   if (!record.kept_regions.empty()) out += kept_regions(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";

@@ -101,6 +101,7 @@ inline RunRecord rich_run() {
         std::vector<Sample>{{0, 0.5, 2.5, 0.125, 0.0625, 6}, {0.5, 12.3, 60.25, 1.5, 0.75, threads[i], 0.5, 0.25}});
     record.ranks.push_back(rank);
   }
+  record.ranks[5].paused = 0.25;
   record.ranks[7].totals.lent = 3100 * kMillisecond;
   record.ranks[0].totals.borrowed = 2400 * kMillisecond;
   record.ranks[6].fixed_reason = "the program sets num_threads(4)";
@@ -118,12 +119,18 @@ inline RunRecord rich_run() {
   record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06,
                           "even", 0.12, 0.11, 0.13});
   record.kept_regions = {{"app+0x2c3d", "smooth", 8, 7.7}, {"app+0x3e4f", "", 2, 1.9}};
+  for (const RankRecord& rank : record.ranks) {
+    const Totals totals = sample_rank(rank.rank, 0, 6, busy[rank.rank] / 2, 6200).totals;
+    add_regions(record.regions, {{"solve", 0, {}, {{rank.rank, 40, totals}}}});
+  }
+  add_regions(record.regions, {{"output", 0, {}, {{0, 1, sample_rank(0, 0, 6, 90, 100).totals}}}});
   record.decisions.push_back(sample_move(1.2, 0, Outcome::confirmed));
   record.decisions.back().measured_gain = 0.219;
   record.decisions.back().measured_low = 0.215;
   record.decisions.back().measured_high = 0.223;
   record.remarks = {"rank 6: the program sets num_threads(4): its thread count was not changed"};
   update_metrics(record);
+  derive_regions(record);
   return record;
 }
 

@@ -29,9 +29,10 @@ struct Site {
   Division division = Division::none;
   std::uint8_t judged = 0;  ///< executions with virtual threads, for a while
   std::uint32_t kept = 0;   ///< of a region that keeps its count: 1 + its place in a list of those; 0: it is in none
-  float mean_ns = 0;        ///< recent length of the region, or of the wait
-  float own_ns = 0;         ///< of the region on the process's own cores
-  float divided_ns = 0;     ///< the same with virtual threads, if they had those cores alone
+  std::int32_t pool_threads = 0;  ///< that the task pool can use that runs in the region; 0: none runs there
+  float mean_ns = 0;              ///< recent length of the region, or of the wait
+  float own_ns = 0;               ///< of the region on the process's own cores
+  float divided_ns = 0;           ///< the same with virtual threads, if they had those cores alone
   /// Of a region's recent executions whose threads were measured: the means, which stand for the other executions.
   float capacity_ns = 0, useful_ns = 0, imbalance_ns = 0;
   float cpu_ns = 0;                  ///< of a wait for an accelerator: CPU time of the thread

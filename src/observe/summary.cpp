@@ -530,12 +530,18 @@ void say_tasks(const RunRecord& record, Page& page) {
   TasksRecord sum;
   for (const TasksRecord& rank : record.tasks) sum += rank;
   const double busy = sum.run_seconds > 0 ? 100 * sum.busy_seconds / sum.run_seconds : 0;
-  page.say(
-      "tasks",
-      fmt::format("{} executed, {} taken from ranks of the same node, {} from other nodes; at most {} connections a "
-                  "rank; {:.0f} % of the time in runs was spent in tasks",
-                  sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
-      2);
+  page.say("tasks",
+           fmt::format("{} executed, {} taken from other threads of the same node, {} from other nodes; at most {} "
+                       "connections a rank; {:.0f} % of the time in runs was spent in tasks",
+                       sum.executed, sum.stolen_local, sum.stolen_remote, sum.connections, busy),
+           2);
+}
+
+/// At most three lines, and a last one for what follows.
+void say_regions(const RunRecord& record, Page& page) {
+  constexpr std::size_t kMostRegions = 3;  // Size: lines
+  const std::size_t room = page.room() - std::min<std::size_t>(page.room(), 1);
+  for (const std::string& line : region_lines(record, std::min(kMostRegions, room))) page.say("region", line, 1);
 }
 
 void say_notes(const RunRecord& record, Page& page) {
@@ -584,6 +590,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_loops(record, page);
   }
   say_tasks(record, page);
+  say_regions(record, page);
   say_notes(record, page);
   if (!path.empty()) page.lines.push_back("  record    " + path);
   return page.lines;

@@ -184,6 +184,8 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   gain      21.9 % less time (95 % CI 21.5 to 22.3 %): a step takes 47.8 ms instead of 61.2 ms
   lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
+  region    solve: 50 % of the run, 40 executions; parallel efficiency 75 % = MPI 78 % x OpenMP 97 %
+  region    output: 1 % of the run, 1 execution; parallel efficiency 87 % = MPI 90 % x OpenMP 97 %
   note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
@@ -254,6 +256,8 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   reverted  the move gained -2.1 % (95 % CI -2.6 to -1.6 %); 12.0 % was forecast
   lent      3.10 core s by ranks that waited in MPI; 2.40 core s of that were used by other ranks
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
+  region    solve: 50 % of the run, 40 executions; parallel efficiency 75 % = MPI 78 % x OpenMP 97 %
+  region    output: 1 % of the run, 1 execution; parallel efficiency 87 % = MPI 90 % x OpenMP 97 %
   note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
@@ -513,7 +517,7 @@ TEST(Summary, NamesTheLevelOfItsIntervals) {
 TEST(FullReport, ListsTasks) {
   RunRecord record = rich_run();
   EXPECT_THAT(full_report(record), Not(HasSubstr("\nTasks\n")));
-  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2}};
+  record.tasks = {{3, 1, 1000, 900, 20, 5, 120, 240, 60, 4, 6, 1.5, 2, "messages"}};
   const std::string report = full_report(record);
   EXPECT_THAT(report, HasSubstr("\nTasks\n"));
   EXPECT_THAT(report, HasSubstr("   3     1000  900          20          5           120        240        60"));

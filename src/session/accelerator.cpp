@@ -37,10 +37,10 @@ AcceleratorWait::AcceleratorWait(std::uint64_t site) {
 }
 
 // The call cannot be interrupted, so the cores are lent before it. By default, CUDA polls in it: the core of the
-// polling thread is not free.
+// polling thread is not free. Where programs share cores, it may have a core for less than half of its wait.
 void AcceleratorWait::lend() {
   Session& session = *g_session;
-  const bool polls = 2 * history_->cpu_ns > history_->mean_ns;
+  const bool polls = 4 * history_->cpu_ns > history_->mean_ns;
   lent_ = session.cores->owned() - (polls ? 1 : 0);
   if (lent_ <= 0) return;
   session.cores->lend(begin_, {.until = begin_ + static_cast<std::int64_t>(history_->mean_ns)}, polls);

@@ -26,6 +26,7 @@ cores::Options chosen_options() {
   chosen.level = level_of(options.cores_domain);
   chosen.policy.every = static_cast<int>(options.balance_every);
   chosen.policy.at = static_cast<int>(options.balance_at);
+  chosen.policy.sabo = options.cores == base::Cores::sabo;
   chosen.policy.decision = options.decision();
   return chosen;
 }
@@ -43,7 +44,7 @@ void note_requests(observe::Contribution& part) {
 class Cores final : public Capability {
  public:
   std::uint32_t wanted(const Session&) const override {
-    return base::options().cores && !base::options().observe ? kOn : 0;
+    return base::options().cores != base::Cores::off && !base::options().observe ? kOn : 0;
   }
 
   node::Footprint footprint(Session& session) override {

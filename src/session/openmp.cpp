@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -48,7 +49,7 @@ thread_local std::uint64_t t_region = 0;
 observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
 /// True where Steelyard may change thread counts at all.
-bool may_move() { return base::options().cores && !base::options().observe; }
+bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
 
 int usable_cores() {
   const node::Topology topology = node::discover();
@@ -105,6 +106,11 @@ bool keeps_count(const observe::Site& site) {
   return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved);
 }
 
+// A task pool refuses helpers for which it was not made.
+int most_threads(const observe::Site& site) {
+  return site.pool_threads > 0 ? std::max(g_limits.program, site.pool_threads) : std::numeric_limits<int>::max();
+}
+
 // The program has loaded it after start().
 void meet_late_runtime(Session& session) {
   decide_limits(g_gnu.load()());
@@ -150,6 +156,19 @@ bool measures_threads(Session& session, observe::Site& site, const RegionRequest
   return true;
 }
 
+// A task pool has no use for more cores than it has threads. If a rank gets one of the node's n cores more, its other
+// regions take 1 / (threads + 1) less time, and runs of the pool, which all ranks share, 1 / (n - 1) more.
+void note_pool(Session& session, const observe::Site& site, std::int64_t wall) {
+  Regions& regions = session.regions;
+  if (site.pool_threads > 0) {
+    regions.pool_wall += wall;
+    regions.pool_threads = std::max(regions.pool_threads, site.pool_threads);
+  }
+  if (regions.pool_threads == 0) return;
+  const bool loses = regions.pool_wall * (regions.pool_threads + 1) > regions.elastic_wall * (session.node_cores - 1);
+  session.processes[session.me].pool_threads.store(loses ? regions.pool_threads : 0, std::memory_order_relaxed);
+}
+
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   Regions& regions = session.regions;
@@ -164,7 +183,10 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
       site.kept = static_cast<std::uint32_t>(regions.asking.size());
     }
     regions.asking[site.kept - 1].wall += wall;
+  } else if (site.pool_threads == 0) {
+    regions.elastic_wall += wall;
   }
+  note_pool(session, site, wall);
   const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > session.activity.totals().region_wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
   if (mostly && reason.empty()) {
@@ -275,8 +297,9 @@ RegionTerms region_begin(const RegionRequest& request) {
     const bool may_borrow = !keeps && !by_clause && site.own_ns > kWorthBorrowing;
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
-    const int held = regions.measured ? session->cores->threads_for_region({key, now, may_borrow, lending})
-                                      : session->cores->threads_at_rest();
+    const int most = most_threads(site);
+    const int held = regions.measured ? session->cores->threads_for_region({key, now, most, may_borrow, lending})
+                                      : std::min(most, session->cores->threads_at_rest());
     if (regions.measured) session->activity.own(session->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
@@ -498,14 +521,14 @@ void hold_begins() {
   put_threads_back();
   session->held = true;
   session->program_before = g_limits.program;
-  session->activity.hold(now);
+  if (session->pause.begin == 0) session->activity.hold(now);
 }
 
 void hold_ends(std::int64_t phases) {
   Session* session = g_session;
   if (session == nullptr || !session->held) return;
   session->held = false;
-  session->activity.release(base::now_ns(), phases);
+  if (session->pause.begin == 0) session->activity.release(base::now_ns(), phases);
   if (session->cores != nullptr) session->cores->rebind();
   if (g_limits.program != session->program_before) note_set_by_program(g_limits.program);
 }

@@ -31,8 +31,11 @@ struct Regions {
   std::uint64_t random = 1;  ///< which executions of a short region are measured
 
   // Regions that keep the program's thread count.
-  std::int64_t fixed_wall = 0;   ///< ns in those whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;  ///< ns in those that query thread IDs
+  std::int64_t fixed_wall = 0;    ///< ns in those whose thread count the program fixed by a clause
+  std::int64_t asking_wall = 0;   ///< ns in those that query thread IDs
+  std::int64_t pool_wall = 0;     ///< ns in regions in which a task pool runs
+  std::int64_t elastic_wall = 0;  ///< ns in regions that take any thread count
+  int pool_threads = 0;           ///< that the pools can use
   struct Asking {
     std::uint64_t place;  ///< an address in its code
     std::int64_t wall;    ///< ns

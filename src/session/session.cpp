@@ -33,6 +33,15 @@ namespace steelyard::session {
 Session* g_session = nullptr;
 constinit thread_local bool t_primary = false;
 
+CpuUse cpu_use() {
+  rusage use = {};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_nivcsw};
+}
+
 namespace {
 
 using base::now_ns;
@@ -41,15 +50,6 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof(name) - 1);
   return name;
-}
-
-CpuUse cpu_use() {
-  rusage use = {};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return {seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_nivcsw};
 }
 
 // One exchange for all that the ranks have to agree on: bits of the node, and those of each capability.
@@ -183,7 +183,7 @@ void print_header(const Session& session) {
   if (options.observe) {
     words.emplace_back("only observing");
   } else if (session.cores == nullptr) {
-    const bool no_memory = options.cores && !session.segment_problem.empty();
+    const bool no_memory = options.cores != base::Cores::off && !session.segment_problem.empty();
     words.emplace_back(no_memory ? "cores and lending off (no shared memory)" : "cores and lending off");
   }
   for (const auto& capability : session.capabilities) {
@@ -265,7 +265,7 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.rank = session.bootstrap->rank();
   rank.node = session.bootstrap->node_index();
   rank.pid = getpid();
-  rank.totals = session.activity.totals_at(now);
+  rank.totals = totals_of(session, now);
   rank.openmp = rank.totals.regions > 0;
   rank.threads_at_start = session.processes[session.me].threads_at_start;
   rank.threads_at_end = session.cores != nullptr ? session.cores->owned() : rank.threads_at_start;
@@ -278,6 +278,8 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.timeline = observe::pack(session.progress.timeline->samples());
   part.intercepted = seen_at_work(session);
   part.remarks = remarks(session);
+  contribute_regions(session, part);
+  contribute_pause(session, now, part);
   if (session.leader) part.node.push_back(node_record(session));
   for (const auto& capability : session.capabilities) capability->contribute(session, part);
   return part;

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "collectives/account.h"
 #include "collectives/board.h"
 #include "collectives/broadcasting.h"
@@ -131,6 +133,15 @@ void window_freed();
 /// steelyard_step(): the program says that a step has ended.
 void step();
 
+/// steelyard_region_begin() and steelyard_region_end(), where measures_this_call(). The first failure of the process is
+/// printed, too.
+base::Status region_begins(std::string_view name);
+base::Status region_ends(std::string_view name);
+
+/// steelyard_pause() and steelyard_resume(), where measures_this_call().
+base::Status pause();
+base::Status resume();
+
 /// The program is about to create a context of phases (steelyard/phases.h) for so many processes of this node. If these
 /// are not all of it, phases may use cores that were moved to others: this process keeps its cores then.
 void phases_begin(int processes);
@@ -142,6 +153,12 @@ void hold_ends(std::int64_t phases);
 /// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);
 void wait_ends();
+/// A task pool (steelyard/tasks.h) is about to run with so many threads at most. If it runs in a region, that region
+/// gets no more threads from the next time on. If the pool would lose more by a move than other regions gain, this
+/// process gets no more cores.
+void pool_runs(int threads);
+/// The present region has more threads than the program asked for. From any thread of it.
+bool team_is_larger();
 /// A task pool (steelyard/tasks.h) is freed: what it did at this rank. Nothing if this process is not measured.
 void tasks_ended(const observe::TasksRecord& pool);
 /// Empty if this process is measured; otherwise why not.

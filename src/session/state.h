@@ -17,6 +17,7 @@
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
+#include "observe/named_regions.h"
 #include "observe/record.h"
 #include "session/capability.h"
 #include "session/openmp.h"
@@ -46,9 +47,12 @@ struct CpuUse {
   long preempted = 0;  ///< times that a thread had to leave its core to another
 };
 
+/// Of this process, until now.
+CpuUse cpu_use();
+
 /// What is known once start() has ended.
 struct Start {
-  std::int64_t time = 0;  ///< ns
+  std::int64_t time = 0;  ///< ns; later by each pause that has ended
   std::string date;       ///< ISO 8601, UTC
   std::string language;   ///< in which the program called MPI_Init; "none": it uses no MPI
   CpuUse cpu;             ///< until then
@@ -59,6 +63,21 @@ struct Delivery {
   std::unique_ptr<collectives::Boards> boards;
   collectives::Account account;
   collectives::Broadcasting chosen;
+};
+
+/// The program's own regions (steelyard/regions.h).
+struct NamedRegions {
+  observe::NamedRegions regions;
+  long failures = 0;  ///< calls
+  std::string first_failure;
+};
+
+/// Between steelyard_pause() and steelyard_resume() events are noted as usual, and left out of all that is told.
+struct Pause {
+  std::int64_t begin = 0;  ///< ns; 0: the measurement is not paused
+  observe::Totals at_begin;
+  CpuUse cpu;                ///< at that time
+  observe::Totals left_out;  ///< of the pauses that have ended
 };
 
 struct Session {
@@ -92,6 +111,8 @@ struct Session {
   Start start;
   observe::Activity activity;
   Regions regions;
+  NamedRegions named;
+  Pause pause;
   Waits waits;
   Steps steps;
   Progress progress;
@@ -112,6 +133,12 @@ ThreadLimits& limits();
 /// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
 /// for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);
+/// What this process has done until `now`, without pauses.
+observe::Totals totals_of(const Session& session, std::int64_t now);
+/// Adds what is told of pauses to this rank's part of the record.
+void contribute_pause(const Session& session, std::int64_t now, observe::Contribution& part);
+/// Adds the named regions to this rank's part of the record, of which `rank` is complete.
+void contribute_regions(const Session& session, observe::Contribution& part);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.

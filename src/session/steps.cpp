@@ -110,9 +110,9 @@ void consider_plans(Session& session, std::int64_t now) {
 
 void sample(Session& session, std::int64_t now) {
   const std::int64_t since = session.progress.sampled.wall;
-  if (now - session.start.time - since < kSampleEvery) return;
+  if (session.pause.begin > 0 || now - session.start.time - since < kSampleEvery) return;
   session.steps.regions_mark = session.steps.regions_mark && regions_may_mark(session, now);
-  const observe::Totals totals = session.activity.totals_at(now);
+  const observe::Totals totals = totals_of(session, now);
   const observe::Totals part = totals - session.progress.sampled;
   session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
                                   base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),

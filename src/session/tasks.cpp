@@ -20,6 +20,14 @@ class Tasks final : public Capability {
 
 }  // namespace
 
+void pool_runs(int threads) {
+  const Session* session = g_session;
+  if (session == nullptr || !t_primary || !in_region()) return;
+  if (observe::Site* const site = session->regions.present; site != nullptr) site->pool_threads = threads;
+}
+
+bool team_is_larger() { return g_session != nullptr && g_session->regions.asked_threads > limits().program; }
+
 void tasks_ended(const observe::TasksRecord& pool) {
   Session* session = g_session;
   if (session == nullptr) return;

@@ -71,7 +71,8 @@ BlockingCall::~BlockingCall() {
   session.waits.last_end = now;
   session.regions.since_call = 0;
   history_->add(now - begin_);
-  if (waited_for_ >= 0) session.waits.waited_for[waited_for_] += base::seconds(now - begin_);
+  if (waited_for_ >= 0 && session.pause.begin == 0)
+    session.waits.waited_for[waited_for_] += base::seconds(now - begin_);
   sample(session, now);
   // The rank that came last had no slack, however long its call took.
   if (step_mark_ || needs_all_) waited_in_collective(came_last_ ? 0 : now - begin_);

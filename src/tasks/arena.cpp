@@ -29,12 +29,13 @@ base::Status no_memory(std::uint64_t bytes, int error) {
 
 }  // namespace
 
-base::Status Arena::create(Transport& transport, int threads, std::unique_ptr<Arena>& arena) {
+base::Status Arena::create(Transport& transport, int threads, bool receivers, std::unique_ptr<Arena>& arena) {
   std::unique_ptr<Arena> made(new Arena(transport.reach()));
   const bool leader = transport.node_rank() == 0;
   const std::uint64_t head =
       whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(transport.node_size()));
   made->processes_ = transport.node_size();
+  made->receivers_ = receivers ? made->processes_ : 0;
   made->regions_ = head;
 
   node::Invitation invitation;
@@ -69,7 +70,7 @@ base::Status Arena::create(Transport& transport, int threads, std::unique_ptr<Ar
   for (int local = 0; local < made->processes_; ++local) {
     made->first_worker_.push_back(made->first_worker_.back() + made->process(local).threads);
   }
-  const std::uint64_t whole = made->region(made->workers());
+  const std::uint64_t whole = made->region(made->blocks());
   memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, made->fd_, 0);
   bool ready = memory != MAP_FAILED;
   if (ready) {
@@ -81,10 +82,14 @@ base::Status Arena::create(Transport& transport, int threads, std::unique_ptr<Ar
          ++worker) {
       ready = ready && made->back(made->region(worker), whole_pages(sizeof(WorkerBlock)));
     }
+    if (receivers) {
+      const int receiver = made->receiver(transport.node_rank());
+      ready = ready && made->back(made->region(receiver), whole_pages(sizeof(WorkerBlock)));
+    }
   }
   error = ready ? 0 : errno;
   if (!transport.all_agree(ready))
-    return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->workers()), error);
+    return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->blocks()), error);
   arena = std::move(made);
   return {};
 }

@@ -17,6 +17,7 @@ namespace steelyard::tasks {
 struct alignas(64) NodeBlock {
   std::atomic<std::uint64_t> round;   ///< the round that is being gathered, and the outcome of the previous one
   std::atomic<std::uint32_t> asleep;  ///< workers that look for tasks
+  std::atomic<bool> message_threads;  ///< a process of the node has a MessageThread
   alignas(64) std::atomic<std::uint64_t> children;        ///< nodes below this one in the tree that have reported
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
   std::atomic<std::uint64_t> leaver,
@@ -41,7 +42,7 @@ struct alignas(64) ProcessBlock {
   alignas(64) std::atomic<std::uint64_t> far[kFar];
 };
 
-/// One thread of a process that executes tasks.
+/// One thread of a process that executes tasks; or its MessageThread, which only receives and gives.
 struct alignas(64) WorkerBlock {
   Window window;
   alignas(64) Heap::Stack returned;  ///< blocks that others gave back
@@ -55,7 +56,8 @@ struct alignas(64) WorkerBlock {
 class Arena {
  public:
   /// Collective over all ranks: where one cannot have it, all get the failure. `threads`: workers of this process.
-  static base::Status create(Transport& transport, int threads, std::unique_ptr<Arena>& arena);
+  /// `receivers`: each process has a further block, for tasks that arrive while its primary thread executes a task.
+  static base::Status create(Transport& transport, int threads, bool receivers, std::unique_ptr<Arena>& arena);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -65,6 +67,9 @@ class Arena {
   int processes() const { return processes_; }
   ProcessBlock& process(int local) const { return reinterpret_cast<ProcessBlock*>(base_ + sizeof(NodeBlock))[local]; }
   int workers() const { return first_worker_.back(); }
+  /// Workers, and behind them one receiver for each process, or none.
+  int blocks() const { return workers() + receivers_; }
+  int receiver(int local) const { return workers() + local; }
   int first_worker(int local) const { return first_worker_[static_cast<std::size_t>(local)]; }
   WorkerBlock& worker(int index) const { return *reinterpret_cast<WorkerBlock*>(base_ + region(index)); }
   /// The worker in whose heap a block lies.
@@ -85,7 +90,7 @@ class Arena {
   int fd_ = -1;
   char* base_ = nullptr;
   std::uint64_t mapped_ = 0, regions_ = 0;
-  int processes_ = 0;
+  int processes_ = 0, receivers_ = 0;
   std::vector<int> first_worker_;  // by process, and their number
 };
 

@@ -19,7 +19,7 @@ struct alignas(64) Task {
   std::int32_t owner = 0;                       ///< rank to which the result goes
   std::uint32_t bytes = 0;                      ///< of the input
   std::uint32_t function = 0;                   ///< its number in the pool
-  std::uint32_t reserved = 0;
+  std::uint32_t origin = 0;                     ///< worker of the node that spawned it, from 1; 0: another node
   union {
     char inside[kInside] = {};
     std::uint64_t block;  ///< in the node's shared memory, where the input is larger

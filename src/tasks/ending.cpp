@@ -58,7 +58,7 @@ TerminationRounds::Counts Ending::gather() const {
   TerminationRounds::Counts counts{
       node.spawned.load(std::memory_order_relaxed), node.finished.load(std::memory_order_relaxed),
       node.leaving.load(std::memory_order_relaxed), node.leaver.load(std::memory_order_relaxed)};
-  for (int index = 0; index < arena_.workers(); ++index) {
+  for (int index = 0; index < arena_.blocks(); ++index) {
     const WorkerBlock& worker = arena_.worker(index);
     counts.finished += worker.finished.load(std::memory_order_acquire);
     counts.spawned += worker.spawned.load(std::memory_order_acquire);

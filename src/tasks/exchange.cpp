@@ -28,7 +28,51 @@ bool counted(Kind kind) { return kind != Kind::report && kind != Kind::outcome; 
 
 }  // namespace
 
+void Pool::use_message_thread() {
+  if (receiver_ == nullptr) return;
+  message_thread_ = std::make_unique<MessageThread>(messages_mutex_, [this] { return serve_by_thread(); });
+  arena_->node().message_threads.store(true, std::memory_order_relaxed);
+}
+
+// By the MessageThread, with the mutex locked.
+std::int64_t Pool::serve_by_thread() {
+  const std::int64_t time = now();
+  // An idle primary thread looks for messages after each sleep: after ten of the longest, it is in a long task. A probe
+  // takes up to 25 us (src/wait/back_off.h), half a percent of these 5 ms.
+  constexpr std::int64_t kLong = 10 * wait::kTask.longest;
+  const std::int64_t left = primary_polled_ + kLong - time;
+  if (left > 0) {
+    // Without long tasks, the thread wakes rarely, too: after 5 ms, and then up to 64 times as long.
+    thread_pause_ = kLastPatience / 2;
+    thread_sleep_ = std::min(std::max(2 * thread_sleep_, kLong), 64 * kLong);
+    return std::max(left, thread_sleep_ / 2);
+  }
+  thread_sleep_ = 0;
+  heard_ = false;
+  by_thread_ = true;
+  poll(time, false);
+  by_thread_ = false;
+  // Each probe takes time of the core on which the task is executed: while no message comes, probes become rare.
+  thread_pause_ = heard_ ? kLastPatience : std::min(2 * thread_pause_, 8 * kLastPatience);
+  return thread_pause_;
+}
+
+void Pool::bring_home() {
+  primary_polled_ = now();
+  Worker& me = primary();
+  for_each_record(me.outbox.data(), me.outbox.size(), [this](const Record& record, const char* bytes) {
+    post(record, bytes);
+    return true;
+  });
+  me.outbox.clear();
+  if (home_.empty() || me.running()) return;
+  const std::vector<char> home = std::exchange(home_, {});
+  for_each_record(home.data(), home.size(),
+                  [this](const Record& record, const char* bytes) { return deliver(record, bytes); });
+}
+
 void Pool::poll(std::int64_t time, bool idle) {
+  if (message_thread_ && !by_thread_) bring_home();
   collect_blocks();
   const bool alone = routes_.places().nodes() == 1;
   if (time >= next_receive_ || (idle && !alone)) {
@@ -37,21 +81,27 @@ void Pool::poll(std::int64_t time, bool idle) {
     if (!idle) receive_messages();
     next_receive_ = time + (alone ? kReceiveRarely : kReceiveEvery);
   }
-  router_.pump(idle);
+  router_.pump(idle || by_thread_);
   if (!requests_.empty()) serve();
   send_queue_.step();
+  if (receiver_ != nullptr && receiver_->queued() > 0) {
+    receiver_->publish();
+    idle = false;
+  }
   if (!outcome_) outcome_ = ending_->step(run_, idle && primary().queued() == 0, time);
+  congested_.store(router_.congested(), std::memory_order_relaxed);
 }
 
 void Pool::collect_blocks() {
   blocks_.clear();
   arena_->collect(transport_->node_rank(), blocks_);
+  heard_ = heard_ || !blocks_.empty();
   for (const std::uint64_t block : blocks_) {
     Header header;
     const char* bytes = Heap::bytes(arena_->base(), block);
     std::memcpy(&header, bytes, sizeof(header));
     if (header.kind == Kind::acknowledge) {
-      primary().heap().give(block);
+      release(block);
       router_.acknowledged(header.from, header.further);
     } else {
       Router::Parcel parcel;
@@ -79,6 +129,15 @@ void Pool::collect_blocks() {
   }
 }
 
+void Pool::release(std::uint64_t block) {
+  WorkerBlock& owner = arena_->owner_of(block);
+  if (receiver().has(owner)) {
+    receiver().heap().give(block);
+  } else {
+    Heap::push(arena_->base(), owner.returned, block);
+  }
+}
+
 void Pool::receive_messages() {
   int from = 0;
   std::size_t bytes = 0;
@@ -101,6 +160,7 @@ void Pool::read(int from, std::vector<char> message) {
     received.store(received.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   connections_.insert(from);
+  heard_ = true;
   const char* bytes = message.data() + sizeof(header);
   switch (header.kind) {
     case Kind::request:
@@ -113,11 +173,10 @@ void Pool::read(int from, std::vector<char> message) {
     case Kind::tasks: {
       if (header.further == 0) answered(from);  // the first message of the answer
       for_each_record(bytes, header.bytes, [this](const Record& record, const char* input) {
-        primary().receive(record, input);
-        ++totals_.stolen_remote;
+        receiver().receive(record, input);
         return true;
       });
-      primary().publish();
+      receiver().publish();
       break;
     }
     case Kind::results: {
@@ -194,7 +253,7 @@ Routes::Way Pool::way(int owner) {
 void Pool::carry(int to, int further, std::vector<char>& records) {
   const Places& places = routes_.places();
   const std::uint64_t block =
-      places.node(to) == places.node(rank()) ? primary().heap().take(sizeof(Header) + records.size()) : 0;
+      places.node(to) == places.node(rank()) ? receiver().heap().take(sizeof(Header) + records.size()) : 0;
   if (block == 0) {  // another node, or no shared memory left
     send_message(to, Kind::results, run_, records, further);
     return;
@@ -218,14 +277,22 @@ void Pool::acknowledge(const Router::Parcel& parcel) {
 }
 
 bool Pool::deliver(const Record& record, const char* bytes) {
+  if (by_thread_) {
+    append(home_, record, bytes);
+    return true;
+  }
   // A consumer is not called in the middle of a task, which may be in the middle of anything.
   if (primary().running()) return false;
+  consume(record, bytes);
+  return true;
+}
+
+void Pool::consume(const Record& record, const char* bytes) {
   roll_call_->announce();
   if (consumer_.call != nullptr) {
     consumer_.call(consumer_.self, {record.tag, record.function, record.failed != 0, bytes, record.bytes});
   }
   primary().count_finished();
-  return true;
 }
 
 void Pool::EndingSender::report(int to, std::uint64_t round, const TerminationRounds::Counts& counts) {
@@ -333,10 +400,10 @@ void Pool::drain_sends() {
 }
 
 bool Pool::give_to(const Request& request, std::size_t askers) {
-  // One task is for itself, and workers of this node that look for tasks come first. A thief that still has tasks gets
-  // what is more than enough here for a while.
-  Worker& me = primary();
-  std::size_t here = 1 + arena_->node().asleep.load(std::memory_order_relaxed);
+  // One task is for itself, unless it is in a long one, and workers of this node that look for tasks come first. A
+  // thief that still has tasks gets what is more than enough here for a while.
+  Worker& me = receiver();
+  std::size_t here = (by_thread_ ? 0 : 1) + arena_->node().asleep.load(std::memory_order_relaxed);
   if (request.early)
     here = std::max(here, amount_ahead(me.ns_per_task()) * static_cast<std::size_t>(arena_->workers()));
   const std::size_t available = me.in_reach();

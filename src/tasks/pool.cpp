@@ -84,11 +84,18 @@ base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Func
         "another rank cannot create the task pool, because of its task types or options: see its message");
   }
   std::unique_ptr<Pool> made(new Pool(std::move(transport), std::move(functions), settings));
-  if (base::Status there = Arena::create(*made->transport_, settings.threads, made->arena_); !there) return there;
+  const bool receivers = made->places().nodes() > 1;
+  base::Status there = Arena::create(*made->transport_, settings.threads, receivers, made->arena_);
+  if (!there) return there;
   const int local = made->transport_->node_rank();
   for (int thread = 0; thread < settings.threads; ++thread) {
     made->workers_.push_back(std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread,
                                                       thread == 0, made->policy_->moves_tasks()));
+  }
+  if (receivers) {
+    made->workers_.push_back(
+        std::make_unique<Worker>(*made, *made->arena_, made->arena_->receiver(local), false, false));
+    made->receiver_ = made->workers_.back().get();
   }
   made->ending_ =
       std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->ending_sender_);
@@ -142,7 +149,9 @@ base::Status Pool::run(Consumer consumer) {
   if (!leaving_) policy_->run_begins(*this);
   arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
   roll_call_->begin(run_);
+  begun_ = false;
   const TerminationRounds::Outcome outcome = work();
+  if (const auto locked = lock_messages(); locked) message_thread_->end();
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
   team_.reopen();
@@ -213,12 +222,13 @@ TerminationRounds::Outcome Pool::work() {
   };
   for (;;) {
     // Where the last thing was a task, the next is one, from wherever one is available at once.
-    if (!router_.congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
+    if (!congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
       no_longer_idle();
-      roll_call_->announce();
+      if (!begun_) before_task();
       time = me.execute(entry, time);
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
       me.publish();
+      const auto locked = lock_messages();
       poll(time, false);
       if (outcome_) return *outcome_;
       if (!askable_.empty()) ask_ahead();
@@ -226,6 +236,7 @@ TerminationRounds::Outcome Pool::work() {
       next_poll_ = time + kPollEvery;
       continue;
     }
+    auto locked = lock_messages();
     if (idle_since == 0) {
       idle_since = time;
       ask_again_ = 0;
@@ -240,18 +251,20 @@ TerminationRounds::Outcome Pool::work() {
       return *outcome_;
     }
     time = now();
-    if (me.queued() > 0 && !router_.congested()) continue;
-    if (!router_.congested()) {
-      if (steal(entry)) {
+    if (me.queued() > 0 && !congested()) continue;
+    if (!congested()) {
+      if (steal(entry) || (receiver_ != nullptr && receiver_->pop(entry))) {
         no_longer_idle();
         withdraw();
-        roll_call_->announce();
+        if (locked) locked.unlock();
+        if (!begun_) before_task();
         time = me.execute(entry, now());
         continue;
       }
       ask(time);
     }
     complain(time, time - idle_since);
+    if (locked) locked.unlock();
     wait(time - idle_since);
     time = now();
   }
@@ -263,10 +276,11 @@ bool Pool::steal(Deque::Entry& entry) {
   return primary().steal(entry, askers, settings_.fraction);
 }
 
-base::Status Pool::help() {
+base::Status Pool::help(bool larger) {
   Team::Seat seat = team_.enter();
   for (const std::int64_t start = now(); seat.entry == Team::Entry::closing; seat = team_.enter()) wait(now() - start);
   if (seat.entry == Team::Entry::late) return {};
+  if (seat.entry == Team::Entry::full && larger) return {};
   if (seat.entry == Team::Entry::full) {
     return base::Status::failure(
         base::Code::invalid_state,
@@ -317,12 +331,26 @@ void Pool::finish(Worker& worker, bool is_primary, const Record& record, const c
     if (worker.outbox.size() >= settings_.parcel || handed_count_.load(std::memory_order_relaxed) == 0)
       hand_over(worker);
   } else if (record.owner == rank()) {
-    deliver(record, bytes);
+    consume(record, bytes);
+  } else if (message_thread_) {
+    append(worker.outbox, record, bytes);
   } else {
-    router_.post(record, bytes);
-    totals_.results_sent += 1;
-    totals_.hops += static_cast<std::uint64_t>(way(record.owner).further) + 1;
+    post(record, bytes);
   }
+}
+
+void Pool::post(const Record& record, const char* bytes) {
+  router_.post(record, bytes);
+  totals_.results_sent += 1;
+  totals_.hops += static_cast<std::uint64_t>(way(record.owner).further) + 1;
+}
+
+void Pool::before_task() {
+  begun_ = true;
+  const auto locked = lock_messages();
+  roll_call_->announce();
+  primary_polled_ = now();
+  if (message_thread_) message_thread_->begin();
 }
 
 void Pool::hand_over(Worker& worker) {
@@ -354,6 +382,7 @@ void Pool::complain(std::int64_t time, std::int64_t waited) {
 void Pool::yield(Worker& worker) {
   worker.publish();
   if (&worker != &primary() || !running_) return;
+  const auto locked = lock_messages();
   poll(now(), false);
 }
 
@@ -366,11 +395,17 @@ std::uint64_t Pool::spawned_here() const {
   return spawned;
 }
 
+const char* Pool::transport_in_use() const {
+  if (places().nodes() == 1) return "memory";
+  return message_thread_ ? "messages and thread" : "messages";
+}
+
 Statistics Pool::statistics() const {
   Statistics all = totals_;
   for (const auto& worker : workers_) {
     all.executed += worker->totals.executed;
     all.stolen_local += worker->totals.stolen_local;
+    all.stolen_remote += worker->totals.stolen_remote;
     all.busy_seconds += base::seconds(worker->totals.busy_ns);
   }
   all.spawned = spawned_here();

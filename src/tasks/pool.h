@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "tasks/ending.h"
+#include "tasks/message_thread.h"
 #include "tasks/policy.h"
 #include "tasks/roll_call.h"
 #include "tasks/router.h"
@@ -70,13 +71,17 @@ class Pool final : Router::Carrier, Policy::Host {
   /// Collective: executes tasks until none is left anywhere and all results are home.
   base::Status run(Consumer consumer);
   /// By the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
-  /// the call returns at once.
-  base::Status help();
+  /// the call returns at once. `larger`: the team of the process has more threads than the program asked for, so a
+  /// helper that finds no seat is no error.
+  base::Status help(bool larger = false);
   /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
   /// called before; what was spawned and not executed is dropped.
   base::Status leave(bool finalizing = false);
   /// Rank of this process in MPI_COMM_WORLD, for messages.
   void set_world_rank(int rank);
+  /// MPI may be called by any thread: a MessageThread serves others while the primary thread executes a long task.
+  /// After create(). Not on a single node.
+  void use_message_thread();
   /// In a task: serves others without executing anything.
   void yield(Worker& worker);
 
@@ -87,6 +92,8 @@ class Pool final : Router::Carrier, Policy::Host {
   const Settings& settings() const { return settings_; }
   std::int64_t now() const { return transport_->now(); }
   Statistics statistics() const;
+  /// For the record: "memory" on a single node, otherwise "messages" or, with a MessageThread, "messages and thread".
+  const char* transport_in_use() const;
   bool open() const { return transport_->open(); }
   bool running() const { return running_; }
   /// The calling thread is in the middle of a task of this pool.
@@ -128,6 +135,13 @@ class Pool final : Router::Carrier, Policy::Host {
   };
   Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
+  /// The queue and the heap of the thread that exchanges messages now.
+  Worker& receiver() { return by_thread_ ? *receiver_ : primary(); }
+  /// What the primary thread and the MessageThread share: all that messages use.
+  std::unique_lock<std::mutex> lock_messages() {
+    return message_thread_ ? std::unique_lock(messages_mutex_) : std::unique_lock(messages_mutex_, std::defer_lock);
+  }
+  bool congested() const { return message_thread_ ? congested_.load(std::memory_order_relaxed) : router_.congested(); }
 
   // Router::Carrier
   Routes::Way way(int owner) override;
@@ -145,6 +159,12 @@ class Pool final : Router::Carrier, Policy::Host {
   TerminationRounds::Outcome work();
   /// Receives and sends messages, forwards results and answers requests. Stores an outcome that ends the run.
   void poll(std::int64_t now, bool idle);
+  void before_task();
+  void bring_home();
+  void consume(const Record& record, const char* bytes);
+  void post(const Record& record, const char* bytes);
+  std::int64_t serve_by_thread();
+  void release(std::uint64_t block);
   void collect_blocks();
   void receive_messages();
   void read(int from, std::vector<char> message);
@@ -208,6 +228,17 @@ class Pool final : Router::Carrier, Policy::Host {
   std::mutex handed_mutex_;
   std::vector<std::vector<char>> handed_;  // results of helpers
   std::atomic<int> handed_count_{0};
+
+  // With a MessageThread. It has no worker that executes: what it receives lies in a queue of its own, for thieves.
+  Worker* receiver_ = nullptr;  // null on a single node
+  std::mutex messages_mutex_;
+  bool by_thread_ = false;  // it holds the mutex
+  bool heard_ = false;      // something has arrived
+  bool begun_ = false;      // this process has begun a task in this run
+  std::atomic<bool> congested_ = false;
+  std::int64_t primary_polled_ = 0, thread_pause_ = 0, thread_sleep_ = 0;  // ns
+  std::vector<char> home_;                         // results for the consumer, which only the primary thread calls
+  std::unique_ptr<MessageThread> message_thread_;  // the last member: it uses the others
 };
 
 }  // namespace steelyard::tasks

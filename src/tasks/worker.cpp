@@ -44,6 +44,7 @@ base::Status Worker::spawn(std::uint32_t function, std::uint64_t tag, std::int32
   task.owner = owner;
   task.bytes = static_cast<std::uint32_t>(bytes);
   task.function = function;
+  task.origin = static_cast<std::uint32_t>(index_) + 1;
   if (!push(task, input)) {
     return base::Status::failure(
         base::Code::out_of_memory,
@@ -102,25 +103,33 @@ bool Worker::steal(Deque::Entry& entry, std::size_t askers, double fraction) {
   victims_.restart();
   for (std::size_t tries = 0; tries < victims_.size(); ++tries) {
     const std::size_t victim = victims_.next();
-    Window& window = arena_.worker(static_cast<int>(victim) + (static_cast<int>(victim) >= index_ ? 1 : 0)).window;
-    if (window.public_tasks() == 0) continue;
-    stolen_.clear();
-    const auto amount = [&](std::size_t available) { return amount_to_give(available, askers, fraction); };
-    if (window.steal(amount, stolen_) == 0) continue;
+    const int index = static_cast<int>(victim) + (static_cast<int>(victim) >= index_ ? 1 : 0);
+    if (!steal_from(arena_.worker(index), entry, askers, fraction)) continue;
     victims_.gave(victim);
-    totals.stolen_local += stolen_.size();
-    // The oldest runs first, as it would have at home.
-    entry = {stolen_.front(), nullptr};
-    for (std::size_t i = 1; i < stolen_.size(); ++i) deque_.push(stolen_[i]);
-    publish();
     return true;
+  }
+  if (!arena_.node().message_threads.load(std::memory_order_relaxed)) return false;
+  for (int receiver = arena_.workers(); receiver < arena_.blocks(); ++receiver) {
+    if (steal_from(arena_.worker(receiver), entry, askers, fraction)) return true;
   }
   return false;
 }
 
+bool Worker::steal_from(WorkerBlock& victim, Deque::Entry& entry, std::size_t askers, double fraction) {
+  if (victim.window.public_tasks() == 0) return false;
+  stolen_.clear();
+  const auto amount = [&](std::size_t available) { return amount_to_give(available, askers, fraction); };
+  if (victim.window.steal(amount, stolen_) == 0) return false;
+  // The oldest runs first, as it would have at home.
+  entry = {stolen_.front(), nullptr};
+  for (std::size_t i = 1; i < stolen_.size(); ++i) deque_.push(stolen_[i]);
+  publish();
+  return true;
+}
+
 std::size_t Worker::in_reach() const {
   std::size_t sum = deque_.size();
-  for (int other = 0; other < arena_.workers(); ++other) {
+  for (int other = 0; other < arena_.blocks(); ++other) {
     if (other != index_) sum += arena_.worker(other).window.public_tasks();
   }
   return sum;
@@ -128,7 +137,7 @@ std::size_t Worker::in_reach() const {
 
 void Worker::give(std::size_t most, std::vector<Deque::Entry>& given) {
   deque_.take_oldest(most, given);
-  for (int other = 0; given.empty() && other < arena_.workers(); ++other) {
+  for (int other = 0; given.empty() && other < arena_.blocks(); ++other) {
     if (other == index_) continue;
     stolen_.clear();
     arena_.worker(other).window.steal([most](std::size_t available) { return std::min(available, most); }, stolen_);
@@ -171,6 +180,12 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
   running_ = false;
   release_input(entry);
   ++totals.executed;
+  // Counted here, not by the thief: a task may be stolen several times before it is executed.
+  if (task.origin == 0) {
+    ++totals.stolen_remote;
+  } else if (task.origin != static_cast<std::uint32_t>(index_) + 1) {
+    ++totals.stolen_local;
+  }
   if (function.returns || failed_) {
     const Record record{task.tag, task.owner, static_cast<std::uint32_t>(result_.size()), task.function, failed_};
     pool_.finish(*this, primary_, record, result_.data());

@@ -89,6 +89,8 @@ class Worker {
   /// Drops its tasks, which count as finished.
   /// @return how many they were
   std::size_t drop_all();
+  /// Which worker's memory has this block of its heap.
+  bool has(const WorkerBlock& block) const { return &block == &block_; }
   std::size_t queued() const { return deque_.size(); }
   /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
   std::size_t in_reach() const;
@@ -101,6 +103,7 @@ class Worker {
 
  private:
   void count_spawned();
+  bool steal_from(WorkerBlock& victim, Deque::Entry& entry, std::size_t askers, double fraction);
   bool push(Task& task, const void* input);
   bool into_block(Task& task, const char* input);
 

@@ -4,6 +4,7 @@
 #include <steelyard/collectives.h>
 #include <steelyard/loops.h>
 #include <steelyard/phases.h>
+#include <steelyard/regions.h>
 #include <steelyard/steelyard.h>
 #include <steelyard/tasks.h>
 
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   steelyard_task_pool_t* pool;
   int chosen = 0, sum = 0, i, word = 7;
   MPI_Init(&argc, &argv);
+  steelyard_region_begin("all");
   steelyard_node_create(MPI_COMM_WORLD, &node);
   steelyard_phase_create(node, STEELYARD_MACHINE, 1, &wide);
   steelyard_phase_enter(wide, &chosen);
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
   steelyard_task_pool_run(pool, add, &sum);
   steelyard_task_pool_free(pool);
   steelyard_bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  steelyard_region_end("all");
   MPI_Finalize();
   printf("consumer of all headers: chosen %d, sum %d, word %d; %s\n", chosen, sum, word, steelyard_message());
   return chosen == 1 && sum == 110 && word == 7 ? 0 : 1;

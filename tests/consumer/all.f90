@@ -34,6 +34,7 @@ program all_modules
   use steelyard_collectives
   use steelyard_loops
   use steelyard_phases
+  use steelyard_regions
   use steelyard_tasks
   use twice_of
   implicit none
@@ -47,6 +48,7 @@ program all_modules
   integer(int64) :: total
 
   call MPI_Init()
+  call steelyard_region_begin('all')
   call steelyard_node_create(MPI_COMM_WORLD, node)
   call steelyard_phase_create(node, STEELYARD_MACHINE, 1, wide)
   call steelyard_phase_enter(wide, chosen)
@@ -70,6 +72,7 @@ program all_modules
   call steelyard_task_pool_run(pool, add, c_loc(doubled))
   call steelyard_task_pool_free(pool)
   call steelyard_bcast(total, 1, MPI_INTEGER8, 0, MPI_COMM_WORLD)
+  call steelyard_region_end('all')
   call MPI_Finalize()
   print '(a, l2, 2i4)', 'consumer of all modules:', chosen, total, doubled
   if (.not. chosen .or. total /= 55 .or. doubled /= 110) error stop 'wrong'

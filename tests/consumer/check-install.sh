@@ -37,7 +37,8 @@ for mpi in openmpi mpich; do
   mpicc.$mpi -std=c99 -Wall -Wextra -Werror "$here/all.c" $flags -o all_c && ./all_c
   ! command -v mpifort.$mpi >/dev/null ||
     { mpifort.$mpi "$modules/steelyard_phases.f90" "$modules/steelyard_loops.f90" "$modules/steelyard_tasks.f90" \
-      "$modules/steelyard_collectives.f90" "$here/all.f90" $flags -o all_f90 && ./all_f90; }
+      "$modules/steelyard_collectives.f90" "$modules/steelyard_regions.f90" "$here/all.f90" $flags -o all_f90 &&
+      ./all_f90; }
 done
 
 echo "== the Fortran module from its source"

@@ -2,6 +2,7 @@
 /* A program outside of the project: built from the installed package alone. */
 #include <stdio.h>
 #include <steelyard/loops.h>
+#include <steelyard/regions.h>
 #include <steelyard/steelyard.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ int main(void) {
   const steelyard_status_t status = steelyard_step();
   printf("consumer in C: version %s, %s\n", steelyard_version(), steelyard_message());
   if (steelyard_version_number() != STEELYARD_VERSION_NUMBER) return 2;
+  if (steelyard_region_begin("all") != STEELYARD_INACTIVE) return 3;
+  if (steelyard_region_end("all") != STEELYARD_INACTIVE) return 4;
   return loop_sum() == 55 && status == STEELYARD_INACTIVE && strstr(steelyard_message(), "steelyard run") != NULL ? 0
                                                                                                                   : 1;
 }

@@ -3,9 +3,11 @@
 #include <functional>
 #include <iostream>
 #include <steelyard/loops.hpp>
+#include <steelyard/regions.hpp>
 #include <steelyard/steelyard.hpp>
 
 int main() {
+  const steelyard::ScopedRegion region("main");
   const auto status = steelyard::step();
   std::cout << "consumer in C++: version " << steelyard::version() << ", " << steelyard::message() << '\n';
   try {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import COMMAND, check_measured, steelyard_command
+from harness import COMMAND, check_measured, run_without_mpi, steelyard_command
 
 SHORT = ("--steps=3", "--work=4")
 DEBIANS, UPSTREAMS = b"libomp.so.5\0", b"libomp.so\0\0\0"
@@ -27,7 +27,7 @@ def upstream(mpi, tmp_path):
     """The runtime of this machine under upstream's name, in a folder of its own."""
     for line in steelyard_command("doctor", "--openmp=llvm", str(mpi.program("unbalanced.gcc"))).out.splitlines():
         if line.startswith("ok") and "OpenMP:" in line and "instead of GNU's" in line:
-            found = Path(line.split("OpenMP: ")[1].split(" in the place")[0])
+            found = Path(line.split("OpenMP: ")[1].split(" instead of")[0])
             break
     else:
         pytest.skip("LLVM's OpenMP runtime is not here")
@@ -43,6 +43,14 @@ def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
     check_measured(result)
     assert any("LD_PRELOAD=" in line and f":{upstream}" in line for line in result.said), result.explain()
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
+
+
+def test_refuses_functions_that_llvm_s_runtime_lacks(tmp_path):
+    """GNU's runtime would serve these beside LLVM's: a task of `target nowait` never ran."""
+    refused = run_without_mpi("target.gcc", tmp_path, options=("--openmp=llvm",))
+    assert refused.status != 0, refused.explain()
+    assert "GOMP_target_ext(), which" in refused.err, refused.explain()
+    assert run_without_mpi("target.gcc", tmp_path).status == 0
 
 
 def test_a_program_that_asks_for_upstream_s_name(mpi, upstream, tmp_path):

@@ -55,6 +55,8 @@ def test_each_capability_may_be_off(mpi, off):
     result = emulated(mpi, 3, "--steps=6", "--work=8", options=(*ALL, *SWITCHES[off]))
     check_measured(result)
     assert checksum(result) == checksum(mpi.native(3, "together.g++", "--steps=6", "--work=8"))
+    if off in ("cores", "all"):  # the wide phase has a team of 12 threads where 4 cores are owned
+        assert not any(rank["totals_ns"]["borrowed"] for rank in result.record["ranks"]), result.explain()
     for capability, value in acted(result).items():
         if off in (capability, "all") and capability in SWITCHES:
             assert not value or capability == "loops", f"{capability}: {result.explain()}"  # called loops are static

@@ -63,6 +63,7 @@ def test_the_program_of_the_tutorial_is_the_example():
 
 
 def test_code_is_found():
-    assert {"loops.c", "loops.cpp", "loops.f90", "phases.c", "tasks.c", "tasks.cpp",
+    assert {"loops.c", "loops.cpp", "loops.f90", "phases.c", "regions.c", "regions.cpp",
+            "regions.f90", "tasks.c", "tasks.cpp",
             "tutorial.whole.c"} <= set(sources())
     assert all(re.search(r"steelyard|MPI", text) for text in sources().values())

@@ -15,7 +15,9 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # at its semicolon.
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
-    ("src/cores/policy.cpp", r"(?<=    )return (?=\"|fmt::format)"),
+    ("src/cores/rule.cpp", r"(?<=    )return (?=\"|fmt::format)"),
+    ("src/cores/rule.cpp", r"(?<=  )return (?=\")"),
+    ("src/cores/sabo.cpp", r"verdict\.why\s*="),
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
     ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
     ("src/cores/cores.cpp", r"problem_ = count_ == 1 \? (?=\")"),
@@ -39,12 +41,16 @@ SOURCES = [
     ("src/session/session.cpp", r"Status::failure\("),
     ("src/session/session.cpp", r"base::warn\("),
     ("src/session/session.cpp", r"char kText\[\] ="),
+    ("src/session/named_regions.cpp", r"remarks\.push_back\("),
+    ("src/session/pause.cpp", r"remarks\.emplace_back\("),
+    ("src/observe/named_regions.cpp", r"Status::failure\("),
     ("src/session/worksharing.cpp", r"return (?=\"left to)"),
     ("src/loops/replay.cpp", r"return fmt::format\(\s*(?=\"--loops-replay)"),
     ("src/loops/setup.cpp", r"(?=\"--loops-replay)"),
     ("src/node/segment.cpp", r"Status::failure\("),
     ("src/cli/decision.cpp", r"\brefuse\("),
     ("src/cli/decision.cpp", r"\bpass_through\("),
+    ("src/cli/decision.cpp", r"return (?=fmt::format\(\"\{\} calls)"),
     ("src/cli/doctor.cpp", r"findings\.(?:note|problem)\("),
     ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
@@ -57,6 +63,7 @@ SOURCES = [
 # No reason for doing nothing: what a move did, or words inside of a sentence.
 NOT_REASONS = [
     r"^\{\}: the slowest rank",  # a plan that was taken
+    r"^SABO's rule: the slowest rank",
     r"^(s|is|are|openmpi|mpich)?$",
     r"^no MPI at all$",
     r"^, $",

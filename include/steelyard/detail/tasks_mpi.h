@@ -216,8 +216,12 @@ static inline steelyard_status_t steelyard_task_pool_create(MPI_Comm communicato
     }
   }
   status = steelyard_task_pool_create_with_transport(&transport, types, count, options, pool);
-  if (status == STEELYARD_SUCCESS)
+  if (status == STEELYARD_SUCCESS) {
+    int level = 0;
     steelyard_internal_task_pool_callbacks(*pool, STEELYARD_MPI_CALL, steelyard_mpi_transport_world_rank);
+    MPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE) steelyard_internal_task_pool_use_threads(*pool);
+  }
   return status;
 }
 #undef STEELYARD_MPI_CALL

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "api/outcome.h"
+#include "session/session.h"
+#include "steelyard/regions.h"
+
+// steelyard/regions.h over src/session, in the preload library alone. libsteelyard's calls: api_inactive.cpp.
+namespace {
+
+using steelyard::api::Code;
+using steelyard::api::fail;
+
+template <class Action>
+steelyard_status_t call(const char* function, Action action) noexcept try {
+  if (!steelyard_active()) return STEELYARD_INACTIVE;
+  if (!steelyard::session::measures_this_call()) {
+    return fail(Code::invalid_state, std::string(function) +
+                                         "() has no effect inside a parallel region, or in a thread other than the one "
+                                         "that called MPI_Init: call it in that thread, outside parallel regions");
+  }
+  return steelyard::api::outcome(action());
+} catch (const std::exception& exception) {
+  return fail(Code::out_of_memory, exception.what());
+}
+
+steelyard_status_t call(const char* function, const char* name,
+                        steelyard::base::Status (*action)(std::string_view)) noexcept {
+  return call(function, [&] {
+    return name != nullptr ? action(name)
+                           : steelyard::base::Status::failure(Code::invalid_argument,
+                                                              std::string(function) + "() was called with a null name");
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+steelyard_status_t steelyard_region_begin(const char* name) {
+  return call(__func__, name, steelyard::session::region_begins);
+}
+steelyard_status_t steelyard_region_end(const char* name) {
+  return call(__func__, name, steelyard::session::region_ends);
+}
+steelyard_status_t steelyard_pause(void) { return call(__func__, steelyard::session::pause); }
+steelyard_status_t steelyard_resume(void) { return call(__func__, steelyard::session::resume); }
+}

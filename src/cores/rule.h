@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cores/plan.h"
+#include "decide/estimate.h"
+
+// What decides when cores move, and to which ranks: Steelyard's own policy (policy.h), or the rule of a paper (sabo.h).
+namespace steelyard::cores {
+
+/// All processes of the node over the same consecutive phases.
+struct Window {
+  double time = 0;     ///< s since the start of the run, at the window's end
+  double elapsed = 0;  ///< s from its first phase's start to its last phase's end
+  int phases = 0;      ///< phases in it
+  std::vector<ProcessLoad> loads;
+};
+
+enum class Action { none, apply, undo };
+
+/// What the policy decides now, and why. Each goes into the record.
+struct Verdict {
+  Action action = Action::none;
+  Plan plan;                 ///< for `apply` and `undo` (then: the counts and domains to go back to)
+  std::string why;           ///< a sentence with figures
+  double forecast_gain = 0;  ///< fraction of the phase time
+  double noise = 0;          ///< fraction: the gain that could be noise
+  double cost = 0;           ///< s
+  /// Set once, when the last applied move was confirmed or refuted.
+  bool judged = false;
+  /// Set once, when its trial ended without either: after Trial::kWindows, because the loads or thread counts have
+  /// changed, or because of another move.
+  bool undecided = false;
+  bool helped = false;
+  double measured_gain = 0;
+  decide::Interval measured = {0, 0};  ///< of the gain
+};
+
+/// Gets every window, in order. Lives at the node leader. Not thread-safe; it has no clock.
+class Rule {
+ public:
+  Rule() = default;
+  virtual ~Rule() = default;
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+
+  virtual Verdict consider(const Window& window, const NodeShape& shape) = 0;
+  /// Steps that the next window should span at least.
+  virtual int phases_wanted() const = 0;
+  /// How long these take, as long as phases have taken so far, s; 0: not known.
+  virtual double seconds_wanted() const { return 0; }
+};
+
+/// Why no plan can be made, whatever the loads; empty where one can.
+std::string obstacle(const Window& window, const NodeShape& shape);
+/// Without times that are negative or not finite.
+Window cleaned(Window window);
+
+}  // namespace steelyard::cores

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Task pools in programs whose cores move: `programs/pools.cpp`."""
+
+import re
+
+import pytest
+
+from harness import EMULATED, check_measured
+
+
+def run(mpi, how, compiler, *arguments):
+    result = mpi.run(2, f"pools.{compiler}", f"how={how}", *arguments, options=("--emulate=core:8 pu:1",),
+                     **(EMULATED | {"OMP_NUM_THREADS": "4"}))
+    check_measured(result)
+    assert re.search(r"^refused 0$", result.out, re.MULTILINE), "no helper is one too many: " + result.explain()
+    return result
+
+
+def test_a_rank_gets_no_core_that_its_pool_cannot_use(mpi):
+    """With one core more, rank 0 would compute faster. But the pool, in which most time is spent, would lose one."""
+    result = run(mpi, "cpp", "g++", "steps=90", "solver=12", "tasks=24")
+    assert not result.moves(), result.explain()
+    assert result.threads_at_end == [4, 4]
+    assert "which has no thread for one more core" in result.summary
+
+
+@pytest.mark.parametrize("how, compiler", [("c", "g++"), ("own", "clang++")])
+def test_a_larger_team_leaves_the_pool_as_it_was_made(mpi, how, compiler):
+    """The region that computes is worth the core that the pool loses: rank 0 has more cores than options.threads."""
+    result = run(mpi, how, compiler, "steps=50", "solver=48", "tasks=8")
+    assert result.moves() and result.threads_at_end[0] > 4, result.explain()
