@@ -29,7 +29,7 @@ struct WantedCpus {
 };
 WantedCpus wanted_cpus(const observe::LiveView& job, const CoresForm& form);
 
-/// Who has which cores, as a table.
+/// The cores of each rank, as a table.
 std::string cores_as_text(const observe::LiveView& job);
 
 /// The words of `steelyard cores`. Must outlive their parsing.

@@ -356,14 +356,18 @@ void Cores::rehome(std::vector<int> home) {
   table_.rehome(home);
 }
 
-std::string Cores::resize(const node::CpuSet& cpus, double time, const std::string& who) {
+std::string Cores::resize(const node::CpuSet& cpus, double time, const std::string& user) {
   if (!resizable()) return problem_;
   const std::vector<int> before = table_.homes();
   std::vector<Claim> claims;
   for (int p = 0; p < count_; ++p) {
-    claims.push_back({.cores = static_cast<int>(std::ranges::count(before, p)),
-                      .fixed = processes_[p].fixed.load(std::memory_order_relaxed) != 0,
-                      .ceiling = processes_[p].thread_ceiling.load(std::memory_order_relaxed)});
+    const node::Process& process = processes_[p];
+    const auto own = static_cast<int>(std::ranges::count(before, p));
+    const int ceiling = process.thread_ceiling.load(std::memory_order_relaxed);
+    const int pool = process.pool_threads.load(std::memory_order_relaxed);  // 0: it has none
+    claims.push_back({.cores = own,
+                      .fixed = process.fixed.load(std::memory_order_relaxed) != 0,
+                      .ceiling = pool > 0 ? std::min(ceiling, std::max(pool, own)) : ceiling});
   }
   std::vector<bool> usable = usable_at_start_;
   for (std::size_t core = 0; core < usable.size(); ++core)
@@ -371,7 +375,7 @@ std::string Cores::resize(const node::CpuSet& cpus, double time, const std::stri
   observe::DecisionRecord decision;
   decision.time = time;
   decision.capability = "cores";
-  decision.why = "requested from outside by " + who;
+  decision.why = "requested from outside by " + user;
   const std::string refusal = why_too_few(claims, static_cast<int>(std::ranges::count(usable, true)));
   if (refusal.empty()) {
     if (alone_) homes_.problem = std::exchange(problem_, "");

@@ -124,9 +124,9 @@ class Cores {
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
   /// From now on, the processes of the node share these CPUs alone, as far as the job has them. Each leaves and takes
   /// cores at its next region or blocking call.
-  /// @param who asked, for the record
+  /// @param user that asked, for the record
   /// @return why not; empty if done
-  std::string resize(const node::CpuSet& cpus, double time, const std::string& who);
+  std::string resize(const node::CpuSet& cpus, double time, const std::string& user);
   /// True if resize() may be asked.
   bool resizable() const { return problem_.empty() || alone_; }
   /// Once, before show_owners(): the job's CPUs, as if none had an owner.

@@ -58,7 +58,7 @@ struct alignas(64) LiveJob {
     std::atomic<std::uint32_t> number;  ///< odd while it is written, else that of the last request
     std::atomic<std::uint32_t> answered;
     std::atomic<std::uint64_t> cpus[node::SharedCpuSet::kMost / 64];
-    std::atomic<std::uint32_t> user;  ///< who asked, by ID
+    std::atomic<std::uint32_t> user;  ///< the user that asked, by ID
     char refusal[200];                ///< of the last that was answered; "" if it was carried out
   };
 
