@@ -131,7 +131,7 @@ try() { # try SCRIPT TASKS CPUS PROGRAM ARGUMENTS: one node instead of the scrip
   echo "== examples/slurm/$script.sh, $tasks x $each"
   (cd "$here" && timeout 120 sbatch --wait --nodes=1 --ntasks-per-node="$tasks" --cpus-per-task="$each" \
     --output="$here/$script.out" "$script.sh" "$program" "$@") || { echo "  FAILED: exit status $?"; failed=1; }
-  check "$tasks ranks weighed" "$here/$script.out" "^steelyard: $tasks ranks? on 1 node"
+  check "$tasks ranks measured" "$here/$script.out" "^steelyard: $tasks ranks? on 1 node"
   check "a record of the job" "$here/$script.out" 'record +.*steelyard-run\.[0-9]+\.json'
 }
 work=(--steps=6 --work=6)

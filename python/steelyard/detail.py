@@ -131,7 +131,7 @@ def tasks(run: Run) -> Optional[Section]:
         rows.append(Bar(f"rank {rank}", parts, f"{number(row['executed'])} of {number(row['spawned'])} spawned"))
     legend = (("useful", "its own"), ("lent", "from other threads of the node"), ("omp", "from other nodes"))
     caption = (
-        f"The {len(rows)} of {len(frame)} ranks that took most tasks from other ranks are shown."
+        f"The {len(rows)} of {len(frame)} ranks that executed most tasks of other threads are shown."
         if len(rows) < len(frame)
         else ""
     )

@@ -77,7 +77,7 @@ def region(run: Run, ranks: list[dict[str, Any]], metrics: dict[str, float], sec
         "ompSerializationEfficiency": metrics["omp_serialisation"],
     }
     if total["gpu_capacity"]:
-        written |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics["gpu"]}
+        written |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics.get("gpu", 1.0)}
     return written
 
 

@@ -59,8 +59,10 @@ class Group {
     option.placeholder = placeholder;
     option.unit = unit;
   }
-  void choice(std::string_view name, Choice member, std::vector<std::string_view> choices, std::string_view doc) {
-    add(name, doc, member).choices = std::move(choices);
+  Option& choice(std::string_view name, Choice member, std::vector<std::string_view> choices, std::string_view doc) {
+    Option& option = add(name, doc, member);
+    option.choices = std::move(choices);
+    return option;
   }
 
  private:
@@ -82,12 +84,14 @@ void add_capability_options(std::vector<Option>& table) {
   capabilities.on_off(
       "observe", &Options::observe,
       "Measure only: no core is moved or lent, and loops and collectives stay as they are without Steelyard.");
-  capabilities.choice(
+  Option& cores = capabilities.choice(
       "cores", choice_of<&Options::cores>(), {"on", "sabo", "off"},
       "Move cores from ranks that wait to ranks on the critical path. on: where a gain is forecast and then measured. "
       "sabo: by the rule of the SABO paper, in each step or as --balance-every or --balance-at say. off: never.");
-  capabilities.on_off("lending", &Options::lending,
-                      "Lend a rank's cores to other ranks of its node while it blocks in MPI.");
+  cores.on_alone = true;
+  capabilities.on_off(
+      "lending", &Options::lending,
+      "Lend a rank's cores to other ranks of its node while it blocks in MPI or waits for an accelerator.");
   capabilities.choice(
       "collectives", choice_of<&Options::collectives>(), {"auto", "on", "called", "off"},
       "Deliver broadcasts and scatters so that a late rank delays no other rank. auto: only for communicators whose "

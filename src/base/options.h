@@ -126,6 +126,7 @@ struct Option {
   std::string_view doc;    ///< sentences for the user; of an internal option, a phrase
   std::variant<bool Options::*, long Options::*, double Options::*, std::string Options::*, Choice> member;
   std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
+  bool on_alone = false;                  ///< a Choice that means `on` on the command line without a value
   long least = 0, most = 0;               ///< of an integer
   double lowest = 0, highest = 0;         ///< of a real number
   std::string_view unit;                  ///< of a number

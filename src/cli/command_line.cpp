@@ -19,7 +19,7 @@ std::string flag_name(std::string_view name) { return fmt::format("--{}", name);
 bool takes_the_next_word(std::string_view word) {
   if (!word.starts_with("--") || word.find('=') != std::string_view::npos) return false;
   const auto* option = base::find_option(word.substr(2));
-  return option && !option->is_switch();
+  return option && !option->is_switch() && !option->on_alone;
 }
 
 /// What a surrounding `steelyard run` has handed to its own program says nothing about this one.
@@ -49,8 +49,9 @@ OptionWords::OptionWords(CLI::App& command) : command_(command) {
     auto& word = words_.emplace_back(Word{&option, {}});
     const auto name = flag_name(option.name);
     const auto doc = fmt::format("{} [{}]", option.doc, base::text_of(Options(), option));
-    auto* added = option.is_switch() ? command.add_flag(name, word.text, doc)
-                                     : command.add_option(name, word.text, doc)->type_name(option.value_name());
+    auto* added = option.is_switch() || option.on_alone
+                      ? command.add_flag(name, word.text, doc)
+                      : command.add_option(name, word.text, doc)->type_name(option.value_name());
     added->group(std::string(option.group))->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }

@@ -72,6 +72,8 @@ TEST_F(ResolveTest, TakesSwitchesAloneAndWithAValue) {
   EXPECT_TRUE(options_.observe);
   EXPECT_EQ(options_.cores, base::Cores::off);
   EXPECT_TRUE(options_.lending);
+  ASSERT_EQ(resolve({"--cores=off", "--cores"}), "");
+  EXPECT_EQ(options_.cores, base::Cores::on);
   ASSERT_EQ(resolve({"--observe", "--observe=off"}), "");
   EXPECT_FALSE(options_.observe) << "the last one holds";
   ASSERT_EQ(resolve({"--spin", "4", "--spin=5"}), "");

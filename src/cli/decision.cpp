@@ -217,10 +217,13 @@ std::string exchanged_openmp(const Binary& binary, const Options& options, const
 }
 
 std::string refused_openmp(const Binary& binary, const std::string& runtime) {
-  ElfImage image;
-  if (!read_elf(runtime, image)) return {};  // the dynamic linker will say so
-  const std::set<std::string_view> defined(image.hooks.begin(), image.hooks.end());
-  const auto lacks = [&](const std::string& name) { return is_openmp(name) && !defined.contains(name); };
+  ElfImage llvm, gnu;
+  const Library* const own = binary.gnu_openmp();
+  // If one of them cannot be read, the dynamic linker will say so.
+  if (own == nullptr || !read_elf(runtime, llvm) || !read_elf(own->path, gnu)) return {};
+  std::set<std::string_view> only_gnu(gnu.hooks.begin(), gnu.hooks.end());
+  for (const auto& name : llvm.hooks) only_gnu.erase(name);
+  const auto lacks = [&](const std::string& name) { return is_openmp(name) && only_gnu.contains(name); };
   const auto sentence = [&](const std::string& caller, const std::vector<std::string>& imports) {
     const auto lacked = std::ranges::find_if(imports, lacks);
     if (lacked == imports.end()) return std::string();

@@ -91,6 +91,12 @@ Status read_dynamic(const File& file, const std::vector<Elf64_Phdr>& segments, c
   return {};
 }
 
+/// An executable may have copies of a library's data under their names, such as MPI_UNWEIGHTED.
+bool is_function(const Elf64_Sym& symbol) {
+  const int type = ELF64_ST_TYPE(symbol.st_info);
+  return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
 /// The dynamic symbols as the section headers show them. A file without section headers runs as well, but shows none.
 Status read_symbols(const File& file, const Elf64_Ehdr& header, ElfImage& image) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
@@ -108,7 +114,7 @@ Status read_symbols(const File& file, const Elf64_Ehdr& header, ElfImage& image)
       if (name.empty()) continue;
       if (symbol.st_shndx == SHN_UNDEF) {
         image.undefined.push_back(std::move(name));
-      } else if (is_hook(name)) {
+      } else if (is_function(symbol) && is_hook(name)) {
         image.hooks.push_back(std::move(name));
       }
     }

@@ -18,7 +18,7 @@ struct ElfImage {
   std::string rpath;                     ///< DT_RPATH, heard only where there is no DT_RUNPATH
   std::string runpath;
   std::vector<std::string> undefined;  ///< names of dynamic symbols that others must define
-  std::vector<std::string> hooks;      ///< names of dynamic symbols that it defines, of those that is_hook() tells
+  std::vector<std::string> hooks;      ///< names of functions that it defines, of those that is_hook() tells
 };
 
 /// A function of MPI or OpenMP, or one by which a tool is recognised. Libraries define tens of thousands of others.

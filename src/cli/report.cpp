@@ -16,6 +16,20 @@
 
 namespace steelyard::cli {
 
+namespace {
+
+/// "steelyard-run.json", with a job ID after a dot, a number after a hyphen, or both.
+bool is_record_name(std::string_view name) {
+  constexpr std::string_view begin = "steelyard-run", end = ".json";
+  if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + end.size()) return false;
+  const auto middle = name.substr(begin.size(), name.size() - begin.size() - end.size());
+  if (middle.empty() || middle.front() == '.') return true;
+  return middle.size() > 1 && middle.front() == '-' &&
+         middle.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+}  // namespace
+
 std::string newest_record(const std::string& folder) {
   namespace fs = std::filesystem;
   std::string newest = "steelyard-run.json";
@@ -23,7 +37,7 @@ std::string newest_record(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with("steelyard-run") || !name.ends_with(".json")) continue;
+    if (!is_record_name(name)) continue;
     std::error_code gone;
     const auto written = entry.last_write_time(gone);
     // A run that is about to write its record has an empty file.

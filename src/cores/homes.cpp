@@ -87,11 +87,10 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     }
     if (wanted > 0 && homes.problem.empty()) {
       homes.problem = fmt::format(
-          "more threads than cores: rank {} runs {} thread{}, and {} core{} of its affinity mask {} free; use fewer "
-          "threads "
-          "(OMP_NUM_THREADS), fewer ranks or a wider CPU binding",
+          "more threads than cores: rank {} runs {} thread{}, and its affinity mask has {} core{} for it; use fewer "
+          "threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding",
           arrivals[p].rank, homes.threads[p], homes.threads[p] == 1 ? "" : "s", homes.threads[p] - wanted,
-          homes.threads[p] - wanted == 1 ? "" : "s", homes.threads[p] - wanted == 1 ? "is" : "are");
+          homes.threads[p] - wanted == 1 ? "" : "s");
     }
   }
   std::set<int> cores;

@@ -19,6 +19,8 @@ using observe::TickSource;
 
 namespace {
 
+const std::string kNoMove = "no move";
+
 std::unique_ptr<Rule> make_rule(const PolicyOptions& options) {
   if (options.sabo) return std::make_unique<Sabo>(options.every, options.at);
   return std::make_unique<Policy>(options);
@@ -154,11 +156,11 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     return;
   }
   // Saying no again and again is one decision with a count.
-  if (!decisions_.empty() && decisions_.back().outcome == observe::Outcome::declined) {
+  decision.what = kNoMove;
+  if (!decisions_.empty() && decisions_.back().what == kNoMove) {
     decision.repeats = decisions_.back().repeats + 1;
     decisions_.pop_back();
   }
-  decision.what = "no move";
   decisions_.push_back(decision);
 }
 
@@ -218,7 +220,8 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
         "end of each time step";
   } else {
     const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(), [](const auto& decision) {
-      return decision.outcome != observe::Outcome::requested;
+      const bool refused = decision.outcome == observe::Outcome::declined && decision.what != kNoMove;
+      return decision.outcome != observe::Outcome::requested && !refused;
     });
     node.nothing_moved = last == decisions_.rend() ? "the run ended before the loads were known" : last->why;
   }

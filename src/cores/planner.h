@@ -24,7 +24,7 @@ class Planner {
   /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is
   /// void. `time`: s since the run began.
   void start_again(double time, int rank);
-  /// The cores of the job have changed by a request from outside, or the request was refused: what was learnt is void.
+  /// The cores of the job have changed by a request from outside: what was learnt is void. Or the request was refused.
   void requested(observe::DecisionRecord decision);
   const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;

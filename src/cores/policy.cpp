@@ -95,6 +95,7 @@ struct Policy::State {
   double move_cost = 0;    ///< s for each core
   long phase = 0;          ///< phases seen
   long considered = 0;     ///< the last phase at which --balance-every or --balance-at was served
+  std::string declined;    ///< why the last plan that the user asked for was not carried out
   long resting_until = 0;  ///< phase
   double rest = 0;         ///< phases of the next back-off; 0: none so far
 
@@ -349,9 +350,11 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   if (due) considered = phase;
   if (verdict.action == Action::undo || verdict.judged) return verdict;
   if (by_hand() && !due) {
-    if (!trial)
-      verdict.why =
-          next_by_hand() > 0 ? fmt::format("next plan at step {}", next_by_hand()) : "planned once (--balance-at)";
+    if (!trial) {
+      verdict.why = next_by_hand() > 0 ? fmt::format("next plan at step {}", next_by_hand())
+                    : declined.empty() ? "planned once (--balance-at)"
+                                       : declined;
+    }
     return verdict;
   }
   if (trial && !due) return verdict;
@@ -361,6 +364,7 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     verdict.why = fmt::format("the loads are new: waiting for {} windows with equal loads", caution);
   else
     decide(shape, due, verdict);
+  if (due && verdict.action == Action::none) declined = verdict.why;
   return verdict;
 }
 

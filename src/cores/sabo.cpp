@@ -121,14 +121,20 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   std::ranges::stable_sort(movable, std::ranges::greater(), [&](std::size_t p) { return loads[p].parallel; });
   std::vector<int> wanted;
   for (const std::size_t p : movable) wanted.push_back(shares[p]);
-  const SocketMapping mapping = map_to_sockets(wanted, free);
+  std::vector<int> usable, room;  // each of the first processes gets a socket
+  for (std::size_t s = 0; s < free.size(); ++s) {
+    if (free[s] <= 0) continue;
+    usable.push_back(static_cast<int>(s));
+    room.push_back(free[s]);
+  }
+  const SocketMapping mapping = map_to_sockets(wanted, room);
   if (mapping.socket.size() != movable.size()) {
     verdict.why = "SABO's rule: there are not enough cores on the sockets for a core for each rank";
     return;
   }
   for (std::size_t i = 0; i < movable.size(); ++i) {
     plan.threads[movable[i]] = mapping.threads[i];
-    plan.domain[movable[i]] = mapping.socket[i];
+    plan.domain[movable[i]] = usable[static_cast<std::size_t>(mapping.socket[i])];
   }
   std::size_t slowest = 0;
   for (std::size_t p = 0; p < loads.size(); ++p) {
@@ -160,13 +166,16 @@ Verdict Sabo::consider(const Window& window, const NodeShape& shape) {
   if (!verdict.why.empty()) return verdict;
   gather(cleaned(window));
   if (next_ == 0 || phase_ < next_) {
-    verdict.why = next_ > 0 ? fmt::format("next plan at step {}", next_) : "planned once (--balance-at)";
+    verdict.why = next_ > 0           ? fmt::format("next plan at step {}", next_)
+                  : declined_.empty() ? "planned once (--balance-at)"
+                                      : declined_;
     return verdict;
   }
   next_ = at_ > 0 ? 0 : (phase_ / every_ + 1) * every_;
   decide(shape, verdict);
   gathered_.clear();
   moved_ = verdict.action == Action::apply;
+  declined_ = moved_ ? "" : verdict.why;
   return verdict;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <string>
 #include <vector>
 
 #include "cores/rule.h"
@@ -39,6 +40,7 @@ class Sabo final : public Rule {
   long phase_ = 0;                     ///< phases seen
   long next_;                          ///< the phase of the next plan; 0: none
   bool moved_ = false;                 ///< by the last plan
+  std::string declined_;               ///< why the last plan was not carried out; "" if it was
   std::vector<ProcessLoad> gathered_;  ///< since the last plan or the last change of thread counts
   int gathered_phases_ = 0;
 };

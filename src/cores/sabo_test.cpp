@@ -103,6 +103,24 @@ TEST(Sabo, KeepsFixedCountsAndUpperLimits) {
   EXPECT_EQ(verdict.plan.threads[0], 6);
 }
 
+TEST(Sabo, PassesOverASocketWithoutFreeCores) {
+  const Node node({4, 2, 2}, {4, 4});
+  Window window = node.window({4, 6, 2});
+  window.loads[0].fixed = true;
+  const Verdict verdict = Sabo(0, 0).consider(window, node.shape());
+  ASSERT_EQ(verdict.action, Action::apply) << verdict.why;
+  EXPECT_THAT(verdict.plan.threads, ElementsAre(4, 3, 1));
+  EXPECT_THAT(verdict.plan.domain, ElementsAre(0, 1, 1));
+}
+
+TEST(Sabo, RepeatsWhyItsOnlyPlanMovedNothing) {
+  const Node node({3, 3}, {6});
+  Sabo sabo(0, 1);
+  const std::string why = sabo.consider(node.window({5, 5.1}), node.shape()).why;
+  EXPECT_THAT(why, HasSubstr("each rank has its share"));
+  EXPECT_EQ(sabo.consider(node.window({5, 5.1}), node.shape()).why, why);
+}
+
 TEST(Sabo, PlansOnceAtTheStepThatTheUserNames) {
   Node node({4, 4}, {8});
   Sabo sabo(0, 3);

@@ -41,7 +41,8 @@ int max_active_levels() {
   return behind("omp_get_max_active_levels", real)();
 }
 
-/// of the device by the address of that of the host.
+/// Without a device, the body of a `nowait` target runs as an explicit task. With one, it must stay as it is: the
+/// runtime finds the device's function by the address of the host's.
 Body target_body(Body body, unsigned int flags) {
   constexpr unsigned int kNowait = 1;  // Encoding: GOMP_TARGET_FLAG_NOWAIT
   static int (*devices)() = nullptr;

@@ -30,7 +30,7 @@ std::string of_run(const RegionRecord& region, const RunRecord& record) {
 std::string line(const RegionRecord& region, const RunRecord& record) {
   const Metrics& m = region.metrics;
   std::string factors = fmt::format("MPI {} x OpenMP {}", percent(m.mpi), percent(m.openmp));
-  if (m.gpu < 1) factors += " x GPU waits " + percent(m.gpu);
+  if (m.gpu < 1) factors += " x GPU " + percent(m.gpu);
   return fmt::format("{}: {} of the run, {}; parallel efficiency {} = {}", region.name, of_run(region, record),
                      plural(executions(region), "execution"), percent(m.parallel), factors);
 }

@@ -96,7 +96,7 @@ TEST(RegionRecord, WaitsForAcceleratorsAreAFactor) {
   totals.gpu_capacity = totals.region_useful / 4;
   totals.region_useful -= totals.gpu_capacity;
   merge(record, {contribution(0, 0, {region("kernel", 0, 1, totals)})});
-  EXPECT_THAT(region_lines(record, 1)[0], HasSubstr("x GPU waits "));
+  EXPECT_THAT(region_lines(record, 1)[0], HasSubstr("x GPU "));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ std::string kept_regions(const RunRecord& record) {
 }
 
 std::string tasks(const RunRecord& record) {
-  Table flow({"rank", "spawned", "run", "taken here", "taken far", "results sent", "transfers", "messages",
+  Table flow({"rank", "spawned", "run", "from the node", "from other nodes", "results sent", "transfers", "messages",
               "connections", "of possible"});
   Table times({"rank", "runs", "in tasks thread s", "in runs", "share"});
   for (const TasksRecord& t : record.tasks) {

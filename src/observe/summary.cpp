@@ -115,7 +115,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
 
 void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   const Metrics& m = record.metrics;
-  const std::string gpu = sum.gpu_capacity > 0 ? " x GPU waits " + percent(m.gpu) : "";
+  const std::string gpu = sum.gpu_capacity > 0 ? " x GPU " + percent(m.gpu) : "";
   page.line("  ", fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel), percent(m.mpi),
                               percent(m.openmp), gpu));
   if (record.ranks.size() > 1) {

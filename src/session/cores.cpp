@@ -60,12 +60,13 @@ class Cores final : public Capability {
   }
 
   std::string header(const Session& session) const override {
-    if (session.lends) return "cores on, lending on";
+    const std::string cores = "cores " + text_of_option("cores");
+    if (session.lends) return cores + ", lending on";
     const base::Options& options = base::options();
     const std::string why = !options.lending                    ? ""
                             : options.wait != base::Wait::sleep ? " (--wait=poll)"
                                                                 : fmt::format(" ({})", cores_->problem());
-    return "cores on, lending off" + why;
+    return cores + ", lending off" + why;
   }
 
   void contribute(const Session& session, observe::Contribution& part) const override {
