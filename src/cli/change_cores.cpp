@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -121,35 +120,35 @@ bool is_meant(const LiveView& job, const std::string& word) {
   return false;
 }
 
-/// The segment of a job, mapped for a request.
+/// The segment of a job, and its LiveJob mapped for a request.
 class Mapped {
  public:
-  explicit Mapped(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-    struct stat status = {};
-    if (file_ < 0 || fstat(file_, &status) != 0) return;
-    bytes_ = static_cast<std::size_t>(status.st_size);
-    void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  explicit Mapped(const RunningJob& job) : file_(open_segment(job.file, job.owner, O_RDWR)) {
+    LiveView view;
+    if (file_ < 0 || observe::read_live(file_, view) != observe::Found::job) return;
+    void* memory = mmap(nullptr, sizeof(LiveJob), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (memory != MAP_FAILED) memory_ = memory;
   }
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
   ~Mapped() {
-    if (memory_ != nullptr) munmap(memory_, bytes_);
+    if (memory_ != nullptr) munmap(memory_, sizeof(LiveJob));
     if (file_ >= 0) close(file_);
   }
   /// False if this is no job that this version understands, or not any more.
-  bool read(LiveView& view) const { return memory_ != nullptr && observe::read_live(memory_, bytes_, view); }
+  bool read(LiveView& view) const {
+    return memory_ != nullptr && observe::read_live(file_, view) == observe::Found::job;
+  }
   LiveJob& job() const { return *static_cast<LiveJob*>(memory_); }
-  /// Writes the request; waits for another command that is writing one.
+  /// Writes the request. False while another command is writing one.
   bool ask(const node::CpuSet& cpus, std::uint32_t& number) const {
-    if (flock(file_, LOCK_EX) != 0) return false;
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) return false;
     number = observe::ask_live(job(), cpus, geteuid());
     return flock(file_, LOCK_UN) == 0;
   }
 
  private:
   int file_;
-  std::size_t bytes_ = 0;
   void* memory_ = nullptr;
 };
 
@@ -165,16 +164,16 @@ bool wait_until(Clock::time_point end, const std::function<bool()>& condition) {
 }
 
 int change(const RunningJob& job, const CoresForm& form) {
-  const Mapped mapped(job.file);
+  const Mapped mapped(job);
   LiveView view;
   if (!mapped.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
   const WantedCpus wanted = wanted_cpus(view, form);
   if (!wanted.problem.empty()) return refuse(wanted.problem);
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   std::uint32_t number = 0;
-  if (!mapped.ask(wanted.cpus, number))
+  if (!wait_until(end, [&] { return mapped.ask(wanted.cpus, number); }))
     return refuse(fmt::format("cannot lock {}: {}", job.file, std::strerror(errno)));
 
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   const LiveJob::Request& request = mapped.job().request;
   const auto since = [&] { return static_cast<std::int32_t>(request.answered.load() - number); };
   const auto ended = [&] { return !mapped.read(view) || view.finished(); };
@@ -261,7 +260,13 @@ CoresWords::CoresWords(CLI::App& command) {
 }
 
 int CoresWords::carry_out() const {
-  std::vector<RunningJob> jobs = find_running_jobs();
+  int others = 0;
+  const int status = carry_out(find_running_jobs(others));
+  if (others > 0) base::say(of_other_versions(others));
+  return status;
+}
+
+int CoresWords::carry_out(std::vector<RunningJob> jobs) const {
   if (!form_.job.empty()) std::erase_if(jobs, [this](const RunningJob& job) { return !is_meant(job.view, form_.job); });
   if (jobs.empty()) {
     return refuse(

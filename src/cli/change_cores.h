@@ -44,6 +44,7 @@ class CoresWords {
   int carry_out() const;
 
  private:
+  int carry_out(std::vector<RunningJob> jobs) const;
   CoresForm form_;
 };
 

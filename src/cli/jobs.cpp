@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@ namespace steelyard::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using observe::Found;
 using observe::LiveView;
 
 /// Files in shared memory that this process has open, and that Steelyard of this user has made.
@@ -30,27 +30,32 @@ std::vector<std::string> shared_files(const fs::path& process, uid_t user) {
 }
 
 /// Reads what is in the file, once. `seen`: files that were read before: children of fork() have the same one open.
-bool look_into(const std::string& path, std::set<std::pair<dev_t, ino_t>>& seen, LiveView& view) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+Found look_into(const std::string& path, uid_t owner, std::set<std::pair<dev_t, ino_t>>& seen, LiveView& view) {
+  const int fd = open_segment(path, owner, O_RDONLY);
+  if (fd < 0) return Found::nothing;
   struct stat status = {};
-  bool read = false;
-  if (fstat(fd, &status) == 0 && status.st_size > 0 && seen.insert({status.st_dev, status.st_ino}).second) {
-    const auto bytes = static_cast<std::size_t>(status.st_size);
-    void* memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED) {
-      read = observe::read_live(memory, bytes, view);
-      munmap(memory, bytes);
-    }
-  }
+  Found found = Found::nothing;
+  if (fstat(fd, &status) == 0 && seen.insert({status.st_dev, status.st_ino}).second)
+    found = observe::read_live(fd, view);
   close(fd);
-  return read;
+  return found;
 }
 
 }  // namespace
 
-std::vector<RunningJob> find_running_jobs(const std::string& proc) {
+// The path is a link of the kernel's under /proc, which leads to the open file itself. O_NONBLOCK: a FIFO without a
+// writer must not stop this command, nor a lease.
+int open_segment(const std::string& path, uid_t owner, int access) {
+  const int fd = open(path.c_str(), access | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  struct stat status = {};
+  if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == owner)) return fd;
+  close(fd);
+  return -1;
+}
+
+std::vector<RunningJob> find_running_jobs(int& others, const std::string& proc) {
   std::vector<RunningJob> jobs;
+  others = 0;
   std::set<std::pair<dev_t, ino_t>> seen;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(proc, error)) {
@@ -59,17 +64,26 @@ std::vector<RunningJob> find_running_jobs(const std::string& proc) {
     struct stat owner = {};
     if (stat(entry.path().c_str(), &owner) != 0 || (owner.st_uid != getuid() && getuid() != 0)) continue;
     for (const auto& file : shared_files(entry.path(), owner.st_uid)) {
-      if (LiveView view; look_into(file, seen, view) && !view.finished()) jobs.push_back({std::move(view), file});
+      LiveView view;
+      const Found found = look_into(file, owner.st_uid, seen, view);
+      if (found == Found::another_version) ++others;
+      if (found == Found::job && !view.finished()) jobs.push_back({std::move(view), file, owner.st_uid});
     }
   }
   std::sort(jobs.begin(), jobs.end(), [](const auto& a, const auto& b) { return a.view.start < b.view.start; });
   return jobs;
 }
 
-std::vector<LiveView> find_jobs(const std::string& proc) {
+std::vector<LiveView> find_jobs(int& others) {
   std::vector<LiveView> views;
-  for (RunningJob& job : find_running_jobs(proc)) views.push_back(std::move(job.view));
+  for (RunningJob& job : find_running_jobs(others)) views.push_back(std::move(job.view));
   return views;
+}
+
+std::string of_other_versions(int jobs) {
+  if (jobs == 0) return "";
+  return jobs == 1 ? "1 job of another version of Steelyard runs here, and cannot be read"
+                   : fmt::format("{} jobs of other versions of Steelyard run here, and cannot be read", jobs);
 }
 
 }  // namespace steelyard::cli

@@ -82,7 +82,9 @@ std::string job_as_text(const LiveView& job, const LiveView* before, std::int64_
 }
 
 int top_for_prometheus(const std::string& output) {
-  const std::string text = jobs_as_prometheus(find_jobs(), base::now_ns());
+  int others = 0;
+  const std::string text = jobs_as_prometheus(find_jobs(others), base::now_ns());
+  if (others > 0) base::say(of_other_versions(others));
   if (output.empty()) {
     fmt::print("{}", text);
     return std::fflush(stdout) == 0 ? 0 : 1;
@@ -157,11 +159,14 @@ int top(const TopForm& form) {
   std::vector<LiveView> before;
   const bool screen = !once && !json && isatty(STDOUT_FILENO) != 0;
   for (;;) {
-    auto jobs = find_jobs();
+    int others = 0;
+    auto jobs = find_jobs(others);
     const auto now = base::now_ns();
     const auto text = json ? jobs_as_json(jobs, before, now) : jobs_as_text(jobs, before, now);
     fmt::print("{}{}", screen ? "\033[H\033[2J" : "", text);
+    if (others > 0 && screen) fmt::print("{}\n", of_other_versions(others));
     std::fflush(stdout);
+    if (others > 0 && !screen) base::warn_once(of_other_versions(others));
     if (once || std::ferror(stdout)) return std::ferror(stdout) ? 1 : 0;
     before = std::move(jobs);
     sleep(1);

@@ -55,6 +55,9 @@ class alignas(64) Region {
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
 
+/// True if what the calling thread waits and executes in tasks is that of the measured region: not in a nested one.
+bool in_measured_region();
+
 /// The function that runs an explicit task by `body`, and interrupts the wait in which the thread executes it.
 Body bracketed(Body body);
 
@@ -70,13 +73,13 @@ void run_region(std::uint64_t site, Body body, void* data, unsigned int count, c
   }
 }
 
-/// Around a call in which the calling thread waits for its team at a barrier of the innermost region.
-class BarrierWait {
+/// Around a call in which the calling thread waits for its team at a barrier of the innermost region, or for tasks.
+class Wait {
  public:
-  BarrierWait();
-  ~BarrierWait();
-  BarrierWait(const BarrierWait&) = delete;
-  BarrierWait& operator=(const BarrierWait&) = delete;
+  Wait();
+  ~Wait();
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
 
  private:
   bool measured_;

@@ -6,25 +6,31 @@
 
 namespace steelyard::intercept::gomp {
 
-BarrierWait::BarrierWait() {
+// A worker that has ended its part executes tasks at the barrier at the end of the outermost region, at no place.
+bool in_measured_region() {
+  if (!is_gnu()) return false;
   const session::Place* const here = session::place();
-  measured_ = here != nullptr && here->region != nullptr && here->region->measured() && is_gnu();
+  if (here == nullptr) return session::t_places.depth == 0;
+  return here->region != nullptr && here->region->measured();
+}
+
+Wait::Wait() : measured_(in_measured_region()) {
   if (measured_) session::barrier_begin();
 }
 
-BarrierWait::~BarrierWait() {
+Wait::~Wait() {
   if (measured_) session::barrier_end();
 }
 
 }  // namespace steelyard::intercept::gomp
 
 using namespace steelyard::intercept;
-using steelyard::intercept::gomp::BarrierWait;
+using steelyard::intercept::gomp::Wait;
 
 #define STEELYARD_BARRIER(name, Result) \
   STEELYARD_EXPORT Result name() {      \
     static Result (*real)() = nullptr;  \
-    const BarrierWait wait;             \
+    const Wait wait;                    \
     return behind(#name, real)();       \
   }
 STEELYARD_BARRIER(GOMP_barrier, void)
@@ -37,6 +43,6 @@ STEELYARD_BARRIER(GOMP_single_copy_start, void*)
 // The end of a worksharing construct with task reductions. There is a barrier in it.
 STEELYARD_EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled) {
   static void (*real)(bool) = nullptr;
-  const BarrierWait wait;
+  const Wait wait;
   behind("GOMP_workshare_task_reduction_unregister", real)(cancelled);
 }

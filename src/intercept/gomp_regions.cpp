@@ -106,6 +106,7 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
 }
 
 Region::~Region() {
+  session::left(0);
   if (measured_ != session::Measured::nothing) session::region_end();
   session::region_gone(region_);
 }
@@ -117,8 +118,9 @@ int Region::begin_part() {
   return thread;
 }
 
+// At the barrier at the region's end, the thread that has begun the region executes tasks of the region still.
 void Region::end_part(int thread) {
-  session::left(thread);
+  if (thread != 0) session::left(thread);
   if (cells_.first != nullptr) session::thread_done();
 }
 

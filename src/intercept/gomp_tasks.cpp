@@ -18,6 +18,7 @@ constexpr std::size_t kFunctions = 512;  // Size: task constructs of a program; 
 std::array<std::atomic<Body>, kFunctions> g_bodies;
 
 void run_task(Body body, void* data) {
+  if (!in_measured_region()) return body(data);
   const bool waited = session::task_begin();
   body(data);
   session::task_end(waited);
@@ -48,22 +49,6 @@ Body bracketed(Body body) {
   return body;
 }
 
-namespace {
-
-/// Around a call in which the calling thread waits for tasks, and executes some.
-class TaskWait {
- public:
-  TaskWait() {
-    if (is_gnu()) session::barrier_begin();
-  }
-  ~TaskWait() {
-    if (is_gnu()) session::barrier_end();
-  }
-  TaskWait(const TaskWait&) = delete;
-  TaskWait& operator=(const TaskWait&) = delete;
-};
-
-}  // namespace
 }  // namespace steelyard::intercept::gomp
 
 using namespace steelyard::intercept;
@@ -82,7 +67,7 @@ STEELYARD_EXPORT void GOMP_taskloop(Body body, void* data, Copy copy, long size,
                                     unsigned long tasks, int priority, long from, long to, long step) {
   static void (*real)(Body, void*, Copy, long, long, unsigned, unsigned long, int, long, long, long) = nullptr;
   behind("GOMP_taskloop", real);
-  const TaskWait wait;
+  const Wait wait;
   real(bracketed(body), data, copy, size, align, flags, tasks, priority, from, to, step);
 }
 
@@ -92,27 +77,27 @@ STEELYARD_EXPORT void GOMP_taskloop_ull(Body body, void* data, Copy copy, long s
   static void (*real)(Body, void*, Copy, long, long, unsigned, unsigned long, int, unsigned long long,
                       unsigned long long, unsigned long long) = nullptr;
   behind("GOMP_taskloop_ull", real);
-  const TaskWait wait;
+  const Wait wait;
   real(bracketed(body), data, copy, size, align, flags, tasks, priority, from, to, step);
 }
 
 STEELYARD_EXPORT void GOMP_taskwait() {
   static void (*real)() = nullptr;
   behind("GOMP_taskwait", real);
-  const TaskWait wait;
+  const Wait wait;
   real();
 }
 
 STEELYARD_EXPORT void GOMP_taskwait_depend(void** depend) {
   static void (*real)(void**) = nullptr;
   behind("GOMP_taskwait_depend", real);
-  const TaskWait wait;
+  const Wait wait;
   real(depend);
 }
 
 STEELYARD_EXPORT void GOMP_taskgroup_end() {
   static void (*real)() = nullptr;
   behind("GOMP_taskgroup_end", real);
-  const TaskWait wait;
+  const Wait wait;
   real();
 }

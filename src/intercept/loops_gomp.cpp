@@ -286,14 +286,14 @@ STEELYARD_EXPORT void GOMP_loop_end() {
   static void (*real)() = nullptr;
   static void (*barrier)() = nullptr;
   const bool ours = end();
-  const gomp::BarrierWait wait;
+  const gomp::Wait wait;
   ours ? behind("GOMP_barrier", barrier)() : behind("GOMP_loop_end", real)();
 }
 STEELYARD_EXPORT bool GOMP_loop_end_cancel() {
   static bool (*real)() = nullptr;
   static bool (*barrier)() = nullptr;
   const bool ours = end();
-  const gomp::BarrierWait wait;
+  const gomp::Wait wait;
   return ours ? behind("GOMP_barrier_cancel", barrier)() : behind("GOMP_loop_end_cancel", real)();
 }
 STEELYARD_EXPORT void GOMP_loop_end_nowait() {

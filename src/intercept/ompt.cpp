@@ -25,7 +25,7 @@ namespace {
 // Marks the threads of regions that are measured, in the data that OMPT keeps for us.
 void* const kMeasured = reinterpret_cast<void*>(1);
 void* const kMeasuredWaits = reinterpret_cast<void*>(2);
-// Explicit tasks, of any region.
+// Explicit tasks of these threads, and of such tasks.
 void* const kNotBegun = reinterpret_cast<void*>(3);
 void* const kExplicit = reinterpret_cast<void*>(4);
 void* const kExplicitWaits = reinterpret_cast<void*>(5);
@@ -39,11 +39,11 @@ constinit thread_local session::OpenRegions<session::Region> t_open;
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
-  first_region_begins();
   const std::uint64_t known = take_region_site();
   const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
   // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`.
   if (site == 0) return t_open.push(nullptr);
+  first_region_begins();
   const session::RegionTerms terms = session::region_begin(
       {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
   parallel->ptr = session::region_made(terms);
@@ -92,8 +92,9 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   begins ? session::barrier_begin() : session::barrier_end();
 }
 
-void on_task_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
-  if ((flags & ompt_task_explicit) != 0) task->ptr = kNotBegun;
+// In a nested region, the thread that has begun it counts as computing, and the others are not measured.
+void on_task_create(ompt_data_t* creator, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
+  if ((flags & ompt_task_explicit) != 0 && creator != nullptr && creator->ptr != nullptr) task->ptr = kNotBegun;
 }
 
 // A thread that begins a task computes, also at a barrier. When the task has ended, the thread goes on with the task

@@ -2,13 +2,17 @@
 #include "observe/live.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 namespace steelyard::observe {
 namespace {
 
 constexpr std::size_t kProcessSize = sizeof(LiveProcess) + sizeof(node::Process);
+// One for each CPU: bounds what is read of a file with a wrong count.
+constexpr std::int32_t kMostProcesses = node::SharedCpuSet::kMost;
 
 std::string text_of(const char* from, std::size_t room) { return {from, strnlen(from, room)}; }
 
@@ -122,8 +126,9 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   const auto* job = static_cast<const LiveJob*>(memory);
   if (bytes < sizeof(LiveJob) || job->magic.load(std::memory_order_acquire) != LiveJob::kMagic) return false;
   const std::size_t room = (bytes - sizeof(LiveJob)) / kProcessSize;
-  if (job->process_size != kProcessSize || job->processes < 1) return false;
-  if (static_cast<std::size_t>(job->processes) > room) return false;
+  const std::int32_t processes = job->processes;
+  if (job->process_size != kProcessSize || processes < 1 || processes > kMostProcesses) return false;
+  if (static_cast<std::size_t>(processes) > room) return false;
   LiveView read;
   const LiveJob::Facts& facts = job->facts;
   read.node = facts.node;
@@ -140,8 +145,8 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.unreleased = job->unreleased.load(std::memory_order_relaxed);
   for (const auto& owner : job->owner) read.owner.push_back(owner.load(std::memory_order_relaxed));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
-  const auto* state = reinterpret_cast<const node::Process*>(process + job->processes);
-  for (int p = 0; p < job->processes; ++p, ++process, ++state) {
+  const auto* state = reinterpret_cast<const node::Process*>(process + processes);
+  for (int p = 0; p < processes; ++p, ++process, ++state) {
     LiveView::Process& to = read.processes.emplace_back();
     to.rank = process->rank.load(std::memory_order_relaxed);
     to.pid = process->pid.load(std::memory_order_relaxed);
@@ -156,8 +161,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     for (const TotalsField& field : kTotalsFields)
       to.totals.*field.value = process->totals[i++].load(std::memory_order_relaxed);
   }
-  // A page that was written again while it was read is left for the next look.
-  const std::uint32_t turn = job->turn.load(std::memory_order_acquire);
+  const std::uint32_t turn = job->turn.load(std::memory_order_relaxed);
   const LiveJob::Page& page = job->pages[turn % 2];
   for (int i = 0; turn > 0 && i < std::clamp(page.count, 0, LiveJob::kDecisions); ++i) {
     const LiveJob::Decision& from = page.decisions[i];
@@ -172,9 +176,35 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     decision.what = text_of(from.what, sizeof(from.what));
     decision.why = text_of(from.why, sizeof(from.why));
   }
-  if (job->turn.load(std::memory_order_acquire) - turn > 1) read.decisions.clear();
   view = std::move(read);
   return true;
+}
+
+Found read_live(int file, LiveView& view) {
+  const auto read = [file](void* to, std::size_t bytes, std::size_t from) {
+    return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
+  };
+  struct {
+    std::uint64_t magic;
+    std::int32_t process_size, processes;
+  } front = {};
+  std::uint32_t turn = 0, later = 0;
+  if (!read(&front, sizeof(front), 0) || (front.magic ^ LiveJob::kMagic) << 8 != 0) return Found::nothing;
+  if (front.magic != LiveJob::kMagic || front.process_size != kProcessSize) return Found::another_version;
+  if (front.processes < 1 || front.processes > kMostProcesses) return Found::nothing;
+
+  struct alignas(LiveJob) Line {
+    char bytes[alignof(LiveJob)];
+  };
+  static_assert(offsetof(LiveJob, processes) == offsetof(decltype(front), processes));
+  static_assert(sizeof(LiveJob) % sizeof(Line) == 0 && kProcessSize % sizeof(Line) == 0);
+  const std::size_t bytes = sizeof(LiveJob) + static_cast<std::size_t>(front.processes) * kProcessSize;
+  std::vector<Line> copy(bytes / sizeof(Line));
+  if (!read(&turn, sizeof(turn), offsetof(LiveJob, turn)) || !read(copy.data(), bytes, 0) ||
+      !read(&later, sizeof(later), offsetof(LiveJob, turn)) || !read_live(copy.data(), bytes, view))
+    return Found::nothing;
+  if (turn != later) view.decisions.clear();  // a page that may have been written again is left for the next look
+  return Found::job;
 }
 
 }  // namespace steelyard::observe

@@ -14,14 +14,14 @@
 #include "observe/totals.h"
 
 // What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose
-// file the leader keeps open: so `steelyard top` of the same user finds it under /proc and maps it, for reading only.
-// It has no name, so a job that dies leaves nothing behind. `steelyard cores` maps it for writing, too, and writes one
-// request for other cores.
+// file the leader keeps open: so `steelyard top` of the same user finds it under /proc and reads it. It has no name, so
+// a job that dies leaves nothing behind. `steelyard cores` maps the LiveJob, too, and writes one request for other
+// cores. As root, both read files that any user may have made, and may change at any time.
 namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
 struct alignas(64) LiveJob {
-  /// Encoding: "stylive5". Another layout has another number.
+  /// Encoding: "stylive5". Another layout has another number, in the highest byte.
   static constexpr std::uint64_t kMagic = 0x356576696c797473;
   static constexpr int kDecisions = 4;  ///< Size: lines of the screen of `steelyard top`
   struct Decision {
@@ -143,8 +143,12 @@ struct LiveView {
 /// Asks the job for these CPUs. By one process at a time. Returns the request's number.
 std::uint32_t ask_live(LiveJob& job, const node::CpuSet& cpus, unsigned user);
 
-/// False if these bytes are not a live job that this version understands.
+/// False if these bytes are not a live job that this version understands. Nothing else writes to them.
 bool read_live(const void* memory, std::size_t bytes, LiveView& view);
+
+enum class Found { nothing, another_version, job };
+/// Reads from the file of a segment no more than it needs.
+Found read_live(int file, LiveView& view);
 
 /// Text into an array, cut where it is longer; always ended by a zero.
 template <std::size_t N>

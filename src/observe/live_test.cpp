@@ -2,7 +2,10 @@
 #include "observe/live.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -122,6 +125,78 @@ TEST(Live, DoesNotBelieveWhatItDoesNotUnderstand) {
   EXPECT_EQ(view.host.size(), sizeof(job->facts.host));
   job->magic = 7;
   EXPECT_FALSE(read_live(job, memory.bytes, view));
+}
+
+/// A file of memory alone with what is in these bytes.
+struct File {
+  explicit File(const Memory& memory) { put(0, memory.lines.data(), memory.bytes); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { close(fd); }
+  void put(std::size_t place, const void* from, std::size_t bytes) {
+    ASSERT_EQ(pwrite(fd, from, bytes, static_cast<off_t>(place)), static_cast<ssize_t>(bytes));
+  }
+  Found found() {
+    view = {};
+    return read_live(fd, view);
+  }
+  int fd = memfd_create("live_test", MFD_CLOEXEC);
+  LiveView view;
+};
+
+TEST(Live, IsReadFromAFile) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 2);
+  EXPECT_EQ(File(memory).found(), Found::nothing) << "not opened yet";
+  board.open(some_job());
+  board.mine().rank = 5;
+  std::vector<DecisionRecord> decisions(1);
+  board.publish(decisions);
+  File file(memory);
+  ASSERT_EQ(file.found(), Found::job);
+  EXPECT_EQ(file.view.host, "node1");
+  ASSERT_EQ(file.view.processes.size(), 3u);
+  EXPECT_EQ(file.view.processes[2].rank, 5);
+  EXPECT_EQ(file.view.decisions.size(), 1u);
+}
+
+TEST(Live, DoesNotBelieveAFile) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  const std::size_t needed = LiveBoard::footprint(kProcesses) + kProcesses * sizeof(node::Process);
+  for (const std::size_t left : {needed - 1, sizeof(LiveJob), sizeof(LiveJob) - 64, std::size_t{12}, std::size_t{0}}) {
+    File file(memory);
+    ASSERT_EQ(ftruncate(file.fd, static_cast<off_t>(left)), 0);
+    EXPECT_EQ(file.found(), Found::nothing) << "truncated to " << left;
+  }
+  for (const std::int32_t wrong : {0, -1, INT32_MIN, 4097, 1 << 30, INT32_MAX}) {
+    File file(memory);
+    ASSERT_EQ(ftruncate(file.fd, off_t{1} << 40), 0) << "sparse";
+    file.put(offsetof(LiveJob, processes), &wrong, sizeof(wrong));
+    EXPECT_EQ(file.found(), Found::nothing) << wrong;
+    EXPECT_TRUE(file.view.processes.empty());
+  }
+}
+
+TEST(Live, KnowsThatAFileIsOfAnotherVersion) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  board.open(some_job());
+  File file(memory);
+  file.put(7, "4", 1);
+  EXPECT_EQ(file.found(), Found::another_version);
+  ASSERT_EQ(ftruncate(file.fd, sizeof(LiveJob) / 2), 0);
+  EXPECT_EQ(file.found(), Found::another_version) << "with a shorter LiveJob";
+  file.put(0, "x", 1);
+  EXPECT_EQ(file.found(), Found::nothing);
+  File sizes(memory);
+  const std::int32_t size = 64;
+  sizes.put(offsetof(LiveJob, process_size), &size, sizeof(size));
+  EXPECT_EQ(sizes.found(), Found::another_version);
 }
 
 TEST(Live, ARequestIsReadOnceAndAnswered) {

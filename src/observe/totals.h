@@ -31,7 +31,7 @@ struct Totals {
   std::int64_t gpu = 0;                ///< wall time of waiting for an accelerator; in regions, the mean of the team
   std::int64_t gpu_capacity = 0;       ///< thread time of the same: of all owned cores outside regions
   std::int64_t gpu_waits = 0;          ///< calls that waited for an accelerator
-  std::int64_t omp_tasks = 0;          ///< explicit OpenMP tasks executed in regions
+  std::int64_t omp_tasks = 0;          ///< explicit OpenMP tasks executed in outermost regions
 
   /// Wall time not in MPI: what the others may be waiting for.
   std::int64_t busy() const { return serial + region_wall + gpu; }

@@ -170,8 +170,10 @@ void note_pool(Session& session, const observe::Site& site, std::int64_t wall) {
 }
 
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
+// `wall`: without waits for accelerators, which more threads do not shorten.
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   Regions& regions = session.regions;
+  regions.wall += wall;
   const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
   if (regions.by_clause || overridden) {
     regions.fixed_wall += wall;
@@ -187,7 +189,7 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
     regions.elastic_wall += wall;
   }
   note_pool(session, site, wall);
-  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > session.activity.totals().region_wall;
+  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > regions.wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
   if (mostly && reason.empty()) {
     fix(ThreadLimits::regions,
@@ -382,7 +384,9 @@ void region_end() {
        ++thread)
     busy += session->activity.busy(thread, now);
   if (regions.virtual_threads > regions.team) session->activity.had_virtual_threads();
+  const std::int64_t before = session->activity.totals().region_wall;
   session->activity.region_end(now, regions.team, late);
+  const std::int64_t computed = session->activity.totals().region_wall - before;
   const std::int64_t wall = session->activity.last_region_wall();
   observe::Site& site = *regions.present;
   regions.present = nullptr;
@@ -402,7 +406,7 @@ void region_end() {
   note_queries(regions, site);
   // In a phase, ranks run other regions than each other.
   if (session->held) return sample(*session, now);
-  if (session->cores != nullptr) note_fixed(*session, site, wall);
+  if (session->cores != nullptr) note_fixed(*session, site, computed);
   region_ended(*session, site.address, now);
 }
 

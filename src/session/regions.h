@@ -30,7 +30,8 @@ struct Regions {
 
   std::uint64_t random = 1;  ///< which executions of a short region are measured
 
-  // Regions that keep the program's thread count.
+  // In all regions, and in those that keep the program's thread count. Without waits for accelerators.
+  std::int64_t wall = 0;          ///< ns
   std::int64_t fixed_wall = 0;    ///< ns in those whose thread count the program fixed by a clause
   std::int64_t asking_wall = 0;   ///< ns in those that query thread IDs
   std::int64_t pool_wall = 0;     ///< ns in regions in which a task pool runs

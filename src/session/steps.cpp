@@ -13,7 +13,7 @@ namespace {
 
 // ns: bounds what it costs the leader to read the ticks of all processes.
 constexpr std::int64_t kConsiderEvery = 1'000'000;
-// ns: bounds what samples cost. A full timeline merges neighbours.
+// ns: bounds what samples cost, and what others see. A full timeline merges neighbours.
 constexpr std::int64_t kSampleEvery = 2'000'000;
 // Two intervals between ticks are the fewest that can be compared.
 constexpr std::int64_t kFewestTicks = 3;
@@ -49,6 +49,18 @@ bool regions_may_mark(const Session& session, std::int64_t now) {
   if (std::max(own(TickSource::step), own(TickSource::collective)) < kFewestTicks) return true;
   TickSource source;
   return !choose_source(session, now, source) || source == TickSource::region;
+}
+
+// Closes a sample of the timeline.
+void add_sample(Session& session, const observe::Totals& totals, std::int64_t now) {
+  session.steps.regions_mark = session.steps.regions_mark && regions_may_mark(session, now);
+  const std::int64_t since = session.progress.sampled.wall;
+  const observe::Totals part = totals - session.progress.sampled;
+  session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
+                                  base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
+                                  base::seconds(part.mpi), session.regions.team, base::seconds(part.lent),
+                                  base::seconds(part.quiesced), base::seconds(part.gpu)});
+  session.progress.sampled = totals;
 }
 
 // For `steelyard top`.
@@ -111,16 +123,11 @@ void consider_plans(Session& session, std::int64_t now) {
 }
 
 void sample(Session& session, std::int64_t now) {
-  const std::int64_t since = session.progress.sampled.wall;
-  if (session.pause.begin > 0 || now - session.start.time - since < kSampleEvery) return;
-  session.steps.regions_mark = session.steps.regions_mark && regions_may_mark(session, now);
+  if (now - session.progress.shown < kSampleEvery) return;
+  session.progress.shown = now;
   const observe::Totals totals = totals_of(session, now);
-  const observe::Totals part = totals - session.progress.sampled;
-  session.progress.timeline->add({base::seconds(since), base::seconds(totals.wall), base::seconds(part.useful()),
-                                  base::seconds(part.omp_imbalance + part.omp_scheduling + part.omp_serialisation),
-                                  base::seconds(part.mpi), session.regions.team, base::seconds(part.lent),
-                                  base::seconds(part.quiesced), base::seconds(part.gpu)});
-  session.progress.sampled = totals;
+  const std::int64_t since = session.progress.sampled.wall;
+  if (session.pause.begin == 0 && now - session.start.time - since >= kSampleEvery) add_sample(session, totals, now);
   show(session, totals, now);
   answer_request(session, now);
 }

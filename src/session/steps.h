@@ -26,7 +26,8 @@ struct Steps {
 /// The timeline of this process, and what `steelyard top` sees of it.
 struct Progress {
   std::unique_ptr<observe::Timeline> timeline;
-  observe::Totals sampled;                   ///< at the end of the last sample
+  observe::Totals sampled;                   ///< at the end of the last sample; not in a pause
+  std::int64_t shown = 0;                    ///< when sample() last showed others how far this process is, ns
   std::unique_ptr<observe::LiveBoard> live;  ///< null without a segment
   std::int64_t decisions_shown = 0;          ///< when the leader last did, ns
 };

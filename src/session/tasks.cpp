@@ -26,7 +26,9 @@ void pool_runs(int threads) {
   if (observe::Site* const site = session->regions.present; site != nullptr) site->pool_threads = threads;
 }
 
-bool team_is_larger() { return g_session != nullptr && g_session->regions.asked_threads > limits().program; }
+bool team_is_larger() {
+  return g_session != nullptr && in_region() && g_session->regions.asked_threads > limits().program;
+}
 
 void tasks_ended(const observe::TasksRecord& pool) {
   Session* session = g_session;

@@ -66,6 +66,12 @@ def test_threads_of_a_region_that_wait_do_not_compute(mpi):
     assert light["region_useful"] < light["gpu_capacity"] / 4 and light["regions"] == STEPS
 
 
+def test_a_region_of_fixed_size_that_waits_does_not_fix_the_thread_count(mpi):
+    result, _, light = run(mpi, "fixed")
+    assert light["gpu_waits"] == 2 * STEPS
+    assert not result.record["ranks"][1]["fixed_reason"], result.summary
+
+
 def test_waits_of_other_threads_change_nothing(mpi):
     _, _, light = run(mpi, "thread")
     assert "gpu" not in light and light["serial"] >= STEPS * WAIT

@@ -53,6 +53,13 @@ class Job:
         self.process.communicate()
 
 
+def until(condition):
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "not reached"
+        time.sleep(0.05)
+
+
 def start(request, *words, **changes) -> Job:
     job = Job(*words, **changes)
     request.addfinalizer(job.kill)
@@ -122,3 +129,24 @@ def test_job_whose_cores_cannot_move(mpi, tmp_path, request):
     assert refused.status == 1 and "cannot change: switched off (--cores=off)" in refused.said[0], refused.explain()
     shown = job.change()
     assert shown.status == 0 and "cannot change: switched off (--cores=off)" in shown.out
+
+
+def test_paused_job_answers(mpi, tmp_path, request):
+    """While the program has paused the measurement, a request takes effect, and `steelyard top` shows it."""
+    file = tmp_path / "paused"
+    words = mpi.measured(2, "regions.gcc", "pause", str(file), options=("--emulate=package:1 core:4 pu:1",))
+    process = mpi.start(words, **EMULATED | {"OMP_NUM_THREADS": "2"})
+    request.addfinalizer(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
+    until(file.exists)
+
+    def cores_now():
+        jobs = json.loads(steelyard_command("top", "--once", "--json").out)["jobs"]
+        return next(([rank["cores"] for rank in job["ranks"]] for job in jobs if str(file) in job["command"]), [])
+    until(lambda: cores_now() == [2, 2])
+    changed = steelyard_command("cores", str(process.pid), "--set=0,2")
+    assert changed.status == 0 and cpus_of(changed) == {0: "0", 1: "2"}, changed.explain()
+    until(lambda: cores_now() == [1, 1])
+    file.unlink()
+    out, err = process.communicate(timeout=60)
+    result = Result(process.returncode, out, err, mpi.record_file)
+    assert result.status == 0 and result.threads_at_end == [1, 1], result.explain()

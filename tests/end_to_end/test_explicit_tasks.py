@@ -5,8 +5,8 @@ import pytest
 
 from harness import run_without_mpi
 
-# Tasks of programs/explicit_tasks.c in all regions. A tree has 6 inner tasks beside its 8 leaves.
-TASKS = {"barrier": 96, "taskwait": 96, "taskloop": 96, "tree": 168, "one": 12}
+# Tasks of programs/explicit_tasks.c in all outermost regions. A tree has 6 inner tasks beside its 8 leaves.
+TASKS = {"barrier": 96, "taskwait": 96, "taskloop": 96, "tree": 168, "one": 12, "nested": 0}
 RUNTIMES = [("gcc", ()), ("gcc", ("--openmp=llvm",)), ("clang", ())]
 
 
@@ -18,7 +18,7 @@ def test_what_tasks_compute_is_useful(compiler, options, how, tmp_path):
     spent = int(result.out.split()[0])
     (rank,) = result.record["ranks"]
     totals = rank["totals_ns"]
-    assert totals["omp_tasks"] == TASKS[how]
+    assert totals.get("omp_tasks", 0) == TASKS[how]
     assert totals["region_useful"] > 0.95 * spent, result.summary
     if how == "one":
         assert totals["region_useful"] < 1.3 * spent, "the other thread has nothing to do"

@@ -45,6 +45,16 @@ def test_takes_gnu_s_place_under_upstream_s_name(mpi, upstream):
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
 
 
+def test_static_loops_of_gcc_keep_their_count_under_llvm_s_runtime_as_the_doctor_says(mpi):
+    result = mpi.run(2, "constrained.gcc", "static", "4", options=("--openmp=llvm", "--emulate=core:8 pu:1"))
+    check_measured(result)
+    assert "constrained: teams 2 2\n" in result.out, result.explain()
+    assert all("query thread IDs" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
+    said = steelyard_command("doctor", "--openmp=llvm", str(mpi.program("constrained.gcc"))).out
+    assert "with --openmp=llvm, regions that do so keep their thread count" in said, said
+    assert "can change it: leave --openmp=llvm out" in said and "are proved" not in said, said
+
+
 def test_refuses_functions_that_llvm_s_runtime_lacks(tmp_path):
     """GNU's runtime would serve these beside LLVM's: a task of `target nowait` never ran."""
     refused = run_without_mpi("target.gcc", tmp_path, options=("--openmp=llvm",))

@@ -13,6 +13,8 @@ def run(mpi, how, compiler, *arguments):
                      **(EMULATED | {"OMP_NUM_THREADS": "4"}))
     check_measured(result)
     assert re.search(r"^refused 0$", result.out, re.MULTILINE), "no helper is one too many: " + result.explain()
+    refusals = "one helper too many outside of regions, on each rank: " + result.explain()
+    assert re.search(r"^one too many refused 2$", result.out, re.MULTILINE), refusals
     return result
 
 

@@ -25,6 +25,7 @@ SOURCES = [
     ("src/cores/resize.cpp", r"return (?=fmt::format\(\"\{\} core)"),
     ("src/cli/change_cores.cpp", r"refuse\((?!const)(?=[^;]*\")"),
     ("src/cli/change_cores.cpp", r"return \{\{\},"),
+    ("src/cli/jobs.cpp", r"return jobs == 1 \? (?=\")"),
     ("src/observe/summary.cpp", r"std::string silent ="),
     ("src/observe/summary.cpp", r"page\.say\(\s*\"(?:measured|ERROR|WARNING|reverted)\","),
     ("src/observe/summary.cpp", r"return (?=\"the gain is not)"),

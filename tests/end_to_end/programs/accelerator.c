@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // Rank 0 computes in parallel regions while rank 1 waits for an accelerator: "sleep" or "poll".
-// "region": the threads of rank 1 wait in a region. "thread": another thread of rank 1 waits. "names": each call once,
-// with its arguments.
+// "region": the threads of rank 1 wait in a region. "fixed": in one of a fixed size, and compute in another.
+// "thread": another thread of rank 1 waits. "names": each call once, with its arguments.
 #define _GNU_SOURCE
 #include "accelerator.h"
 
@@ -53,12 +53,16 @@ int main(int argc, char** argv) {
   if (strcmp(how, "names") == 0) call_all();
   double sum = 0;
   for (int step = 0; step < kSteps && strcmp(how, "names") != 0; ++step) {
-    for (int region = 0; rank == 0 && region < kRegions; ++region) {
+    const int is_fixed = rank == 1 && strcmp(how, "fixed") == 0;
+    for (int region = 0; rank == 0 ? region < kRegions : region < is_fixed; ++region) {
 #pragma omp parallel for schedule(static) reduction(+ : sum)
-      for (int i = 0; i < kIterations; ++i) sum += compute(i);
+      for (int i = 0; i < (is_fixed ? kIterations / 2 : kIterations); ++i) sum += compute(i);
     }
     if (rank == 1 && strcmp(how, "region") == 0) {
 #pragma omp parallel
+      synchronise(&stream);
+    } else if (is_fixed) {
+#pragma omp parallel num_threads(2)
       synchronise(&stream);
     } else if (rank == 1 && strcmp(how, "thread") == 0) {
       pthread_t thread;

@@ -73,6 +73,35 @@ void run_or_help(steelyard_task_pool_t* pool, std::thread::id primary, long* res
   }
 }
 
+// The run lasts until a helper is refused, or 10 s.
+int await_refusal(steelyard_task_t*, void*) {
+  for (int ms = 0; ms < 10000 && refused == 0; ++ms) work(kMs);
+  return 0;
+}
+
+/// Outside of regions, after one that may have had a larger team, with a helper more than the pool was made for. Tells
+/// how many were refused.
+int run_with_one_helper_too_many() {
+  steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
+  options.threads = 2;
+  const steelyard_task_type_t type = {"await_refusal", await_refusal, nullptr, 1};
+  steelyard_task_pool_t* pool = nullptr;
+  steelyard_task_pool_create(MPI_COMM_SELF, &type, 1, &options, &pool);
+  steelyard_task_pool_spawn(pool, 0, 0, nullptr, 0);
+  refused = 0;
+  solve();
+  std::vector<std::thread> helpers;
+  for (int i = 0; i < 2; ++i) {
+    helpers.emplace_back([pool] {
+      if (steelyard_task_pool_help(pool) == STEELYARD_ERROR_INVALID_STATE) ++refused;
+    });
+  }
+  steelyard_task_pool_run(pool, nullptr, nullptr);
+  for (std::thread& helper : helpers) helper.join();
+  steelyard_task_pool_free(pool);
+  return refused;
+}
+
 double median(std::vector<double> of) {
   std::sort(of.begin(), of.end());
   return of[of.size() / 2] * 1e3;
@@ -134,11 +163,12 @@ int main(int argc, char** argv) {
     }
     steelyard_task_pool_free(called);
   }
-  long all[3] = {sum, results, refused}, total[3];
-  MPI_Reduce(all, total, 3, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  long all[4] = {sum, results, refused, 0}, total[4];
+  all[3] = run_with_one_helper_too_many();
+  MPI_Reduce(all, total, 4, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0) {
-    std::printf("solver %.2f pool %.2f step %.2f ms\nchecksum %ld\nrefused %ld\n", median(solver), median(pool),
-                median(step), total[0] * 31 + total[1], total[2]);
+    std::printf("solver %.2f pool %.2f step %.2f ms\nchecksum %ld\nrefused %ld\none too many refused %ld\n",
+                median(solver), median(pool), median(step), total[0] * 31 + total[1], total[2], total[3]);
   }
   MPI_Finalize();
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Named regions, nested, of all ranks and of one; with "wrong", calls in the wrong order; with "pause", a
-// pause inside of a region. Prints for each region
-// what it took by the program's own clock, inside and outside of the calls.
+// Named regions, nested, of all ranks and of one; with "wrong", calls in the wrong order; with "pause", a pause inside
+// of a region. With "pause FILE", rank 0 makes the file in the pause, which lasts until the file is gone. Prints for
+// each region what it took by the program's own clock, inside and outside of the calls.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "steelyard/regions.h"
 
@@ -43,7 +44,17 @@ static void end(region_t* region) {
   region->outside += now() - region->since_outside;
 }
 
-static void paused(void) {
+static void compute_until_gone(const char* file) {
+  if (rank == 0) fclose(fopen(file, "w"));
+  for (int there = 1; there != 0;) {
+#pragma omp parallel
+    compute(1);
+    there = access(file, F_OK) == 0;
+    MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+}
+
+static void paused(const char* file) {
   region_t outer = {.name = "outer"}, pause = {.name = "pause"};
   begin(&outer);
   compute(5);
@@ -55,6 +66,7 @@ static void paused(void) {
 #pragma omp parallel
   compute(2);
   MPI_Barrier(MPI_COMM_WORLD);
+  if (file != NULL) compute_until_gone(file);
   steelyard_region_end("none of it");
   failures += steelyard_pause() != STEELYARD_ERROR_INVALID_STATE;
   pause.inside = now() - pause.since_inside;
@@ -92,7 +104,7 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "wrong") == 0) {
     wrong_order();
   } else if (argc > 1 && strcmp(argv[1], "pause") == 0) {
-    paused();
+    paused(argc > 2 ? argv[2] : NULL);
   } else {
     begin(&setup);
     if (rank == 0) compute(20);
