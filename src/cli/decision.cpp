@@ -223,16 +223,15 @@ std::string refused_openmp(const Binary& binary, const std::string& runtime) {
   if (own == nullptr || !read_elf(runtime, llvm) || !read_elf(own->path, gnu)) return {};
   std::set<std::string_view> only_gnu(gnu.hooks.begin(), gnu.hooks.end());
   for (const auto& name : llvm.hooks) only_gnu.erase(name);
-  const auto lacks = [&](const std::string& name) { return is_openmp(name) && only_gnu.contains(name); };
   const auto sentence = [&](const std::string& caller, const std::vector<std::string>& imports) {
-    const auto lacked = std::ranges::find_if(imports, lacks);
+    const auto lacked = std::ranges::find_if(imports, [&](const auto& name) { return only_gnu.contains(name); });
     if (lacked == imports.end()) return std::string();
     return fmt::format("{} calls {}(), which {} lacks, and results could be wrong: leave --openmp=llvm out", caller,
                        *lacked, runtime);
   };
-  auto refusal = sentence(binary.path, binary.imports);
+  auto refusal = sentence(binary.path, binary.hooks.openmp_imports);
   for (const auto& library : binary.libraries) {
-    if (refusal.empty()) refusal = sentence(library.path, library.openmp_imports);
+    if (refusal.empty()) refusal = sentence(library.path, library.hooks.openmp_imports);
   }
   return refusal;
 }

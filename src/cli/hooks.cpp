@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/hooks.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -21,6 +23,7 @@ Hooks hooks_of(const ElfImage& image) {
   // One that wraps some and redirects others is a wrapper.
   if (!hooks.wrapped.empty()) hooks.renamed = hooks.other = "";
   if (!hooks.renamed.empty()) hooks.other = "";
+  std::ranges::copy_if(image.undefined, std::back_inserter(hooks.openmp_imports), is_openmp);
   hooks.openmp_tool = defined.contains("ompt_start_tool");
   hooks.moves_cores = defined.contains("DLB_Init");
   if (defined.contains("__asan_init")) hooks.sanitizer = "AddressSanitizer";

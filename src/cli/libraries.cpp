@@ -153,7 +153,6 @@ std::vector<Library> LibrarySearch::closure(const std::string& executable, const
       if (path.empty() || !read_elf(path, library)) continue;
       found.back().thread_local_bytes = library.thread_local_bytes;
       found.back().has_regions = begins_regions(library);
-      std::ranges::copy_if(library.undefined, std::back_inserter(found.back().openmp_imports), is_openmp);
       found.back().hooks = hooks_of(library);
       open.push_back(loader(library, path, current.rpath));
     }

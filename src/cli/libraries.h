@@ -16,8 +16,7 @@ struct Library {
   std::string name;  ///< as it is asked for: "libmpi.so.40"
   std::string path;  ///< where the dynamic linker finds it; empty where it does not
   std::uint64_t thread_local_bytes = 0;
-  bool has_regions = false;                      ///< it begins parallel regions: it is compiled with OpenMP
-  std::vector<std::string> openmp_imports = {};  ///< functions that is_openmp() tells, which others must define
+  bool has_regions = false;  ///< it begins parallel regions: it is compiled with OpenMP
   Hooks hooks = {};
 };
 
