@@ -75,10 +75,12 @@ static void paused(const char* file) {
   failures += steelyard_resume() != STEELYARD_ERROR_INVALID_STATE;
 #pragma omp parallel
   compute(3);
+  const long long arrived = now();
   MPI_Barrier(MPI_COMM_WORLD);
+  const long long waited = now() - arrived;
   end(&outer);
-  printf("rank %d outer inside %lld outside %lld pause inside %lld outside %lld\n", rank, outer.inside, outer.outside,
-         pause.inside, pause.outside);
+  printf("rank %d outer inside %lld outside %lld pause inside %lld outside %lld barrier %lld\n", rank, outer.inside,
+         outer.outside, pause.inside, pause.outside, waited);
 }
 
 static void show(const char* call, steelyard_status_t status) {
