@@ -14,11 +14,13 @@ namespace steelyard::cli {
 
 /// `steelyard cores [JOB] [--set=LIST | --shrink=N | --grow=N] [--wait=SECONDS]`
 struct CoresForm {
+  // NOLINTBEGIN(readability-redundant-member-init): so that a form may leave them out
   std::string job = {};  ///< a batch job, or a process of the job or above it; empty: the only job of this node
   std::string set = {};  ///< a list of CPUs; empty: no such request
-  int shrink = 0;        ///< cores; 0: no such request
-  int grow = 0;          ///< cores; 0: no such request
-  double wait = 10;      ///< s: until the request has taken effect
+  // NOLINTEND(readability-redundant-member-init)
+  int shrink = 0;    ///< cores; 0: no such request
+  int grow = 0;      ///< cores; 0: no such request
+  double wait = 10;  ///< s: until the request has taken effect
   bool changes() const { return !set.empty() || shrink > 0 || grow > 0; }
 };
 

@@ -278,6 +278,12 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
     findings.note(
         "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled",
         cpus, quota);
+  } else if (const int threads = std::atoi(std::string(site.value_of("OMP_NUM_THREADS")).c_str());
+             threads > cpus && launcher.kind != Launcher::Kind::none && launcher.kind != Launcher::Kind::slurm) {
+    findings.note(
+        "CPUs: {} in the affinity mask here for {} threads (OMP_NUM_THREADS), so they take turns, and no core can move "
+        "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH)",
+        cpus, threads, threads, threads);
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
@@ -316,7 +322,13 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
     findings.note("tool: {}", remark.text);
   }
   examine_place(binary, site, findings);
-  if (decision.kind == Decision::Kind::measure) {
+  const bool unlaunched = find_launcher(site.environment).kind == Launcher::Kind::none;
+  if (binary.kind == Binary::Kind::script && unlaunched && decision.kind == Decision::Kind::pass_through) {
+    findings.note(
+        "{} is a script for {}: under mpirun, the MPI program that it starts is balanced; to check that program, name "
+        "it here",
+        shown, binary.remark);
+  } else if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);

@@ -118,7 +118,7 @@ TEST_F(Jobs, OfAnotherVersionAreTold) {
   EXPECT_THAT(of_other_versions(2), HasSubstr("2 jobs of other versions"));
   const auto told = ContainsRegex("steelyard: [0-9]+ jobs? of .* cannot be read\n");
   for (const char* words : {"top --once", "top --once --json", "top --prometheus", "cores"}) {
-    const std::string command = std::string(STEELYARD_TEST_PROGRAM) + " " + words;
+    const std::string command = fmt::format("{} {}", STEELYARD_TEST_PROGRAM, words);
     EXPECT_THAT(shell(command + " 2>&1 >/dev/null").output, told) << words;
     EXPECT_THAT(shell(command + " 2>/dev/null").output, Not(HasSubstr("cannot be read"))) << words;
   }
