@@ -30,7 +30,7 @@ def test_name_that_an_option_had_before(mpi, tmp_path):
 
 
 def test_value_that_an_option_does_not_take(mpi):
-    refused(mpi.run(2, "unbalanced.gcc", options=("--cores=maybe",)), "--cores", "'maybe'", "on or off")
+    refused(mpi.run(2, "unbalanced.gcc", options=("--lending=maybe",)), "--lending", "'maybe'", "on or off")
 
 
 def test_config_file_that_is_not_there(mpi):
