@@ -25,7 +25,9 @@ AcceleratorWait::AcceleratorWait(std::uint64_t site) {
     begin_ = event_ns();
     return;
   }
-  if (!t_primary || !session->activity.enter_gpu(begin_ = event_ns())) return;
+  if (!t_primary) return;
+  begin_ = event_ns();
+  if (!session->activity.enter_gpu(begin_)) return;
   measured_ = Measured::process;
   history_ = &session->waits.sites.at(site | 1);
   const bool known = history_->executions > 2;
