@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What tools/try-debian.sh and tools/try-wheel.sh share: a minimal Debian of this machine's release, in which they try
-# what is installed. To be sourced by bash; `name` is the script's.
+# What tools/try-debian.sh, tools/try-container.sh and tools/try-wheel.sh share: a minimal Debian of this machine's
+# release, in which they try what is installed. To be sourced by bash; `name` is the script's.
 skip() { echo "$name: skipped: $1"; exit 77; }
 
 # Skips the test if this machine cannot have such a Debian. Sets `suite`.
@@ -8,6 +8,14 @@ need_minimal_debian() {
   command -v mmdebstrap >/dev/null || skip "mmdebstrap is missing: apt-get install mmdebstrap"
   [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null || skip "it needs root, and permission to mount"
   suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+}
+
+# BUILD: skips the test if `make deb` has written no package to BUILD. Sets `package`.
+need_package() {
+  local build
+  build=$(cd "$1" && pwd)
+  package=$(find "$build" -maxdepth 1 -name 'steelyard_*.deb' | tail -n 1)
+  [ -n "$package" ] || skip "there is no package in $build: make deb"
 }
 
 # PACKAGES, with commas between, or none: makes the Debian with them. Sets `here`, which is removed at exit, and `root`

@@ -8,15 +8,17 @@ set -eu
 cd "$(dirname "$0")/.."
 name=try-container
 . tools/minimal-debian.sh
-build=$(cd "${1:-build}" && pwd)
-package=$(find "$build" -maxdepth 1 -name 'steelyard_*.deb' | tail -n 1)
-[ -n "$package" ] || skip "there is no package in $build: make deb"
+need_package "${1:-build}"
 need_minimal_debian
 set -a; . tools/mpi.env; set +a
 
-# exec_inside WORDS: what `apptainer exec` does, as far as MPI and Steelyard see it.
-cat >"${TMPDIR:-/tmp}/exec_inside.$$" <<'END'
-#!/bin/bash
+for mpi in openmpi mpich; do
+  command -v mpicc.$mpi >/dev/null || continue
+  case $mpi in openmpi) packages=openmpi-bin ;; *) packages=mpich ;; esac
+  echo "== $mpi: the recipe"
+  make_minimal_debian ""
+  # What `apptainer exec` does, as far as MPI and Steelyard see it.
+  cat >"$here/exec_inside" <<'END'
 set -eu
 root=$1; shift
 exec unshare --mount bash -c '
@@ -24,21 +26,14 @@ exec unshare --mount bash -c '
   for from in /dev /proc /sys /tmp; do mount --rbind $from $root$from; done
   exec chroot $root "$@"' exec_inside "$root" "$@"
 END
-exec_inside="bash ${TMPDIR:-/tmp}/exec_inside.$$"
-
-for mpi in openmpi mpich; do
-  command -v mpicc.$mpi >/dev/null || continue
-  case $mpi in openmpi) packages=openmpi-bin ;; *) packages=mpich ;; esac
-  echo "== $mpi: the recipe"
-  make_minimal_debian ""
-  trap 'rm -rf --one-file-system "$here" "${TMPDIR:-/tmp}/exec_inside.$$"' EXIT
+  exec_inside="bash $here/exec_inside $root"
   cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
   cp "$package" "$root/steelyard.deb"
   sed -n '/^%post/,/^%test/{/^%/d;p}' packaging/apptainer/steelyard.def |
     sed "s/{{ mpi }}/$packages/; 1i set -eu" >"$root/post.sh"
   run_inside /post.sh >"$here/post.log" 2>&1 || { tail -n 20 "$here/post.log"; exit 1; }
   mpicc.$mpi -fopenmp tests/manual/app.c -o "$root/app"
-  for start in "mpirun.$mpi -n 2 $exec_inside $root" "$exec_inside $root mpirun.$mpi -n 2"; do
+  for start in "mpirun.$mpi -n 2 $exec_inside" "$exec_inside mpirun.$mpi -n 2"; do
     echo "== $mpi: ${start%% *}"
     $start steelyard run --record=/tmp/$name.json /app >"$here/run.log" 2>&1 || { cat "$here/run.log"; exit 1; }
     cat "$here/run.log"

@@ -8,9 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 name=try-debian
 . tools/minimal-debian.sh
-build=$(cd "${1:-build}" && pwd)
-package=$(find "$build" -maxdepth 1 -name 'steelyard_*.deb' | tail -n 1)
-[ -n "$package" ] || skip "there is no package in $build: make deb"
+need_package "${1:-build}"
 need_minimal_debian
 
 echo "== a minimal $suite"

@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+
 namespace steelyard::base {
 
 Environment environment() {
@@ -18,6 +21,13 @@ Environment environment() {
 std::string_view value_of(const Environment& environment, std::string_view name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string_view() : std::string_view(found->second);
+}
+
+int number_of(const Environment& environment, std::string_view name) {
+  const auto text = value_of(environment, name);
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return std::max(value, 0);
 }
 
 }  // namespace steelyard::base

@@ -15,5 +15,7 @@ Environment environment();
 
 /// The value of a variable; "" where it is not set.
 std::string_view value_of(const Environment& environment, std::string_view name);
+/// The number that the value begins with (6 of "6,2"); 0 where there is none.
+int number_of(const Environment& environment, std::string_view name);
 
 }  // namespace steelyard::base

@@ -39,8 +39,6 @@ std::string cpus_text(const node::CpuSet& cpus) {
   return fmt::format("CPU{} {}", cpus.count() == 1 ? "" : "s", to_text(cpus));
 }
 
-std::string many(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
-
 node::CpuSet cpus_of_process(const LiveView& job, std::size_t process) {
   return job.cpus_of(LiveJob::kFirstProcess + static_cast<int>(process));
 }
@@ -90,7 +88,7 @@ WantedCpus with_more(const LiveView& job, int count) {
                         cpus_text(owned))};
   return {{},
           fmt::format("--grow={0}: the job has {1} on this node ({2}): use --grow={3} at most", count,
-                      many(found, "more core"), cpus_text(wanted.cpus - owned), found)};
+                      observe::plural(found, "more core"), cpus_text(wanted.cpus - owned), found)};
 }
 
 std::string name_of(const LiveView& job) {
@@ -222,8 +220,8 @@ WantedCpus wanted_cpus(const LiveView& job, const CoresForm& form) {
 
 std::string cores_as_text(const LiveView& job) {
   std::string out = fmt::format("{}\n  node {} of {} ({}), {} on {}\n", name_of(job), job.node, job.nodes, job.host,
-                                many(static_cast<int>(job.processes.size()), "rank"),
-                                many(job.resizable ? job.owned().count() : job.cores, "core"));
+                                observe::plural(static_cast<int>(job.processes.size()), "rank"),
+                                observe::plural(job.resizable ? job.owned().count() : job.cores, "core"));
   observe::Table table({"rank", "pid", "cores", "CPUs", "may change"});
   for (std::size_t p = 0; p < job.processes.size(); ++p) {
     const node::CpuSet cpus = cpus_of_process(job, p);

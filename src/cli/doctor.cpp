@@ -278,7 +278,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
     findings.note(
         "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled",
         cpus, quota);
-  } else if (const int threads = std::atoi(std::string(site.value_of("OMP_NUM_THREADS")).c_str());
+  } else if (const int threads = base::number_of(site.environment, "OMP_NUM_THREADS");
              threads > cpus && launcher.kind != Launcher::Kind::none && launcher.kind != Launcher::Kind::slurm) {
     findings.note(
         "CPUs: {} in the affinity mask here for {} threads (OMP_NUM_THREADS), so they take turns, and no core can move "

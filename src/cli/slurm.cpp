@@ -16,6 +16,7 @@ namespace steelyard::cli {
 namespace {
 
 using base::Environment;
+using base::number_of;
 using base::value_of;
 
 /// The first of the variables that is set.
@@ -24,14 +25,6 @@ std::string first_of(const Environment& environment, std::initializer_list<std::
     if (const auto text = value_of(environment, variable); !text.empty()) return std::string(text);
   }
   return {};
-}
-
-/// The number that a variable begins with ("6" of "6,2"); 0 where there is none.
-int number(const Environment& environment, std::string_view variable) {
-  const auto text = value_of(environment, variable);
-  int value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return std::max(value, 0);
 }
 
 /// "mask_cpu:0x3" of "quiet,mask_cpu:0x3"; "" where nothing is said.
@@ -57,7 +50,7 @@ std::string_view next_of(std::string_view& rest, char separator) {
 /// Tasks of this step on this node; 0 where that is not known.
 int tasks_here(const Environment& environment) {
   const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
-  int further = number(environment, "SLURM_NODEID");
+  int further = number_of(environment, "SLURM_NODEID");
   for (std::string_view rest = nodes; !rest.empty();) {
     auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
     int tasks = 0, times = 1;
@@ -67,7 +60,7 @@ int tasks_here(const Environment& environment) {
     if (further < times) return tasks;
     further -= times;
   }
-  return number(environment, "SLURM_NTASKS_PER_NODE");
+  return number_of(environment, "SLURM_NTASKS_PER_NODE");
 }
 
 /// Of the tasks of a node in turn, beginning again at its end: "sockets,mask_cpu:0x3,0xc". Empty for another binding.
@@ -105,14 +98,14 @@ Sharers tightest(const Environment& environment, const std::string& bind, int cp
     }
     consider(sharers);
   }
-  const int of_step = number(environment, "SLURM_CPUS_ON_NODE");
+  const int of_step = number_of(environment, "SLURM_CPUS_ON_NODE");
   if (masks.empty() && of_step > 0) consider({tasks, std::max(of_step, cpus)});
   return found;
 }
 
 /// Several tasks with too few CPUs among them; fits with an empty text where they have enough.
 SlurmFinding examine_sharing(const Environment& environment, const std::string& bind, int cpus, int cores) {
-  const int threads = std::max(1, number(environment, "OMP_NUM_THREADS"));
+  const int threads = std::max(1, number_of(environment, "OMP_NUM_THREADS"));
   const Sharers sharers = tightest(environment, bind, cpus);
   const int shared_cores = cores > 0 ? sharers.cpus * cores / cpus : sharers.cpus;
   if (sharers.tasks < 2 || sharers.tasks * threads <= shared_cores) return {true, ""};
@@ -131,8 +124,8 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
 }
 
 SlurmFinding examine_binding(const Environment& environment, int cpus, int cores) {
-  const int threads = number(environment, "OMP_NUM_THREADS");
-  const int asked = number(environment, "SLURM_CPUS_PER_TASK");
+  const int threads = number_of(environment, "OMP_NUM_THREADS");
+  const int asked = number_of(environment, "SLURM_CPUS_PER_TASK");
   const auto bind = cpu_bind(environment);
   if (threads > cpus) {
     return {false,
