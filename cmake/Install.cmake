@@ -21,7 +21,7 @@ if(TARGET steelyard)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL
     FILES_MATCHING PATTERN "steelyard[-_.]*.[357]")
 endif()
-foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
+foreach(flavour IN LISTS STEELYARD_MPI_ABIS)
   if(TARGET steelyard_preload_${flavour})
     set_target_properties(steelyard_preload_${flavour} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${preload_directory})

@@ -2,7 +2,8 @@
 # Finds every MPI on this machine, so that what speaks MPI is compiled once per MPI (a handle of one means nothing to
 # the other). FindMPI knows one MPI at a time; the wrappers' own words tell the rest.
 #   STEELYARD_MPI_FLAVOURS                        list: openmpi mpich
-#   MPI::openmpi, MPI::mpich                      imported interface targets
+#   STEELYARD_MPI_ABIS                            these, and abi: the MPI standard's ABI, which needs no MPI here
+#   MPI::openmpi, MPI::mpich, MPI::abi            imported interface targets
 #   STEELYARD_<flavour>_CC, _FC, _RUN             compiler wrappers and launcher
 set(STEELYARD_MPI_FLAVOURS "")
 
@@ -96,3 +97,8 @@ if(NOT STEELYARD_MPI_FLAVOURS)
     "-DSTEELYARD_mpich_CC=... (also for Intel MPI, MVAPICH and Cray MPICH).")
 endif()
 message(STATUS "MPI flavours: ${STEELYARD_MPI_FLAVOURS}")
+
+set(STEELYARD_MPI_ABIS ${STEELYARD_MPI_FLAVOURS} abi)
+add_library(mpi_abi INTERFACE)
+add_library(MPI::abi ALIAS mpi_abi)
+target_include_directories(mpi_abi SYSTEM INTERFACE ${PROJECT_SOURCE_DIR}/src/intercept/mpi/standard_abi)

@@ -57,7 +57,7 @@ target_link_libraries(steelyard_wheel PRIVATE steelyard_cli)
 steelyard_wheel_target(steelyard_wheel)
 add_dependencies(steelyard_wheel_files steelyard_wheel)
 
-foreach(flavour IN LISTS STEELYARD_MPI_FLAVOURS)
+foreach(flavour IN LISTS STEELYARD_MPI_ABIS)
   steelyard_preload_library(steelyard_wheel_preload_${flavour} ${flavour})
   steelyard_wheel_target(steelyard_wheel_preload_${flavour})
 endforeach()

@@ -199,10 +199,12 @@ void add_start_options(std::vector<Option>& table) {
   Group start(table, "How the program is started");
   start.choice("openmp", choice_of<&Options::openmp>(), {"keep", "llvm"},
                "The OpenMP runtime of programs that are linked with GNU's. keep: GNU's. llvm: LLVM's takes its place.");
-  start.choice("mpi", choice_of<&Options::mpi>(), {"auto", "openmpi", "mpich"},
-               "The MPI of a program that loads MPI later, such as a Python script with mpi4py, and of programs that a "
-               "script or a wrapper starts. auto: the MPI of the launcher. Has no effect on a program that is linked "
-               "with MPI.");
+  start.choice(
+      "mpi", choice_of<&Options::mpi>(), {"auto", "openmpi", "mpich", "abi"},
+      "The MPI of a program that loads MPI later, such as a Python script with mpi4py, and of programs that a "
+      "script or a wrapper starts. auto: the MPI of the launcher. abi: the MPI standard's ABI (libmpi_abi.so), "
+      "of any MPI. Has no effect on a program that is linked "
+      "with MPI.");
   start.text("config", &Options::config, "PATH", "Read options from this TOML file, one `name = value` per line.");
 }
 

@@ -19,7 +19,7 @@ enum class ThreadLocalData { automatic, keep, resize };
 enum class ThreadIds { automatic, keep, resize };
 enum class Wait { sleep, poll };
 enum class OpenMp { keep, llvm };
-enum class MpiFamily { automatic, openmpi, mpich };
+enum class MpiFamily { automatic, openmpi, mpich, abi };
 enum class Loops {
   automatic,
   even,

@@ -88,6 +88,8 @@ const Library* find_library(const std::vector<Library>& libraries, std::initiali
 
 Mpi mpi_of(std::string_view name) {
   if (name == "libmpi.so.40") return Mpi::openmpi;
+  // The ABI of MPI 5, which any MPI may have. MPICH 5.0.0 and the MPI Forum's stubs have the number 0.
+  if (name == "libmpi_abi.so.1" || name == "libmpi_abi.so.0") return Mpi::abi;
   // MPICH itself, its descendants under the common ABI (Intel MPI, MVAPICH), and Cray's under their compilers' names.
   const bool descendant = name.starts_with("libmpi_") && name.ends_with(".so.12") && !name.starts_with("libmpi_cxx");
   if (name == "libmpich.so.12" || name == "libmpi.so.12" || descendant) return Mpi::mpich;

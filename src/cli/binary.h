@@ -8,7 +8,7 @@
 
 namespace steelyard::cli {
 
-enum class Mpi { none, openmpi, mpich, unknown };
+enum class Mpi { none, openmpi, mpich, abi, unknown };  // abi: that of the MPI standard
 enum class OpenMpRuntime { none, llvm, gnu, both };
 
 /// What there is to know about a program before it is started.

@@ -91,7 +91,9 @@ TEST(MpiOf, KnowsLibrariesByName) {
   EXPECT_EQ(mpi_of("libmpich.so.12"), Mpi::mpich);
   EXPECT_EQ(mpi_of("libmpi_gnu_123.so.12"), Mpi::mpich);
   EXPECT_EQ(mpi_of("libmpi.so.20"), Mpi::unknown);
-  EXPECT_EQ(mpi_of("libmpi_abi.so.0"), Mpi::unknown);
+  EXPECT_EQ(mpi_of("libmpi_abi.so.0"), Mpi::abi);
+  EXPECT_EQ(mpi_of("libmpi_abi.so.1"), Mpi::abi);
+  EXPECT_EQ(mpi_of("libmpi_abi.so.2"), Mpi::unknown);
   EXPECT_EQ(mpi_of("libmpi_mpifh.so.40"), Mpi::none);
   EXPECT_EQ(mpi_of("libmpi_cxx.so.40"), Mpi::none);
   EXPECT_EQ(mpi_of("libmpi_usempif08.so.40"), Mpi::none);

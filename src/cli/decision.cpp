@@ -40,7 +40,17 @@ bool is_this_program(const std::string& path, const Site& site) {
   return std::filesystem::equivalent(path, site.self, error) || file_name(path) == "steelyard";
 }
 
-std::string_view flavour_of(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi" : "mpich"; }
+std::string_view flavour_of(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi" : mpi == Mpi::abi ? "abi" : "mpich"; }
+
+std::string_view flavour_of(base::MpiFamily family) {
+  if (family == base::MpiFamily::abi) return "abi";
+  return family == base::MpiFamily::openmpi ? "openmpi" : "mpich";
+}
+
+/// Open MPI with its own ABI or with the standard's.
+bool is_open_mpi(const Binary& binary) {
+  return binary.mpi() == Mpi::openmpi || (binary.mpi() == Mpi::abi && binary.loads("libopen-pal.so"));
+}
 
 /// True only where the ranks could not find each other. A single rank needs no launcher; an MPI that speaks PMIx may be
 /// started by another's mpirun.
@@ -48,7 +58,7 @@ bool launched_by_another_mpi(const Binary& binary, const Site& site) {
   const auto launcher = find_launcher(site.environment);
   const auto has = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   if (launcher.size < 2 || (binary.loads("libpmix.so") && has("PMIX_RANK"))) return false;
-  if (binary.mpi() == Mpi::openmpi) return launcher.kind == Launcher::Kind::hydra && !has("PMIX_RANK");
+  if (is_open_mpi(binary)) return launcher.kind == Launcher::Kind::hydra && !has("PMIX_RANK");
   return launcher.kind == Launcher::Kind::openmpi && !has("PMI_RANK");
 }
 
@@ -278,7 +288,7 @@ Decision decide_to_await(const Binary& binary, const Options& options, const Sit
   if (binary.mpi() != Mpi::none || family == base::MpiFamily::automatic || other_kind) return pass_through("");
   // A program with OpenMP and without MPI is balanced as one process, unless the user knows better.
   if (!chosen && begins_regions(binary)) return pass_through("");
-  const auto* const flavour = family == base::MpiFamily::openmpi ? "openmpi" : "mpich";
+  const auto flavour = flavour_of(family);
   auto decision =
       choose_flavour(flavour, chosen ? fmt::format("--mpi={}", flavour) : "a program of this launcher's MPI", site);
   if (decision.kind == Decision::Kind::refuse && !chosen) return pass_through("");
@@ -308,7 +318,7 @@ Decision decide_alone(const Binary& binary, const std::string& shown, const Opti
       return decision;
     return pass_through(fmt::format(
         "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program, start it by "
-        "mpirun, or use --mpi=openmpi or --mpi=mpich",
+        "mpirun, or use --mpi=openmpi, mpich or abi",
         shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime"));
   }
   const auto& mpi = binary.mpi_library()->name;
@@ -316,13 +326,12 @@ Decision decide_alone(const Binary& binary, const std::string& shown, const Opti
     return pass_through(
         fmt::format("{} uses {}, an MPI that Steelyard does not know: nothing is balanced; it knows Open MPI "
                     "(libmpi.so.40), MPICH, and what has MPICH's ABI: Intel MPI, MVAPICH, Cray MPICH (libmpich.so.12, "
-                    "libmpi.so.12, libmpi_*.so.12)",
+                    "libmpi.so.12, libmpi_*.so.12), and the MPI standard's ABI (libmpi_abi.so.1)",
                     shown, mpi));
   }
   if (launched_by_another_mpi(binary, site)) {
     return refuse(fmt::format("{} uses {} ({}) and was started by {}: start it with the mpirun of its own MPI", shown,
-                              binary.mpi() == Mpi::openmpi ? "Open MPI" : "MPICH", mpi,
-                              find_launcher(site.environment).name()));
+                              is_open_mpi(binary) ? "Open MPI" : "MPICH", mpi, find_launcher(site.environment).name()));
   }
   if (!options.emulate.empty() && !is_topology(options.emulate)) {
     return refuse(

@@ -126,6 +126,20 @@ TEST_F(DecisionTest, AwaitsTheMpiOfTheLauncher) {
   EXPECT_EQ(decide_on(privileged).kind, Kind::refuse);
 }
 
+TEST_F(DecisionTest, TakesTheStandardsAbiFromAnyMpi) {
+  install("mpich");
+  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1"})).sentence, HasSubstr("libsteelyard-preload-abi.so"));
+  install("abi");
+  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1"})).preload, ElementsAre(EndsWith("libsteelyard-preload-abi.so")));
+  options_.mpi = base::MpiFamily::abi;
+  EXPECT_THAT(decide_on(program({"libc.so.6"})).preload, ElementsAre(EndsWith("libsteelyard-preload-abi.so")));
+  options_.mpi = base::MpiFamily::automatic;
+  site_.environment = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
+  EXPECT_EQ(decide_on(program({"libmpi_abi.so.1"})).kind, Kind::measure);
+  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1", "libopen-pal.so.80"})).sentence, HasSubstr("Open MPI"))
+      << "its ranks would not find each other";
+}
+
 TEST_F(DecisionTest, RefusesAChosenMpiThatIsNotInstalled) {
   install("openmpi");
   options_.mpi = base::MpiFamily::mpich;

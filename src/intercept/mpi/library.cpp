@@ -6,12 +6,15 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/loaded_library.h"
 #include "base/log.h"
 
 namespace steelyard::intercept {
 namespace {
+
+constexpr std::string_view kStandardAbi = "libmpi_abi.so";
 
 /// A handle of the MPI library that a part of the program has loaded for itself (RTLD_LOCAL); null while there is none.
 void* library() {
@@ -40,12 +43,23 @@ void* in_library(const char* name) {
 }
 
 bool library_has_our_abi() {
-  if (find_in_library("PMPI_Init") == nullptr) return true;
-  const bool is_open_mpi = find_in_library("ompi_mpi_comm_world") != nullptr;
-#ifdef OPEN_MPI
-  return is_open_mpi;
+  const void* const function = find_in_library("PMPI_Init");
+  if (function == nullptr) return true;
+  // An MPI with the standard's ABI may have that of its own family, too, in another library.
+  Dl_info info{};
+  const std::string path = dladdr(function, &info) != 0 ? info.dli_fname : "";
+  const bool is_standard = path.compare(path.find_last_of('/') + 1, kStandardAbi.size(), kStandardAbi) == 0;
+#ifdef STEELYARD_STANDARD_ABI
+  const auto version = reinterpret_cast<int (*)(int*, int*)>(find_in_library("PMPI_Abi_get_version"));
+  int major = 0, minor = 0;
+  return is_standard && version != nullptr && version(&major, &minor) == MPI_SUCCESS && major == MPI_ABI_VERSION;
 #else
-  return !is_open_mpi;
+#ifdef OPEN_MPI
+  constexpr bool kIsOpenMpi = true;
+#else
+  constexpr bool kIsOpenMpi = false;
+#endif
+  return !is_standard && (find_in_library("ompi_mpi_comm_world") != nullptr) == kIsOpenMpi;
 #endif
 }
 
