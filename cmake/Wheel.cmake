@@ -63,3 +63,5 @@ foreach(flavour IN LISTS STEELYARD_MPI_ABIS)
 endforeach()
 steelyard_library_for_no_mpi(steelyard_wheel_alone)
 steelyard_wheel_target(steelyard_wheel_alone)
+steelyard_library_for_julia(steelyard_wheel_lookups)  # the wheel is for x86-64
+steelyard_wheel_target(steelyard_wheel_lookups)

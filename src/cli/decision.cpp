@@ -172,7 +172,7 @@ std::vector<std::string> users_preload(const Site& site) {
   while (!rest.empty()) {
     const auto end = std::min(rest.find_first_of(": "), rest.size());
     const auto entry = rest.substr(0, end);
-    if (!entry.empty() && !file_name(entry).starts_with(library_prefix)) kept.emplace_back(entry);
+    if (!entry.empty() && !file_name(entry).starts_with("libsteelyard-")) kept.emplace_back(entry);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return kept;
@@ -211,8 +211,8 @@ std::vector<Flavour> flavours_beside(const std::string& self) {
   return flavours;
 }
 
-std::string library_for_no_mpi(const std::string& self) {
-  const auto found = beside(self, [](const std::string& name) { return name == "libsteelyard-alone.so"; });
+std::string library_beside(const std::string& self, std::string_view wanted) {
+  const auto found = beside(self, [&](const std::string& name) { return name == wanted; });
   return found.empty() || found[0].string().find_first_of(": ") != std::string::npos ? "" : found[0].string();
 }
 
@@ -271,6 +271,13 @@ bool takes_libraries(const Binary& binary, const Site& site) {
   return runs_it.kind == Binary::Kind::program && !runs_it.privileged;
 }
 
+/// Julia, or a script for it: its MPI.jl looks up MPI functions by dlsym().
+bool is_julia(const Binary& binary) {
+  return file_name(binary.path).starts_with("julia") ||
+         (binary.kind == Binary::Kind::script &&
+          file_name(binary.remark.substr(binary.remark.find(' ') + 1)).starts_with("julia"));
+}
+
 bool begins_regions(const Binary& binary) {
   return binary.imports_function("__kmpc_fork_call") ||
          std::ranges::any_of(binary.imports,
@@ -293,6 +300,9 @@ Decision decide_to_await(const Binary& binary, const Options& options, const Sit
       choose_flavour(flavour, chosen ? fmt::format("--mpi={}", flavour) : "a program of this launcher's MPI", site);
   if (decision.kind == Decision::Kind::refuse && !chosen) return pass_through("");
   decision.awaits_mpi = decision.kind == Decision::Kind::measure;
+  if (const auto lookups = library_beside(site.self, "libsteelyard-lookups.so");
+      decision.awaits_mpi && is_julia(binary) && !lookups.empty())
+    decision.preload.push_back(lookups);
   return decision;
 }
 
@@ -301,7 +311,7 @@ Decision decide_without_mpi(const Binary& binary, const Options& options, const 
   if (!begins_regions(binary) || binary.openmp() == OpenMpRuntime::none ||
       (options.loops == base::Loops::off && !options.observe))
     return {};
-  const auto library = library_for_no_mpi(site.self);
+  const auto library = library_beside(site.self, "libsteelyard-alone.so");
   if (library.empty()) return {};
   Decision decision;
   decision.preload.push_back(library);

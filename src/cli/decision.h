@@ -52,8 +52,8 @@ struct Flavour {
 };
 std::vector<Flavour> flavours_beside(const std::string& self);
 
-/// The preload library for programs without MPI; "" where it is not installed.
-std::string library_for_no_mpi(const std::string& self);
+/// The path of a library that lies beside the preload libraries; "" where it is not installed.
+std::string library_beside(const std::string& self, std::string_view name);
 
 /// The user's own LD_PRELOAD, without a library of ours that a surrounding run has left there.
 std::vector<std::string> users_preload(const Site& site);

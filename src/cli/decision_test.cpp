@@ -140,6 +140,18 @@ TEST_F(DecisionTest, TakesTheStandardsAbiFromAnyMpi) {
       << "its ranks would not find each other";
 }
 
+TEST_F(DecisionTest, HasALibraryForTheLookupsOfJulia) {
+  install("mpich");
+  const auto lookups = scratch_.write("prefix/lib/steelyard/libsteelyard-lookups.so", "");
+  options_.mpi = base::MpiFamily::mpich;
+  site_.environment = {{"PATH", "/usr/bin:/bin"}, {"LD_PRELOAD", "/else/libsteelyard-lookups.so:/a/tool.so"}};
+  Binary julia = program({"libc.so.6"});
+  EXPECT_THAT(decide_on(julia).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so")));
+  julia.path = "/opt/julia-1.12/bin/julia";
+  EXPECT_THAT(decide_on(julia).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so"), lookups));
+  EXPECT_THAT(preload_list(decide_on(julia), site_), ElementsAre(testing::_, lookups, "/a/tool.so"));
+}
+
 TEST_F(DecisionTest, RefusesAChosenMpiThatIsNotInstalled) {
   install("openmpi");
   options_.mpi = base::MpiFamily::mpich;

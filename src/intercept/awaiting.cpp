@@ -78,8 +78,8 @@ void tell_of_no_mpi() {
   const auto shown = fmt::format("{}", fmt::join(words, " "));
   if (base::find_in_libraries("PMPI_Init", reinterpret_cast<const void*>(&tell_of_no_mpi)) != nullptr) {
     base::say(fmt::format(
-        "`{}` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; a program that "
-        "looks up MPI functions by dlsym(), such as Julia's MPI.jl, is not supported",
+        "`{}` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs "
+        "that look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names",
         shown));
   } else {
     base::say(fmt::format("`{}` initialised no MPI: nothing was balanced", shown));

@@ -104,6 +104,37 @@ def test_functions_that_are_looked_up(mpi, scope):
         assert not result.record_file.exists()
 
 
+def as_julia(folder: Path, program: str) -> Path:
+    """Programs that do what Julia does, under its name."""
+    if not (BUILD / "lib" / "steelyard" / "libsteelyard-lookups.so").exists():
+        pytest.skip("not on this machine")
+    (folder / "julia").symlink_to(HERE / program)
+    return folder / "julia"
+
+
+@pytest.mark.parametrize("expected", ["its own", "another"])
+def test_functions_that_julia_looks_up(mpi, tmp_path, expected):
+    """They are Steelyard's, unless these are for another MPI."""
+    libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
+    library = re.search(r"\blibmpi(?:ch)?\.so\S* => (\S+)", libraries)[1]
+    family = mpi.flavour if expected == "its own" else other(mpi)
+    result = run(mpi, as_julia(tmp_path, "looked_up.plain.gcc"), library, "handle", options=(f"--mpi={family}",))
+    assert result.status == 0, result.explain()
+    if expected == "its own":
+        check_measured(result)
+        assert len(result.record["ranks"]) == 2
+    else:
+        assert "did not initialise it through Steelyard: nothing was balanced" in " ".join(result.said)
+        assert not result.record_file.exists()
+
+
+def test_julia_s_other_lookups_take_their_usual_course(mpi, tmp_path):
+    """Steelyard finds GNU's OpenMP runtime by RTLD_NEXT, whose meaning depends on the caller."""
+    result = run(mpi, as_julia(tmp_path, "plugin_host.plain.gcc"), plugin(mpi), *SHORT)
+    check_measured(result)
+    assert result.record["intercepted"] == ["OpenMP regions", "MPI (C)"], result.record["intercepted"]
+
+
 def python_environment(mpi, folder: Path):
     """mpi4py chooses its extension by these. Debian's MPICH has not the name that all others have."""
     if importlib.util.find_spec("mpi4py") is None:
