@@ -292,8 +292,9 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
              threads > cpus && launcher.kind != Launcher::Kind::none && launcher.kind != Launcher::Kind::slurm) {
     findings.note(
         "CPUs: {} in the affinity mask here for {} threads (OMP_NUM_THREADS), so they take turns, and no core can move "
-        "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH)",
-        cpus, threads, threads, threads);
+        "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH), "
+        "or set I_MPI_PIN_DOMAIN={} (Intel MPI)",
+        cpus, threads, threads, threads, threads);
   } else if (cpus > 0) {
     findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
