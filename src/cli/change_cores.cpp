@@ -240,7 +240,6 @@ std::string cores_as_text(const LiveView& job) {
 }
 
 CoresWords::CoresWords(CLI::App& command) {
-  command.allow_extras();
   command.add_option("job", form_.job, "a batch job, or the PID of a process of the job or of its launcher")
       ->type_name("PID|JOB");
   auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");

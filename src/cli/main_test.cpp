@@ -242,7 +242,7 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("doctor --help").output, HasSubstr("usage: steelyard doctor"));
   const auto ran = run("rum ./app");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("steelyard --help")));
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("did you mean run?")));
   EXPECT_EQ(run("help").output, run("--help").output);
   EXPECT_EQ(run("help run").output, run("run --help").output);
   EXPECT_THAT(run("report --ful").output, HasSubstr("did you mean --full?"));
@@ -252,7 +252,7 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
   EXPECT_EQ(run("top --output=x").status, 2);
   EXPECT_EQ(run("cores --shirnk=2").status, 2);
-  EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk=2; did you mean --shrink?"));
+  EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk; did you mean --shrink?"));
   EXPECT_THAT(run("cores 1 --set=x").output, HasSubstr("x is no list of CPUs, such as 0-3,8"));
   for (const auto* words : {"cores 1 --set=x", "cores --set=1 --grow=1", "cores --grow=0", "cores --shrink=1 --grow=1"})
     EXPECT_EQ(run(words).status, 2) << words;
@@ -264,6 +264,35 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
+}
+
+TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rnu ./app", "unknown command rnu; did you mean run?"},
+      {"docter ./app", "unknown command docter; did you mean doctor?"},
+      {"help rnu", "unknown command rnu; did you mean run?"},
+      {"hepl", "unknown command hepl; did you mean help?"},
+      {"--verison", "unknown option --verison; did you mean --version?"},
+      {"./app 0", "./app is no command of Steelyard; to start it: `steelyard run ./app ...`"},
+      {"--spin=3 ./app", "write `steelyard run --spin=3 ...`"},
+      {"run --balence-at=3 ./app", "unknown option --balence-at; did you mean --balance-at?"},
+      {"doctor --verbsoe ./app", "unknown option --verbsoe; did you mean --verbose?"},
+      {"report --htm=x a.json", "unknown option --htm; did you mean --html?"},
+      {"top --onec", "unknown option --onec; did you mean --once?"},
+      {"top --promethues --once", "unknown option --promethues; did you mean --prometheus?"},
+      {"top 17", "`steelyard top` takes no argument; what is 17? see `steelyard top --help`"},
+      {"cores 1 2", "`steelyard cores` takes no further argument; what is 2?"},
+      {"cores --gorw=1", "unknown option --gorw; did you mean --grow?"},
+      {"clean --hlep", "unknown option --hlep; did you mean --help?"},
+      {"clean --all", "unknown option --all; see `steelyard clean --help`"},
+      {"options --mna", "unknown option --mna; did you mean --man?"},
+  };
+  for (const auto& [words, answer] : cases) {
+    const auto ran = run(words);
+    EXPECT_THAT(ran.output, HasSubstr(answer));
+    EXPECT_EQ(ran.status, std::string_view(words).starts_with("run ") ? 125 : 2) << words;
+  }
+  EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
 }
 
 TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
