@@ -74,6 +74,12 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
   }
   const bool named = !pages.records.empty();
   if (!named) pages.records.push_back(newest_record());
+  if (pages.records[0].empty()) {
+    return refuse_to_start(
+        "no run record (steelyard-run*.json) in this directory: `steelyard run` writes one at the end of a run, unless "
+        "--record says otherwise; to read another file: `steelyard report PATH`",
+        1, launcher);
+  }
   if (pages.records.size() > 1 && form != ReportForm::summary) {
     return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
                                        form == ReportForm::full ? "--full" : "--json", pages.records[1]),

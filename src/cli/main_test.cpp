@@ -323,7 +323,7 @@ TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
     EXPECT_EQ(ran.status, 1);
     return ran.output;
   };
-  EXPECT_THAT(report(), HasSubstr("cannot read the run record steelyard-run.json: No such file"));
+  EXPECT_THAT(report(), HasSubstr("no run record (steelyard-run*.json) in this directory"));
   const auto now = std::filesystem::file_time_type::clock::now();
   int age = 0;  // minutes
   for (const std::string name : {"run.json", "steelyard-run-3.json", "steelyard-run.7.json", "steelyard-run.json"}) {
@@ -331,6 +331,15 @@ TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
   }
   scratch_.write("records/steelyard-run-4.json", "");  // a run is about to write it
   EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  const auto later = now + std::chrono::minutes(1);
+  for (const std::string name : {"steelyard-run.json.", "steelyard-run.json.x", "steelyard-run3"})
+    std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"), later);
+  EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  for (const std::string name : {"steelyard-run.json.12", "steelyard-run-2.json.0"}) {  // of processes without MPI
+    std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"),
+                                     later + std::chrono::minutes(age++));
+    EXPECT_THAT(report(), HasSubstr(name + " is not understood"));
+  }
 }
 
 /// With a python3 that prints what it was handed, and then with none.
@@ -341,6 +350,10 @@ TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
   const auto python = scratch_.write("tools/python3", "#!/bin/sh\nshift; printf '<%s>' \"$@\"; exit 7\n");
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
   const std::string path = "PATH=" + (scratch_ / "tools");
+  const auto nothing = run("report --html=x", path);
+  EXPECT_EQ(nothing.status, 1);
+  EXPECT_THAT(nothing.output, HasSubstr("no run record (steelyard-run*.json) in this directory"));
+  scratch_.write("steelyard-run.json", "{}");
   const auto page = run("report 'a b.json' --html=out.html --talp=t.json", path);
   EXPECT_EQ(page.output, "<a b.json><--html=out.html><--talp=t.json>");
   EXPECT_EQ(page.status, 7);
