@@ -10,6 +10,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/printable.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
 #include "cli/slurm.h"
@@ -347,7 +348,7 @@ int doctor(const std::string& program, const base::Options& options, const Site&
   bool works = true;
   for (const auto& finding : findings) {
     constexpr const char* levels[] = {"ok", "note", "problem"};
-    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], finding.text);
+    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], base::printable(finding.text));
     works = works && finding.level != Level::problem;
   }
   return works ? 0 : 1;
