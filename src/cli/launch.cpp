@@ -15,6 +15,7 @@
 #include "cli/launcher.h"
 #include "cli/refusal.h"
 #include "cli/slurm.h"
+#include "cli/wrappers.h"
 #include "node/binding.h"
 #include "wait/sleep.h"
 
@@ -120,29 +121,30 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto say = [&](const std::string& sentence) {
     if (launcher.speaks() && !sentence.empty()) base::say(sentence);
   };
-  const auto& shown = program.front();
-  const auto located = locate(shown, site.value_of("PATH"));
-  if (located.error) {
-    return refuse_to_start(fmt::format("cannot run {}: {}", shown, std::strerror(located.error)),
-                           located.error == ENOENT ? not_found : cannot_run, launcher);
+  int error = 0;
+  const auto started = decide_on_command(program, options, site, error);
+  const auto& [path, shown, about, decision] = started;
+  if (error != 0) {
+    return refuse_to_start(fmt::format("cannot run {}: {}", program.front(), std::strerror(error)),
+                           error == ENOENT ? not_found : cannot_run, launcher);
   }
-  const auto binary = read_binary(located.path, site.libraries());
-  const auto decision = decide(binary, shown, options, site);
   if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.sentence, decision.status, launcher);
   if (decision.kind == Decision::Kind::pass_through) {
     say(decision.sentence);
     set_environment(options);
-    return become(located.path, program);
+    return become(path, program);
   }
+  // Behind a wrapper, the program is found again once it runs.
+  const auto binary = about.path == path ? about : read_binary(path, site.libraries());
   for (const auto& remark : decision.remarks) say(remark);
   const auto preload = preload_list(decision, site);
-  if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
+  if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
   shorten_spinning(binary, options, site);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);
-  return become(located.path, program);
+  return become(path, program);
 }
 
 }  // namespace steelyard::cli

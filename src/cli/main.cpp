@@ -60,7 +60,7 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
         fmt::format("no program given; write `steelyard {} [options] ./app`", run_it ? "run" : "doctor"), wrong,
         launcher);
   }
-  if (!run_it) return doctor(program.front(), options, site);
+  if (!run_it) return doctor(program, options, site);
   warn_of_unknown_variables(site);
   return run(program, options, site);
 }

@@ -2,6 +2,7 @@
 // Runs the built `steelyard` as a user would, and looks at what it says and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "cli/test_support.h"
 
@@ -213,6 +214,41 @@ TEST_F(Steelyard, StepsAsideForAnInnerRunThatKeepsItsOptions) {
                                 HasSubstr("COMMAND=./app\x1f"
                                           "4\n")));
   EXPECT_THAT(ran.output, Not(HasSubstr("steelyard: ")));
+}
+
+TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
+  const auto ran = run("run env X=1 ./app 5");
+  EXPECT_EQ(ran.status, 5);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("INTERNAL_COMMAND=env\x1fX=1\x1f./app"), Not(HasSubstr("steelyard: "))));
+  const auto good = run("doctor env X=1 nice -n 1 ./app");
+  EXPECT_EQ(good.status, 0) << good.output;
+  EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"), HasSubstr("ok       LD_PRELOAD="),
+                                 HasSubstr("note     wrapper: env starts ./app")));
+  for (const char* command : {"run", "doctor"}) {
+    const auto none = run(std::string(command) + " env -i ./app 5");
+    EXPECT_THAT(none.output, HasSubstr("env uses no MPI library")) << command;
+  }
+}
+
+TEST_F(Steelyard, DoctorNotesCpusThatAreLeftOut) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "needs two CPUs";
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);  // what the shell and `steelyard` inherit
+  const auto alone = run("doctor ./app");
+  const auto one_rank =
+      run("doctor ./app", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1");
+  const auto full = run("doctor ./app",
+                        "OMPI_COMM_WORLD_SIZE=4096 OMPI_COMM_WORLD_RANK=0 "
+                        "OMPI_COMM_WORLD_LOCAL_SIZE=4096");
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+  EXPECT_THAT(alone.output, testing::ContainsRegex("note     CPUs: 1 of [0-9]+ in the affinity mask here"));
+  EXPECT_THAT(one_rank.output, testing::ContainsRegex("note     CPUs: 1 of [0-9]+ in .* each rank here \\(1 rank\\)"));
+  EXPECT_THAT(full.output, HasSubstr("ok       CPUs: 1 in the affinity mask here"));
 }
 
 TEST_F(Steelyard, DoctorTellsWhetherItWouldWork) {
