@@ -351,6 +351,21 @@ TEST_F(Steelyard, NamesTheRecordByTheBatchJobUnlessAPathIsGiven) {
               HasSubstr("\nSTEELYARD_RECORD=unset\n"));
 }
 
+TEST_F(Steelyard, RefusesARecordThatCannotBeWritten) {
+  const auto ran = run("run --record=none/run.json ./app 0");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_EQ(ran.output,
+            "steelyard: --record=none/run.json: No such file or directory; use a path that can be written, or "
+            "--record=none\n");
+  const std::string ranks = "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=";
+  EXPECT_EQ(run("run --record=none/run.json ./app 0", ranks + "1").status, 0) << "rank 0's node may have that folder";
+  EXPECT_EQ(run("run --record=none/run.json ./app 0", ranks + "2").status, 125) << "all ranks, or the others wait";
+  EXPECT_EQ(run("run --record=none ./app 0").status, 0);
+  EXPECT_THAT(run("run --record=bin ./app 0").output, HasSubstr("Is a directory"));
+  EXPECT_EQ(run("run --record=run.json ./app 0").status, 0);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "run.json"));
+}
+
 TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
   const auto folder = std::filesystem::path(scratch_ / "records");
   std::filesystem::create_directory(folder);
