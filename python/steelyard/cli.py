@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Optional, Sequence, TextIO
 
 from .progress import bar
 from .record import InvalidRecord, Run, load
+from .words import printable
 
 LARGE = 20_000_000  # bytes; reading a larger record takes long enough to show progress
 
@@ -38,9 +39,9 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     try:
         return _compare(given) if len(given.record) == 2 else _one(given)
     except InvalidRecord as problem:
-        print(f"steelyard: {problem}", file=sys.stderr)
+        _print(f"steelyard: {problem}", sys.stderr)
     except OSError as problem:
-        print(f"steelyard: cannot use {problem.filename}: {problem.strerror}", file=sys.stderr)
+        _print(f"steelyard: cannot use {problem.filename}: {problem.strerror}", sys.stderr)
     return 1
 
 
@@ -75,7 +76,7 @@ def _one(given: argparse.Namespace) -> int:
         from .summary import summary
 
         found = summary(run)
-        print("\n".join([found.headline, found.waiting, found.moved, found.helped, *found.notes]))
+        _print("\n".join([found.headline, found.waiting, found.moved, found.helped, *found.notes]))
     return 0
 
 
@@ -92,7 +93,7 @@ def _compare(given: argparse.Namespace) -> int:
     if given.html:
         _write(given.html, text)
     else:
-        sys.stdout.write(text)
+        _print(text.rstrip("\n"))
     return 0
 
 
@@ -105,6 +106,11 @@ def _large(record: Path) -> bool:
     return record.stat().st_size > LARGE
 
 
+def _print(text: str, to: Optional[TextIO] = None) -> None:
+    """Names of programs, hosts and regions are not ours: they must not control the terminal."""
+    print(printable(text), file=to)
+
+
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     _say(path)
@@ -112,7 +118,7 @@ def _write(path: Path, text: str) -> None:
 
 def _say(path: Path) -> None:
     size = path.stat().st_size
-    print(
+    _print(
         f"steelyard: wrote {path} ({size / 1e6:.1f} MB)"
         if size >= 1e6
         else f"steelyard: wrote {path} ({size / 1e3:.0f} kB)"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .record import Progress, Run
 from .samples import Samples
+from .summary import disturbance
 from .words import duration, percent, plural
 
 WINDOWS, FEWEST = 20, 4
@@ -268,6 +269,8 @@ def _warnings(a: Run, b: Run) -> list[str]:
     if told:
         found.append(f"different options: {', '.join(told)}")
     for run, which in ((a, "first"), (b, "second")):
+        if disturbed := disturbance(run):
+            found.append(f"the {which} run was disturbed: {disturbed[0].lower()}{disturbed[1:].rstrip('.')}")
         if len(run.nodes) and math.isnan(_phase(run).mean):
             why = ", as it only observed" if run.record["options"].get("observe") == "on" else ""
             found.append(f"the {which} run has no step time{why}")

@@ -264,14 +264,14 @@ def _gain_in_words(found: list[Gain], confidence: float) -> str:
 
 
 def _notes(run: Run) -> list[str]:
-    notes = [*filter(None, [_busy(run)]), *run.record["remarks"]]
+    notes = [*filter(None, [disturbance(run)]), *run.record["remarks"]]
     for reason, ranks in run.ranks[run.ranks["fixed_reason"] != ""].groupby("fixed_reason"):
         if not any(str(reason) in note for note in notes):
             notes.append(f"{numbered('rank', [int(rank) for rank in ranks.index])}: {reason}")
     return notes
 
 
-def _busy(run: Run) -> Optional[str]:
+def disturbance(run: Run) -> Optional[str]:
     """A note if other programs used the cores, as on the terminal (src/observe/summary.cpp)."""
     ranks, wall, limits = run.ranks, float(run.record["wall"]), run.thresholds
     if run.record["instrument"] != "real" or wall < limits["judged_wall"]:

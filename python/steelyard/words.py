@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Iterable, Sequence
+
+
+def printable(text: str) -> str:
+    """`text` for a terminal: control characters become question marks, but for line ends (src/base/printable.h)."""
+    return "".join("?" if unicodedata.category(c) == "Cc" and c != "\n" else c for c in text)
 
 
 def percent(fraction: float, digits: int = 0) -> str:

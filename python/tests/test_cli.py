@@ -38,6 +38,19 @@ def test_compares(example, older, tmp_path):
     assert (tmp_path / "both.html").stat().st_size < 60_000
 
 
+def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path):
+    record = json.loads(Path(example).read_text())
+    record["command"] = ["./a\x1b[2J\x9bpp"]
+    record["remarks"] = ["rank 1 \x1b]0;title\x07"]
+    evil = tmp_path / "evil\x1b[2J.json"
+    evil.write_text(json.dumps(record))
+    alone, both = steelyard(evil), steelyard(evil, older)
+    assert alone.returncode == 0 and "rank 1 ?]0;title?" in alone.stdout
+    assert both.returncode == 0 and "different commands: ./a?[2J?pp and" in both.stdout and "evil?[2J" in both.stdout
+    for done in (alone, both, steelyard(tmp_path / "no\x1b[2Jne.json")):
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.stdout + done.stderr)
+
+
 @pytest.mark.parametrize(
     "words, status, said",
     [

@@ -140,6 +140,23 @@ def test_phases_that_one_run_did_not_measure_are_not_alike(runs, tmp_path):
     assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no step time")
 
 
+def test_disturbed_runs_are_named(runs, tmp_path):
+    record = json.loads(json.dumps(runs[1].record))
+    record["instrument"] = "real"
+    for rank in record["ranks"]:
+        totals = rank["totals_ns"]
+        rank.update(cpu=0.7e-9 * (totals["serial"] + totals["region_useful"]), preempted=int(200 * record["wall"]))
+    disturbed = load(record, tmp_path / "disturbed.json")
+    why = (
+        "run was disturbed: threads that computed had a core 70 % of the time: other programs ran there. Measure again"
+        " without them"
+    )
+    assert compare.compare(runs[0], disturbed).warnings[-1] == f"the second {why}"
+    both = compare.compare(disturbed, disturbed)
+    assert both.warnings == [f"the first {why}", f"the second {why}"]
+    assert f"  note: the first {why}\n" in compare.table(both)
+
+
 @pytest.mark.parametrize("alike, said", [(1, "1 other rank does not"), (2, "2 other ranks do not")])
 def test_one_rank_is_one(runs, alike, said):
     found = compare.compare(runs[0], runs[2])

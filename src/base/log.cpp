@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "base/printable.h"
+
 namespace steelyard::base {
 namespace {
 
@@ -17,7 +19,7 @@ std::atomic<int> log_rank{-1};
 void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {
   std::string text = prefix;
   if (!text.empty()) text.append(": ");
-  text.append(line).append(ending).append("\n");
+  text.append(printable(line, "\n")).append(ending).append("\n");
   // That standard error is closed cannot be reported anywhere.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }

@@ -31,6 +31,12 @@ TEST_F(Log, NamesTheRankInWarningsAlone) {
   EXPECT_EQ(GetCapturedStderr(), "steelyard: early\nsteelyard[3]: late\nsteelyard: for all\n");
 }
 
+TEST_F(Log, WritesNoControlCharactersButLineEnds) {
+  CaptureStderr();
+  say("cannot run \033[2J./app: no\nsuch file");
+  EXPECT_EQ(GetCapturedStderr(), "steelyard: cannot run ?[2J./app: no\nsuch file\n");
+}
+
 TEST_F(Log, CapsRepeatsOfOneLineAndOfNoOther) {
   CaptureStderr();
   for (int i = 0; i < 100; ++i) warn("again and again");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/nearest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace steelyard::base {
@@ -34,6 +36,13 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
     }
   }
   return best;
+}
+
+std::string unknown_word(std::string_view kind, std::string_view seen, const std::vector<std::string_view>& candidates,
+                         std::string_view otherwise) {
+  const auto meant = nearest(seen, candidates);
+  return fmt::format("unknown {} {}; {}", kind, seen,
+                     meant.empty() ? std::string(otherwise) : fmt::format("did you mean {}?", meant));
 }
 
 }  // namespace steelyard::base

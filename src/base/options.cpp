@@ -402,9 +402,7 @@ Status assign(Options& options, const Option& option, std::string_view text, std
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {
   if (auto sentence = refusal_of_old_name(seen, shape); !sentence.empty()) return sentence;
   const auto known = names(shape);
-  const auto meant = nearest(seen, {known.begin(), known.end()});
-  if (meant.empty()) return fmt::format("unknown {} {}; `steelyard options` lists all", kind, seen);
-  return fmt::format("unknown {} {}; did you mean {}?", kind, seen, meant);
+  return unknown_word(kind, seen, {known.begin(), known.end()}, "`steelyard options` lists all");
 }
 
 void override_from(const Environment& environment, Options& options, std::vector<std::string>& complaints) {

@@ -64,6 +64,17 @@ int write_whole_file(const std::string& path, const std::string& text) {
   return is_refused_beside(error) ? write_to(target, O_CREAT | O_TRUNC, text) : error;
 }
 
+int check_whole_file(const std::string& path) {
+  struct stat present{};
+  const bool exists = stat(path.c_str(), &present) == 0;
+  if (!exists && errno != ENOENT) return errno;
+  if (exists && S_ISDIR(present.st_mode)) return EISDIR;
+  if (exists && access(path.c_str(), W_OK) == 0) return 0;
+  if (exists && !S_ISREG(present.st_mode)) return errno;
+  const auto folder = std::filesystem::path(target_of(path)).parent_path();
+  return access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 int create_free_file(std::string& path) {
   const std::size_t place = std::min(path.rfind(".json"), path.size());
   std::string name = path;

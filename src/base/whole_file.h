@@ -13,6 +13,10 @@ namespace steelyard::base {
 /// @return 0, or errno of the call that failed
 int write_whole_file(const std::string& path, const std::string& text);
 
+/// Whether write_whole_file() could write `path` now. Creates nothing.
+/// @return 0, or errno that it would return
+int check_whole_file(const std::string& path);
+
 /// Creates an empty file under a name that was free, also if other processes do the same: `path` or, if it exists,
 /// `path` with "-2", "-3" and so on before ".json" or, without that, at its end. Afterwards, `path` is the name.
 /// @return 0, or errno of the call that failed

@@ -162,5 +162,28 @@ TEST_F(WholeFile, CreatesAFileOfAFreeName) {
 
 TEST_F(WholeFile, SaysWhyItCannot) { EXPECT_EQ(write_whole_file(folder_ / "none" / "record.json", "text"), ENOENT); }
 
+TEST_F(WholeFile, IsCheckedBeforeItIsWritten) {
+  const auto agrees = [](const std::string& where) {
+    const int expected = check_whole_file(where);
+    EXPECT_EQ(write_whole_file(where, "x"), expected) << where;
+    return expected;
+  };
+  EXPECT_EQ(check_whole_file(path()), 0);
+  EXPECT_FALSE(fs::exists(path())) << "nothing is created";
+  EXPECT_EQ(agrees(path()), 0);
+  EXPECT_EQ(agrees(path()), 0) << "replaced";
+  EXPECT_EQ(agrees(folder_.string()), EISDIR);
+  EXPECT_EQ(agrees((folder_ / "none/record.json").string()), ENOENT);
+  EXPECT_EQ(agrees(path() + "/record.json"), ENOTDIR);
+  EXPECT_EQ(agrees("/dev/null"), 0);
+  fs::create_symlink(folder_ / "none/target", folder_ / "link");
+  EXPECT_EQ(agrees((folder_ / "link").string()), ENOENT);
+  if (geteuid() == 0) return;  // may write everywhere
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_EQ(agrees((folder_ / "other.json").string()), EACCES);
+  EXPECT_EQ(agrees(path()), 0) << "the file itself can be written";
+  fs::permissions(folder_, fs::perms::owner_all);
+}
+
 }  // namespace
 }  // namespace steelyard::base

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -118,36 +118,28 @@ bool is_meant(const LiveView& job, const std::string& word) {
   return false;
 }
 
-/// The segment of a job, and its LiveJob mapped for a request.
-class Mapped {
+/// The segment of a job, for a request.
+class Segment {
  public:
-  explicit Mapped(const RunningJob& job) : file_(open_segment(job.file, job.owner, O_RDWR)) {
-    LiveView view;
-    if (file_ < 0 || observe::read_live(file_, view) != observe::Found::job) return;
-    void* memory = mmap(nullptr, sizeof(LiveJob), PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    if (memory != MAP_FAILED) memory_ = memory;
-  }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  ~Mapped() {
-    if (memory_ != nullptr) munmap(memory_, sizeof(LiveJob));
+  explicit Segment(const RunningJob& job) : file_(open_segment(job.file, job.owner, O_RDWR)) {}
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+  ~Segment() {
     if (file_ >= 0) close(file_);
   }
   /// False if this is no job that this version understands, or not any more.
-  bool read(LiveView& view) const {
-    return memory_ != nullptr && observe::read_live(file_, view) == observe::Found::job;
-  }
-  LiveJob& job() const { return *static_cast<LiveJob*>(memory_); }
-  /// Writes the request. False while another command is writing one.
+  bool read(LiveView& view) const { return file_ >= 0 && observe::read_live(file_, view) == observe::Found::job; }
+  std::optional<observe::LiveAnswer> answer() const { return observe::read_answer(file_); }
+  /// Writes the request. False while another command is writing one, or if the file cannot be written.
   bool ask(const node::CpuSet& cpus, std::uint32_t& number) const {
     if (flock(file_, LOCK_EX | LOCK_NB) != 0) return false;
-    number = observe::ask_live(job(), cpus, geteuid());
-    return flock(file_, LOCK_UN) == 0;
+    const auto written = observe::ask_live(file_, cpus, geteuid());
+    number = written.value_or(0);
+    return flock(file_, LOCK_UN) == 0 && written;
   }
 
  private:
   int file_;
-  void* memory_ = nullptr;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -162,19 +154,22 @@ bool wait_until(Clock::time_point end, const std::function<bool()>& condition) {
 }
 
 int change(const RunningJob& job, const CoresForm& form) {
-  const Mapped mapped(job);
+  const Segment segment(job);
   LiveView view;
-  if (!mapped.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
+  if (!segment.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
   const WantedCpus wanted = wanted_cpus(view, form);
   if (!wanted.problem.empty()) return refuse(wanted.problem);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   std::uint32_t number = 0;
-  if (!wait_until(end, [&] { return mapped.ask(wanted.cpus, number); }))
+  if (!wait_until(end, [&] { return segment.ask(wanted.cpus, number) || !segment.read(view); }))
     return refuse(fmt::format("cannot lock {}: {}", job.file, std::strerror(errno)));
 
-  const LiveJob::Request& request = mapped.job().request;
-  const auto since = [&] { return static_cast<std::int32_t>(request.answered.load() - number); };
-  const auto ended = [&] { return !mapped.read(view) || view.finished(); };
+  observe::LiveAnswer answer;
+  const auto since = [&] {
+    answer = segment.answer().value_or(answer);
+    return static_cast<std::int32_t>(answer.number - number);
+  };
+  const auto ended = [&] { return !segment.read(view) || view.finished(); };
   if (!wait_until(end, [&] { return since() >= 0 || ended(); })) {
     return refuse(fmt::format("the request for {} takes effect at the job's next region or blocking MPI call, which "
                               "did not come within {} s",
@@ -183,8 +178,7 @@ int change(const RunningJob& job, const CoresForm& form) {
   }
   if (since() > 0) return refuse("another request for cores of this job came after this one");
   if (since() < 0) return refuse(fmt::format("{} has ended before it changed its cores", name_of(view)));
-  if (request.refusal[0] != 0)
-    return refuse(std::string(request.refusal, strnlen(request.refusal, sizeof(request.refusal))));
+  if (!answer.refusal.empty()) return refuse(answer.refusal);
   const bool released = wait_until(end, [&] { return ended() || view.unreleased == 0; });
   fmt::print("{}", cores_as_text(view));
   if (!released)
@@ -240,7 +234,6 @@ std::string cores_as_text(const LiveView& job) {
 }
 
 CoresWords::CoresWords(CLI::App& command) {
-  command.allow_extras();
   command.add_option("job", form_.job, "a batch job, or the PID of a process of the job or of its launcher")
       ->type_name("PID|JOB");
   auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");

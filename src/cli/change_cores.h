@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/jobs.h"
@@ -40,7 +39,6 @@ class CoresWords {
   explicit CoresWords(CLI::App& command);
   CoresWords(const CoresWords&) = delete;
   CoresWords& operator=(const CoresWords&) = delete;
-  std::vector<std::string_view> names() const { return {"--set", "--shrink", "--grow", "--wait", "--help"}; }
   /// Prints what the jobs have, or changes one. Returns the exit status: 0 done, 1 refused or no such job, 2 wrong
   /// usage, 3 not yet in effect.
   int carry_out() const;

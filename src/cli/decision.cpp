@@ -35,6 +35,14 @@ Decision pass_through(std::string sentence) {
 
 std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
 
+/// LD_PRELOAD separates its paths by blanks and colons.
+bool fits_in_list(std::string_view path) { return path.find_first_of(": \t\n") == std::string_view::npos; }
+
+Decision refuse_path(std::string_view path, std::string_view what) {
+  return refuse(
+      fmt::format("LD_PRELOAD cannot hold the path {}: install {} where no path has a blank or a colon", path, what));
+}
+
 bool is_this_program(const std::string& path, const Site& site) {
   std::error_code error;
   return std::filesystem::equivalent(path, site.self, error) || file_name(path) == "steelyard";
@@ -121,10 +129,7 @@ Decision choose_flavour(std::string_view flavour, const std::string& need, const
   if (const auto status = read_elf(found->path, image); !status) {
     return refuse(fmt::format("cannot use {}: {}; install Steelyard again", found->path, status.sentence()));
   }
-  if (found->path.find_first_of(": ") != std::string::npos) {
-    return refuse(fmt::format(
-        "LD_PRELOAD cannot hold the path {}: install Steelyard where no path has a blank or a colon", found->path));
-  }
+  if (!fits_in_list(found->path)) return refuse_path(found->path, "Steelyard");
   Decision decision;
   decision.preload.push_back(found->path);
   return decision;
@@ -213,7 +218,7 @@ std::vector<Flavour> flavours_beside(const std::string& self) {
 
 std::string library_beside(const std::string& self, std::string_view wanted) {
   const auto found = beside(self, [&](const std::string& name) { return name == wanted; });
-  return found.empty() || found[0].string().find_first_of(": ") != std::string::npos ? "" : found[0].string();
+  return found.empty() || !fits_in_list(found[0].string()) ? "" : found[0].string();
 }
 
 std::string exchanged_openmp(const Binary& binary, const Options& options, const Site& site) {
@@ -258,6 +263,7 @@ Decision with_openmp(Decision decision, const Binary& binary, const Options& opt
         "libomp5, Fedora: libomp), or add its directory to LD_LIBRARY_PATH, or leave --openmp=llvm out");
   }
   if (auto refusal = refused_openmp(binary, runtime); !refusal.empty()) return refuse(std::move(refusal));
+  if (!fits_in_list(runtime)) return refuse_path(runtime, "LLVM's OpenMP runtime");
   decision.preload.push_back(runtime);
   return decision;
 }
@@ -360,7 +366,9 @@ Decision decide(const Binary& binary, const std::string& shown, const Options& o
   if (decision.kind != Decision::Kind::measure) return decision;
   const auto tools = other_tools(binary, site);
   for (const auto& tool : tools) {
-    if (tool.goes_first()) decision.before.push_back(tool.path);
+    if (!tool.goes_first()) continue;
+    if (!fits_in_list(tool.path)) return refuse_path(tool.path, "this tool");
+    decision.before.push_back(tool.path);
   }
   for (auto& [text, at_start] : remarks_on(tools, binary, options, site)) {
     if (at_start) decision.remarks.push_back(std::move(text));
@@ -372,7 +380,11 @@ std::vector<std::string> preload_list(const Decision& decision, const Site& site
   auto list = decision.before;
   list.insert(list.end(), decision.preload.begin(), decision.preload.end());
   for (const auto& entry : users_preload(site)) {
-    if (std::ranges::find(decision.before, entry) == decision.before.end()) list.push_back(entry);
+    const auto is_entry = [&](const std::string& tool) {
+      std::error_code error;
+      return tool == entry || file_name(tool) == entry || std::filesystem::equivalent(tool, entry, error);
+    };
+    if (std::ranges::none_of(decision.before, is_entry)) list.push_back(entry);
   }
   return list;
 }

@@ -53,6 +53,32 @@ TEST_F(DecisionTest, TakesTheFlavourOfTheProgramsMpi) {
   EXPECT_THAT(decide_on(program({"libmpi.so.12"})).preload, ElementsAre(EndsWith("libsteelyard-preload-mpich.so")));
 }
 
+TEST_F(DecisionTest, RefusesPathsThatCannotBePreloaded) {
+  install("openmpi");
+  auto binary = program({"libmpi.so.40", "libtool.so"});
+  binary.libraries[1].hooks.wrapped = "MPI_Init";
+  EXPECT_THAT(decide_on(binary).before, ElementsAre("/lib/libtool.so"));
+  for (const char* path : {"/my tools/libtool.so", "/a:b/libtool.so"}) {
+    binary.libraries[1].path = path;
+    const auto decision = decide_on(binary);
+    EXPECT_EQ(decision.kind, Kind::refuse);
+    EXPECT_EQ(decision.sentence, std::string("LD_PRELOAD cannot hold the path ") + path +
+                                     ": install this tool where no path has a blank or a colon");
+  }
+  binary.libraries[1].hooks = {};
+  EXPECT_EQ(decide_on(binary).kind, Kind::measure) << "it need not be first";
+}
+
+TEST_F(DecisionTest, PreloadsAToolOnce) {
+  const auto tool = scratch_.write("libtool.so", "");
+  std::filesystem::create_symlink(tool, scratch_ / "liblink.so");
+  Decision decision;
+  decision.before = {tool};
+  decision.preload = {"/steelyard.so"};
+  site_.environment["LD_PRELOAD"] = (scratch_ / "liblink.so") + ":libtool.so:/other.so";
+  EXPECT_THAT(preload_list(decision, site_), ElementsAre(tool, "/steelyard.so", "/other.so"));
+}
+
 TEST_F(DecisionTest, NamesTheMissingFlavourAndTheOnesThatAreThere) {
   install("openmpi");
   const auto decision = decide_on(program({"libmpich.so.12"}));

@@ -10,10 +10,12 @@
 #include <iterator>
 #include <set>
 
+#include "base/printable.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
 #include "cli/slurm.h"
 #include "cli/source_lines.h"
+#include "cli/wrappers.h"
 #include "node/binding.h"
 #include "node/cpu_quota.h"
 #include "node/topology.h"
@@ -275,6 +277,30 @@ int cores_here() {
   return static_cast<int>(cores.size());
 }
 
+/// Notes CPUs that this machine gives and that the program, with the other ranks here, does not get. False if there are
+/// none, or if it is not known.
+bool examine_mask(int cpus, const Launcher& launcher, const Site& site, Findings& findings) {
+  const auto topology = node::discover();
+  const int all = static_cast<int>(topology.pus.size());
+  if (topology.emulated || cpus >= all) return false;
+  if (launcher.kind == Launcher::Kind::none) {
+    findings.note(
+        "CPUs: {} of {} in the affinity mask here (by taskset, a container or the batch system): a program that is "
+        "started from here has no other CPUs",
+        cpus, all);
+    return true;
+  }
+  const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
+  const int ranks = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
+  if (ranks < 1 || cpus * ranks >= all) return false;
+  const int cores = static_cast<int>(node::one_pu_per_core(topology).pus.size());
+  findings.note(
+      "CPUs: {} of {} in the affinity mask of each rank here ({}), so CPUs stay idle; use mpirun --map-by slot:PE={} "
+      "(Open MPI) or -bind-to core:{} (MPICH)",
+      cpus, all, observe::plural(ranks, "rank"), cores / ranks, cores / ranks);
+  return true;
+}
+
 void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   const auto launcher = find_launcher(site.environment);
   if (launcher.kind == Launcher::Kind::none) {
@@ -295,7 +321,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
         "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH), "
         "or set I_MPI_PIN_DOMAIN={} (Intel MPI)",
         cpus, threads, threads, threads, threads);
-  } else if (cpus > 0) {
+  } else if (cpus > 0 && !examine_mask(cpus, launcher, site, findings)) {
     findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
   const int cores = launcher.kind == Launcher::Kind::slurm ? cores_here() : 0;
@@ -313,8 +339,14 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
 
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
                              const Site& site) {
+  return examine({"", shown, binary, decide(binary, shown, options, site)}, options, site);
+}
+
+std::vector<Finding> examine(const Started& started, const base::Options& options, const Site& site) {
   Findings findings;
-  const auto decision = decide(binary, shown, options, site);
+  const auto& [path, shown, binary, decision] = started;
+  if (!path.empty() && path != binary.path)
+    findings.note("wrapper: {} starts {}, which is examined here", path.substr(path.find_last_of('/') + 1), shown);
   examine_mpi(binary, decision, findings);
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
@@ -347,18 +379,19 @@ std::vector<Finding> examine(const Binary& binary, const std::string& shown, con
   return findings.take();
 }
 
-int doctor(const std::string& program, const base::Options& options, const Site& site) {
-  const auto located = locate(program, site.value_of("PATH"));
+int doctor(const std::vector<std::string>& program, const base::Options& options, const Site& site) {
+  int error = 0;
+  const auto started = decide_on_command(program, options, site, error);
   std::vector<Finding> findings;
-  if (located.error) {
-    findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program, std::strerror(located.error))});
+  if (error != 0) {
+    findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program.front(), std::strerror(error))});
   } else {
-    findings = examine(read_binary(located.path, site.libraries()), program, options, site);
+    findings = examine(started, options, site);
   }
   bool works = true;
   for (const auto& finding : findings) {
     constexpr const char* levels[] = {"ok", "note", "problem"};
-    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], finding.text);
+    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], base::printable(finding.text));
     works = works && finding.level != Level::problem;
   }
   return works ? 0 : 1;

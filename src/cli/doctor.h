@@ -18,7 +18,11 @@ struct Finding {
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
                              const Site& site);
 
+struct Started;
+/// The same of a program behind wrappers.
+std::vector<Finding> examine(const Started& started, const base::Options& options, const Site& site);
+
 /// Prints the findings. Returns 0 if the program would be measured, otherwise 1.
-int doctor(const std::string& program, const base::Options& options, const Site& site);
+int doctor(const std::vector<std::string>& program, const base::Options& options, const Site& site);
 
 }  // namespace steelyard::cli

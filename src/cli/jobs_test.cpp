@@ -8,6 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstddef>
+#include <thread>
+
 #include "cli/test_support.h"
 
 namespace steelyard::cli {
@@ -43,7 +47,7 @@ class Held {
   int file_ = -1;
 };
 
-/// A job with one process, in a segment.
+/// A job with one process, this one, which owns CPUs 0 and 1, in a segment.
 std::string some_job() {
   std::string bytes(observe::LiveBoard::footprint(1) + node::Segment::footprint<node::Process>(1), 0);
   struct alignas(64) Line {
@@ -53,7 +57,11 @@ std::string some_job() {
   const auto segment = node::Segment::over(lines.data(), bytes.size());
   LiveJob::Facts facts = {};
   observe::copy_text(facts.command, "./of-jobs-test");
-  observe::LiveBoard(*segment, 1, 0).open(facts);
+  facts.resizable = 1;
+  observe::LiveBoard board(*segment, 1, 0);
+  board.mine().pid = getpid();
+  for (const int cpu : {0, 1}) board.show_owner(cpu, LiveJob::kFirstProcess);
+  board.open(facts);
   bytes.assign(lines.front().bytes, bytes.size());
   return bytes;
 }
@@ -107,6 +115,22 @@ TEST_F(Jobs, WithAWildCountAreNone) {
   const Held job(S_IFREG, bytes);
   ASSERT_EQ(ftruncate(job.file(), off_t{1} << 40), 0);
   EXPECT_TRUE(find().empty());
+}
+
+TEST_F(Jobs, MayTruncateTheirSegmentAtAnyTime) {
+  const Held job(S_IFREG, some_job());
+  std::atomic<bool> ended = false;
+  std::thread truncates([&] {
+    constexpr off_t kNumber = offsetof(LiveJob, request) + offsetof(LiveJob::Request, number);
+    for (std::uint32_t number = 0; number != 2 && !ended; usleep(1000))
+      pread(job.file(), &number, sizeof(number), kNumber);
+    EXPECT_EQ(ftruncate(job.file(), 0), 0);
+  });
+  const auto ran = shell(fmt::format("{} cores {} --set=0", STEELYARD_TEST_PROGRAM, getpid()));
+  ended = true;
+  truncates.join();
+  EXPECT_EQ(ran.status, 1) << "no SIGBUS";
+  EXPECT_THAT(ran.output, HasSubstr("has ended before it changed its cores"));
 }
 
 TEST_F(Jobs, OfAnotherVersionAreTold) {

@@ -12,9 +12,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/whole_file.h"
 #include "cli/launcher.h"
 #include "cli/refusal.h"
 #include "cli/slurm.h"
+#include "cli/wrappers.h"
 #include "node/binding.h"
 #include "wait/sleep.h"
 
@@ -32,6 +34,21 @@ std::string joined_command(const std::vector<std::string>& program) {
 /// Each rank has a file of its own, where it is one of several.
 std::string of_this_rank(const std::string& path, const Launcher& launcher) {
   return launcher.size > 1 && launcher.rank >= 0 ? fmt::format("{}.{}", path, launcher.rank) : path;
+}
+
+/// 0 if the path of --record can be written. All ranks must decide alike, or MPICH's mpirun waits for ever for those
+/// that have not called MPI_Init: on several nodes, which may mount other file systems, the library warns instead. It
+/// does so of the default path, too, and the run goes on without a record.
+int check_record(const Options& options, const Launcher& launcher, const Site& site) {
+  const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
+  const int local = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
+  const bool on_one_node = launcher.size < 2 || launcher.size == local;
+  if (options.record.empty() || options.record == "auto" || !on_one_node) return 0;
+  const int error = base::check_whole_file(options.record);
+  if (error == 0) return 0;
+  return refuse_to_start(fmt::format("--record={}: {}; use a path that can be written, or --record=none",
+                                     options.record, std::strerror(error)),
+                         refused, launcher);
 }
 
 /// The options as the preload library will read them.
@@ -120,29 +137,31 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto say = [&](const std::string& sentence) {
     if (launcher.speaks() && !sentence.empty()) base::say(sentence);
   };
-  const auto& shown = program.front();
-  const auto located = locate(shown, site.value_of("PATH"));
-  if (located.error) {
-    return refuse_to_start(fmt::format("cannot run {}: {}", shown, std::strerror(located.error)),
-                           located.error == ENOENT ? not_found : cannot_run, launcher);
+  int error = 0;
+  const auto started = decide_on_command(program, options, site, error);
+  const auto& [path, shown, about, decision] = started;
+  if (error != 0) {
+    return refuse_to_start(fmt::format("cannot run {}: {}", program.front(), std::strerror(error)),
+                           error == ENOENT ? not_found : cannot_run, launcher);
   }
-  const auto binary = read_binary(located.path, site.libraries());
-  const auto decision = decide(binary, shown, options, site);
   if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.sentence, decision.status, launcher);
   if (decision.kind == Decision::Kind::pass_through) {
     say(decision.sentence);
     set_environment(options);
-    return become(located.path, program);
+    return become(path, program);
   }
+  // Behind a wrapper, the program is found again once it runs.
+  const auto binary = about.path == path ? about : read_binary(path, site.libraries());
+  if (const int refusal = check_record(options, launcher, site); refusal != 0) return refusal;
   for (const auto& remark : decision.remarks) say(remark);
   const auto preload = preload_list(decision, site);
-  if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), located.path));
+  if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
   shorten_spinning(binary, options, site);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);
-  return become(located.path, program);
+  return become(path, program);
 }
 
 }  // namespace steelyard::cli

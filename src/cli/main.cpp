@@ -3,10 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/log.h"
-#include "base/nearest.h"
 #include "cli/change_cores.h"
 #include "cli/clean.h"
 #include "cli/command_line.h"
@@ -18,6 +16,7 @@
 #include "cli/refusal.h"
 #include "cli/report.h"
 #include "cli/top.h"
+#include "cli/unknown_words.h"
 
 namespace steelyard::cli {
 namespace {
@@ -49,15 +48,6 @@ std::string switch_without_equals_sign(const std::vector<std::string>& words, co
   return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
 }
 
-/// Empty if the first word is a command, an option, or not there.
-std::string unknown_command(const std::vector<std::string>& words) {
-  const std::vector<std::string_view> commands{"run", "doctor", "report", "top", "cores", "clean", "options"};
-  if (words.empty() || words[0].starts_with('-') || std::ranges::find(commands, words[0]) != commands.end()) return {};
-  const auto near = base::nearest(words[0], commands);
-  return fmt::format("unknown command '{}'{}; see `steelyard --help`", words[0],
-                     near.empty() ? "" : fmt::format(", did you mean '{}'?", near));
-}
-
 /// `run` and `doctor`: options, then the program.
 int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
   const int wrong = run_it ? refused : wrong_usage;
@@ -70,28 +60,13 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
         fmt::format("no program given; write `steelyard {} [options] ./app`", run_it ? "run" : "doctor"), wrong,
         launcher);
   }
-  if (!run_it) return doctor(program.front(), options, site);
+  if (!run_it) return doctor(program, options, site);
   warn_of_unknown_variables(site);
   return run(program, options, site);
 }
 
-/// Names an option that `command` does not know.
-int refuse_unknown(const std::string& word, const std::string& command, const std::vector<std::string_view>& options,
-                   const Launcher& launcher) {
-  const auto near = base::nearest(word.substr(0, word.find('=')), options);
-  return refuse_to_start(fmt::format("unknown option {}{}", word,
-                                     near.empty() ? fmt::format("; see `steelyard {} --help`", command)
-                                                  : fmt::format("; did you mean {}?", near)),
-                         wrong_usage, launcher);
-}
-
-/// `steelyard report`, after its words have been parsed. `unknown`: options that it does not know.
-int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string>& unknown, const Site& site,
-                    const Launcher& launcher) {
-  if (!unknown.empty()) {
-    return refuse_unknown(unknown[0], "report",
-                          {"--full", "--json", "--html", "--perfetto", "--paraver", "--talp", "--help"}, launcher);
-  }
+/// `steelyard report`, after its words have been parsed.
+int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launcher& launcher) {
   if (pages.records.size() > 2) {
     return refuse_to_start(
         fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
@@ -99,6 +74,12 @@ int report_or_pages(Pages& pages, ReportForm form, const std::vector<std::string
   }
   const bool named = !pages.records.empty();
   if (!named) pages.records.push_back(newest_record());
+  if (pages.records[0].empty()) {
+    return refuse_to_start(
+        "no run record (steelyard-run*.json) in this directory: `steelyard run` writes one at the end of a run, unless "
+        "--record says otherwise; to read another file: `steelyard report PATH`",
+        1, launcher);
+  }
   if (pages.records.size() > 1 && form != ReportForm::summary) {
     return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
                                        form == ReportForm::full ? "--full" : "--json", pages.records[1]),
@@ -132,7 +113,6 @@ int main(std::vector<std::string> words) {
   TopForm top_form;
   report_command.add_option("record", pages.records, "the run record; two records are compared")
       ->default_str("the newest steelyard-run*.json here");
-  report_command.allow_extras();  // named below
   auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
   auto* json_flag = report_command.add_flag("--json", json, "the record itself, after validation")->excludes(full_flag);
   const auto writes = [&](const char* name, std::string& file, const char* what) {
@@ -153,7 +133,7 @@ int main(std::vector<std::string> words) {
   CoresWords cores_words(cores_command);
   options_command.add_flag("--man", manual, "print the man page, in roff");
 
-  if (const auto sentence = unknown_command(words); !sentence.empty())
+  if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
 
   // The program's own options are none of ours: they must be gone before the rest is parsed.
@@ -183,11 +163,9 @@ int main(std::vector<std::string> words) {
   if (doctor_command.parsed()) return start(false, doctor_words, program, site);
   if (report_command.parsed()) {
     const auto form = full ? ReportForm::full : json ? ReportForm::json : ReportForm::summary;
-    return report_or_pages(pages, form, report_command.remaining(), site, launcher);
+    return report_or_pages(pages, form, site, launcher);
   }
   if (top_command.parsed()) return top(top_form);
-  if (cores_command.parsed() && !cores_command.remaining().empty())
-    return refuse_unknown(cores_command.remaining()[0], "cores", cores_words.names(), launcher);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) {

@@ -2,6 +2,7 @@
 // Runs the built `steelyard` as a user would, and looks at what it says and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "cli/test_support.h"
 
@@ -215,6 +216,41 @@ TEST_F(Steelyard, StepsAsideForAnInnerRunThatKeepsItsOptions) {
   EXPECT_THAT(ran.output, Not(HasSubstr("steelyard: ")));
 }
 
+TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
+  const auto ran = run("run env X=1 ./app 5");
+  EXPECT_EQ(ran.status, 5);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("INTERNAL_COMMAND=env\x1fX=1\x1f./app"), Not(HasSubstr("steelyard: "))));
+  const auto good = run("doctor env X=1 nice -n 1 ./app");
+  EXPECT_EQ(good.status, 0) << good.output;
+  EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"), HasSubstr("ok       LD_PRELOAD="),
+                                 HasSubstr("note     wrapper: env starts ./app")));
+  for (const char* command : {"run", "doctor"}) {
+    const auto none = run(std::string(command) + " env -i ./app 5");
+    EXPECT_THAT(none.output, HasSubstr("env uses no MPI library")) << command;
+  }
+}
+
+TEST_F(Steelyard, DoctorNotesCpusThatAreLeftOut) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "needs two CPUs";
+  CPU_ZERO(&one);
+  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);  // what the shell and `steelyard` inherit
+  const auto alone = run("doctor ./app");
+  const auto one_rank =
+      run("doctor ./app", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1");
+  const auto full = run("doctor ./app",
+                        "OMPI_COMM_WORLD_SIZE=4096 OMPI_COMM_WORLD_RANK=0 "
+                        "OMPI_COMM_WORLD_LOCAL_SIZE=4096");
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+  EXPECT_THAT(alone.output, testing::ContainsRegex("note     CPUs: 1 of [0-9]+ in the affinity mask here"));
+  EXPECT_THAT(one_rank.output, testing::ContainsRegex("note     CPUs: 1 of [0-9]+ in .* each rank here \\(1 rank\\)"));
+  EXPECT_THAT(full.output, HasSubstr("ok       CPUs: 1 in the affinity mask here"));
+}
+
 TEST_F(Steelyard, DoctorTellsWhetherItWouldWork) {
   const auto good = run("doctor ./app");
   EXPECT_EQ(good.status, 0) << good.output;
@@ -242,7 +278,7 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("doctor --help").output, HasSubstr("usage: steelyard doctor"));
   const auto ran = run("rum ./app");
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("steelyard --help")));
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("rum"), HasSubstr("did you mean run?")));
   EXPECT_EQ(run("help").output, run("--help").output);
   EXPECT_EQ(run("help run").output, run("run --help").output);
   EXPECT_THAT(run("report --ful").output, HasSubstr("did you mean --full?"));
@@ -252,7 +288,7 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
   EXPECT_EQ(run("top --output=x").status, 2);
   EXPECT_EQ(run("cores --shirnk=2").status, 2);
-  EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk=2; did you mean --shrink?"));
+  EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk; did you mean --shrink?"));
   EXPECT_THAT(run("cores 1 --set=x").output, HasSubstr("x is no list of CPUs, such as 0-3,8"));
   for (const auto* words : {"cores 1 --set=x", "cores --set=1 --grow=1", "cores --grow=0", "cores --shrink=1 --grow=1"})
     EXPECT_EQ(run(words).status, 2) << words;
@@ -264,6 +300,35 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
+}
+
+TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"rnu ./app", "unknown command rnu; did you mean run?"},
+      {"docter ./app", "unknown command docter; did you mean doctor?"},
+      {"help rnu", "unknown command rnu; did you mean run?"},
+      {"hepl", "unknown command hepl; did you mean help?"},
+      {"--verison", "unknown option --verison; did you mean --version?"},
+      {"./app 0", "./app is no command of Steelyard; to start it: `steelyard run ./app ...`"},
+      {"--spin=3 ./app", "write `steelyard run --spin=3 ...`"},
+      {"run --balence-at=3 ./app", "unknown option --balence-at; did you mean --balance-at?"},
+      {"doctor --verbsoe ./app", "unknown option --verbsoe; did you mean --verbose?"},
+      {"report --htm=x a.json", "unknown option --htm; did you mean --html?"},
+      {"top --onec", "unknown option --onec; did you mean --once?"},
+      {"top --promethues --once", "unknown option --promethues; did you mean --prometheus?"},
+      {"top 17", "`steelyard top` takes no argument; what is 17? see `steelyard top --help`"},
+      {"cores 1 2", "`steelyard cores` takes no further argument; what is 2?"},
+      {"cores --gorw=1", "unknown option --gorw; did you mean --grow?"},
+      {"clean --hlep", "unknown option --hlep; did you mean --help?"},
+      {"clean --all", "unknown option --all; see `steelyard clean --help`"},
+      {"options --mna", "unknown option --mna; did you mean --man?"},
+  };
+  for (const auto& [words, answer] : cases) {
+    const auto ran = run(words);
+    EXPECT_THAT(ran.output, HasSubstr(answer));
+    EXPECT_EQ(ran.status, std::string_view(words).starts_with("run ") ? 125 : 2) << words;
+  }
+  EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
 }
 
 TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
@@ -286,6 +351,21 @@ TEST_F(Steelyard, NamesTheRecordByTheBatchJobUnlessAPathIsGiven) {
               HasSubstr("\nSTEELYARD_RECORD=unset\n"));
 }
 
+TEST_F(Steelyard, RefusesARecordThatCannotBeWritten) {
+  const auto ran = run("run --record=none/run.json ./app 0");
+  EXPECT_EQ(ran.status, 125);
+  EXPECT_EQ(ran.output,
+            "steelyard: --record=none/run.json: No such file or directory; use a path that can be written, or "
+            "--record=none\n");
+  const std::string ranks = "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=";
+  EXPECT_EQ(run("run --record=none/run.json ./app 0", ranks + "1").status, 0) << "rank 0's node may have that folder";
+  EXPECT_EQ(run("run --record=none/run.json ./app 0", ranks + "2").status, 125) << "all ranks, or the others wait";
+  EXPECT_EQ(run("run --record=none ./app 0").status, 0);
+  EXPECT_THAT(run("run --record=bin ./app 0").output, HasSubstr("Is a directory"));
+  EXPECT_EQ(run("run --record=run.json ./app 0").status, 0);
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "run.json"));
+}
+
 TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
   const auto folder = std::filesystem::path(scratch_ / "records");
   std::filesystem::create_directory(folder);
@@ -294,7 +374,7 @@ TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
     EXPECT_EQ(ran.status, 1);
     return ran.output;
   };
-  EXPECT_THAT(report(), HasSubstr("cannot read the run record steelyard-run.json: No such file"));
+  EXPECT_THAT(report(), HasSubstr("no run record (steelyard-run*.json) in this directory"));
   const auto now = std::filesystem::file_time_type::clock::now();
   int age = 0;  // minutes
   for (const std::string name : {"run.json", "steelyard-run-3.json", "steelyard-run.7.json", "steelyard-run.json"}) {
@@ -302,6 +382,15 @@ TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
   }
   scratch_.write("records/steelyard-run-4.json", "");  // a run is about to write it
   EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  const auto later = now + std::chrono::minutes(1);
+  for (const std::string name : {"steelyard-run.json.", "steelyard-run.json.x", "steelyard-run3"})
+    std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"), later);
+  EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  for (const std::string name : {"steelyard-run.json.12", "steelyard-run-2.json.0"}) {  // of processes without MPI
+    std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"),
+                                     later + std::chrono::minutes(age++));
+    EXPECT_THAT(report(), HasSubstr(name + " is not understood"));
+  }
 }
 
 /// With a python3 that prints what it was handed, and then with none.
@@ -312,6 +401,10 @@ TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
   const auto python = scratch_.write("tools/python3", "#!/bin/sh\nshift; printf '<%s>' \"$@\"; exit 7\n");
   std::filesystem::permissions(python, std::filesystem::perms::owner_all);
   const std::string path = "PATH=" + (scratch_ / "tools");
+  const auto nothing = run("report --html=x", path);
+  EXPECT_EQ(nothing.status, 1);
+  EXPECT_THAT(nothing.output, HasSubstr("no run record (steelyard-run*.json) in this directory"));
+  scratch_.write("steelyard-run.json", "{}");
   const auto page = run("report 'a b.json' --html=out.html --talp=t.json", path);
   EXPECT_EQ(page.output, "<a b.json><--html=out.html><--talp=t.json>");
   EXPECT_EQ(page.status, 7);

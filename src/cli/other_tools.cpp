@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "cli/binary.h"
@@ -22,6 +23,12 @@ bool concerns(const Hooks& hooks) {
          hooks.moves_cores || !hooks.sanitizer.empty();
 }
 
+/// One file under two paths, as through a link, is one tool.
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
+
 /// Without what is normal for a library of this name.
 Hooks of_a_tool(Hooks hooks, const std::string& name) {
   if (is_of_mpi(name) && hooks.wrapped.empty()) hooks.renamed = hooks.other = "";
@@ -33,7 +40,8 @@ Hooks of_a_tool(Hooks hooks, const std::string& name) {
 
 void add(std::vector<OtherTool>& tools, OtherTool tool) {
   tool.hooks = of_a_tool(tool.hooks, file_name(tool.path));
-  const bool known = std::ranges::find(tools, tool.path, &OtherTool::path) != tools.end();
+  const bool known =
+      std::ranges::any_of(tools, [&](const OtherTool& other) { return is_same_file(other.path, tool.path); });
   if (concerns(tool.hooks) && !known) tools.push_back(std::move(tool));
 }
 
@@ -54,6 +62,37 @@ std::vector<OtherTool> other_tools(const Binary& binary, const Site& site) {
   std::ranges::stable_partition(tools, [](const OtherTool& tool) { return !tool.hooks.sanitizer.empty(); });
   return tools;
 }
+
+namespace {
+
+/// The libraries in which LLVM's OpenMP runtime searches for a tool. A name without a slash is found by the linker.
+void remark_on_named_tools(std::string_view list, std::vector<ToolRemark>& remarks) {
+  std::string missing, others;
+  while (!list.empty()) {
+    const std::string file(list.substr(0, list.find(':')));
+    list.remove_prefix(std::min(file.size() + 1, list.size()));
+    if (file.empty()) continue;
+    std::error_code error;
+    std::string& names =
+        file.find('/') != std::string::npos && !std::filesystem::exists(file, error) ? missing : others;
+    names += (names.empty() ? "" : ":") + file;
+  }
+  if (!missing.empty()) {
+    remarks.push_back({fmt::format("OMP_TOOL_LIBRARIES names {}, which does not exist: no OpenMP tool is loaded from "
+                                   "there; correct the path, or unset OMP_TOOL_LIBRARIES",
+                                   missing),
+                       true});
+  }
+  if (!others.empty()) {
+    remarks.push_back(
+        {fmt::format("OMP_TOOL_LIBRARIES is {}: if that library has an OpenMP tool, Steelyard does not see "
+                     "OpenMP regions and loops; to measure them, unset OMP_TOOL_LIBRARIES",
+                     others),
+         false});
+  }
+}
+
+}  // namespace
 
 std::vector<ToolRemark> remarks_on(const std::vector<OtherTool>& tools, const Binary& binary,
                                    const base::Options& options, const Site& site) {
@@ -104,13 +143,7 @@ std::vector<ToolRemark> remarks_on(const std::vector<OtherTool>& tools, const Bi
            false});
     }
   }
-  if (const auto named = site.value_of("OMP_TOOL_LIBRARIES"); !named.empty() && llvm) {
-    remarks.push_back(
-        {fmt::format("OMP_TOOL_LIBRARIES is {}: if that library has an OpenMP tool, Steelyard does not see "
-                     "OpenMP regions and loops; to measure them, unset OMP_TOOL_LIBRARIES",
-                     named),
-         false});
-  }
+  if (llvm) remark_on_named_tools(site.value_of("OMP_TOOL_LIBRARIES"), remarks);
   return remarks;
 }
 

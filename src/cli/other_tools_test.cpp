@@ -6,10 +6,12 @@
 
 #include "cli/binary.h"
 #include "cli/decision.h"
+#include "cli/test_support.h"
 
 namespace steelyard::cli {
 namespace {
 
+using namespace testing_support;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -103,6 +105,30 @@ TEST_F(OtherToolsTest, AnOpenMpToolMattersBesideRuntimesThatAskForOne) {
   bring("libomp.so.5", image({"ompt_start_tool"}));
   EXPECT_THAT(said(true), ElementsAre(HasSubstr("wraps MPI"), HasSubstr("is an OpenMP tool")))
       << "it is before Steelyard, which the OpenMP runtime does not ask then";
+}
+
+TEST_F(OtherToolsTest, OneFileUnderTwoPathsIsOneTool) {
+  const Scratch scratch;
+  const auto path = scratch.write("libtool.so", "");
+  std::filesystem::create_symlink(path, scratch / "liblink.so");
+  const auto wrapper = image({"MPI_Init"}, {"PMPI_Init"});
+  for (const char* name : {"libtool.so", "liblink.so"}) {
+    bring(name, wrapper);
+    binary_.libraries.back().path = scratch / name;
+  }
+  EXPECT_THAT(paths(), ElementsAre(path));
+  EXPECT_THAT(said(true), ElementsAre(HasSubstr("libtool.so wraps MPI")));
+}
+
+TEST_F(OtherToolsTest, NamesFilesOfOmpToolLibrariesThatDoNotExist) {
+  const Scratch scratch;
+  const auto path = scratch.write("libtool.so", "");
+  site_.environment["OMP_TOOL_LIBRARIES"] = "/nowhere/a.so:" + path + ":/nowhere/b.so";
+  EXPECT_THAT(said(false), IsEmpty()) << "no runtime reads it";
+  bring("libomp.so.5", image({"ompt_start_tool"}));
+  EXPECT_THAT(said(true), ElementsAre(HasSubstr("names /nowhere/a.so:/nowhere/b.so, which does not exist")));
+  EXPECT_THAT(said(false), ElementsAre(HasSubstr("does not exist"),
+                                       HasSubstr("OMP_TOOL_LIBRARIES is " + path + ": if that library has")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/printable.h"
 
 namespace steelyard::cli {
 namespace {
@@ -18,16 +19,13 @@ using Process = LiveView::Process;
 
 /// A label's value with its quotes. In text without control characters, JSON escapes what Prometheus escapes: quotes
 /// and backslashes. Bytes that are not UTF-8 would make Prometheus refuse the whole output.
-std::string quoted(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string label_value(const std::string& text) {
+  return nlohmann::json(base::printable(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 /// Of a process of the job. Two runs of one batch job differ by the process.
 std::string labels(const LiveView& job, const Process& process) {
-  return fmt::format("job={},node=\"{}\",pid=\"{}\"", quoted(job.batch_job), job.node, process.pid);
+  return fmt::format("job={},node=\"{}\",pid=\"{}\"", label_value(job.batch_job), job.node, process.pid);
 }
 
 std::string head(std::string_view name, std::string_view type, std::string_view help) {
@@ -82,7 +80,7 @@ std::string jobs_as_prometheus(const std::vector<LiveView>& jobs, std::int64_t n
   std::string out = head("steelyard_job_info", "gauge", "A job under Steelyard; the value is 1.");
   for (const LiveView& job : jobs) {
     out += fmt::format("steelyard_job_info{{{},host={},command={},version={}}} 1\n", labels(job, job.processes.front()),
-                       quoted(job.host), quoted(job.command), quoted(job.version));
+                       label_value(job.host), label_value(job.command), label_value(job.version));
   }
   out += of_jobs(jobs, "steelyard_job_seconds", "Time since MPI_Init.",
                  [&](const LiveView& job) { return base::seconds(now - job.start); });

@@ -48,7 +48,7 @@ TEST(Prometheus, HasJobsAndRanksWithTheirLabels) {
 }
 
 TEST(Prometheus, EscapesLabels) {
-  EXPECT_THAT(jobs_as_prometheus({some_job()}, 0), HasSubstr(R"(command="./app \"a\\b\" )"
+  EXPECT_THAT(jobs_as_prometheus({some_job()}, 0), HasSubstr(R"(command="./app \"a\\b\"?)"
                                                              "\xef\xbf\xbd\",version=\"0.1.0\"} 1\n"));
 }
 

@@ -18,8 +18,16 @@ namespace steelyard::cli {
 
 namespace {
 
+/// Without the ".3" of a process that has a record of its own, as it has no MPI.
+std::string_view without_rank(std::string_view name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool has_rank = last != name.npos && last + 1 < name.size() && name[last] == '.';
+  return has_rank ? name.substr(0, last) : name;
+}
+
 /// "steelyard-run.json", with a job ID after a dot, a number after a hyphen, or both.
 bool is_record_name(std::string_view name) {
+  name = without_rank(name);
   constexpr std::string_view begin = "steelyard-run", end = ".json";
   if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + end.size()) return false;
   const auto middle = name.substr(begin.size(), name.size() - begin.size() - end.size());
@@ -32,7 +40,7 @@ bool is_record_name(std::string_view name) {
 
 std::string newest_record(const std::string& folder) {
   namespace fs = std::filesystem;
-  std::string newest = "steelyard-run.json";
+  std::string newest;
   fs::file_time_type latest = fs::file_time_type::min();
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -65,7 +73,10 @@ int report(const std::string& path, bool named, ReportForm form) {
     return 1;
   }
   // Which run that was is not clear where the last one was told to write elsewhere, or nothing.
-  if (!named) base::say(fmt::format("{}: {}, started {}", path, fmt::join(record.command, " "), record.started));
+  if (!named) {
+    base::say(fmt::format("{}: {}, started {}{}", path, fmt::join(record.command, " "), record.started,
+                          without_rank(path) == path ? "" : "; without MPI, each process has a record of its own"));
+  }
   if (form == ReportForm::json) fmt::print("{}\n", observe::to_json(record));
   if (form == ReportForm::full) fmt::print("{}", observe::full_report(record));
   if (form == ReportForm::summary) fmt::print("{}\n", fmt::join(observe::summary(record), "\n"));

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/printable.h"
+
 namespace steelyard::observe {
 namespace {
 
@@ -14,7 +16,14 @@ constexpr std::size_t kProcessSize = sizeof(LiveProcess) + sizeof(node::Process)
 // One for each CPU: bounds what is read of a file with a wrong count.
 constexpr std::int32_t kMostProcesses = node::SharedCpuSet::kMost;
 
-std::string text_of(const char* from, std::size_t room) { return {from, strnlen(from, room)}; }
+/// A job's text for a terminal: any user may have written it.
+std::string text_of(const char* from, std::size_t room) {
+  return base::printable(std::string_view(from, strnlen(from, room)));
+}
+
+bool read_at(int file, void* to, std::size_t bytes, std::size_t from) {
+  return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
+}
 
 }  // namespace
 
@@ -91,15 +100,36 @@ void LiveBoard::answer(std::uint32_t number, const std::string& refusal) {
   job_->request.answered.store(number, std::memory_order_release);
 }
 
-std::uint32_t ask_live(LiveJob& job, const node::CpuSet& cpus, unsigned user) {
-  LiveJob::Request& to = job.request;
-  const std::uint32_t writing = to.number.load() | 1;  // odd already if a command died while it wrote
-  to.number.store(writing);
-  const std::vector<std::uint64_t> words = cpus.words();
-  for (std::size_t i = 0; i < std::size(to.cpus); ++i) to.cpus[i].store(i < words.size() ? words[i] : 0);
-  to.user.store(user);
-  to.number.store(writing + 1);
-  return writing + 1;
+// Each pwrite() holds the lock of the file, so a process that has mapped it sees the words in this order.
+std::optional<std::uint32_t> ask_live(int file, const node::CpuSet& cpus, unsigned user) {
+  constexpr std::size_t kRequest = offsetof(LiveJob, request);
+  using Request = LiveJob::Request;
+  std::uint32_t number = 0;
+  if (!read_at(file, &number, sizeof(number), kRequest + offsetof(Request, number))) return {};
+  const std::uint32_t writing = number | 1;  // odd already if a command died while it wrote
+  const std::uint32_t written = writing + 1;
+  std::vector<std::uint64_t> words = cpus.words();
+  words.resize(node::SharedCpuSet::kMost / 64);
+  const std::uint32_t asking = user;
+  const auto write = [file](const void* from, std::size_t bytes, std::size_t place) {
+    return pwrite(file, from, bytes, static_cast<off_t>(kRequest + place)) == static_cast<ssize_t>(bytes);
+  };
+  const bool done = write(&writing, sizeof(writing), offsetof(Request, number)) &&
+                    write(words.data(), words.size() * sizeof(words[0]), offsetof(Request, cpus)) &&
+                    write(&asking, sizeof(asking), offsetof(Request, user)) &&
+                    write(&written, sizeof(written), offsetof(Request, number));
+  return done ? std::optional(written) : std::nullopt;
+}
+
+std::optional<LiveAnswer> read_answer(int file) {
+  constexpr std::size_t kRequest = offsetof(LiveJob, request);
+  LiveAnswer answer;
+  char refusal[sizeof(LiveJob::Request::refusal)];
+  if (!read_at(file, &answer.number, sizeof(answer.number), kRequest + offsetof(LiveJob::Request, answered)) ||
+      !read_at(file, refusal, sizeof(refusal), kRequest + offsetof(LiveJob::Request, refusal)))
+    return {};
+  answer.refusal = text_of(refusal, sizeof(refusal));
+  return answer;
 }
 
 node::CpuSet LiveView::cpus_of(int of) const {
@@ -181,9 +211,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
 }
 
 Found read_live(int file, LiveView& view) {
-  const auto read = [file](void* to, std::size_t bytes, std::size_t from) {
-    return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
-  };
+  const auto read = [file](void* to, std::size_t bytes, std::size_t from) { return read_at(file, to, bytes, from); };
   struct {
     std::uint64_t magic;
     std::int32_t process_size, processes;

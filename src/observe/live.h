@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@
 
 // What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose
 // file the leader keeps open: so `steelyard top` of the same user finds it under /proc and reads it. It has no name, so
-// a job that dies leaves nothing behind. `steelyard cores` maps the LiveJob, too, and writes one request for other
-// cores. As root, both read files that any user may have made, and may change at any time.
+// a job that dies leaves nothing behind. `steelyard cores` also writes one request for other cores into the LiveJob.
+// As root, both read files that any user may have made, and may change at any time.
 namespace steelyard::observe {
 
 /// The job's part on this node, as it is in memory. A reader may be of another version: magic and sizes tell.
@@ -140,8 +141,17 @@ struct LiveView {
   node::CpuSet owned() const;
 };
 
-/// Asks the job for these CPUs. By one process at a time. Returns the request's number.
-std::uint32_t ask_live(LiveJob& job, const node::CpuSet& cpus, unsigned user);
+/// Asks the job in this file for these CPUs. By one process at a time. Returns the request's number; none if the file
+/// cannot be written. It is not mapped: its user may truncate it, and memory behind the end of a file is a SIGBUS.
+std::optional<std::uint32_t> ask_live(int file, const node::CpuSet& cpus, unsigned user);
+
+/// The last request that the job in a file has answered.
+struct LiveAnswer {
+  std::uint32_t number = 0;
+  std::string refusal;  ///< "" if the request was carried out
+};
+/// None if the file cannot be read.
+std::optional<LiveAnswer> read_answer(int file);
 
 /// False if these bytes are not a live job that this version understands. Nothing else writes to them.
 bool read_live(const void* memory, std::size_t bytes, LiveView& view);

@@ -200,28 +200,35 @@ TEST(Live, KnowsThatAFileIsOfAnotherVersion) {
 }
 
 TEST(Live, ARequestIsReadOnceAndAnswered) {
-  Memory memory;
-  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  const Memory memory;
+  const File file(memory);
+  void* const mapped = mmap(nullptr, memory.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const auto segment = node::Segment::over(mapped, memory.bytes);
   LiveBoard board(*segment, kProcesses, 0);
   board.open(some_job());
-  auto* job = static_cast<LiveJob*>(memory.data());
+  auto* job = static_cast<LiveJob*>(mapped);
   LiveRequest request;
   EXPECT_FALSE(board.asked(request));
-  const std::uint32_t first = ask_live(*job, {0, 3, 4095}, 77);
+  const std::uint32_t first = ask_live(file.fd, {0, 3, 4095}, 77).value_or(0);
   ASSERT_TRUE(board.asked(request));
   EXPECT_EQ(to_text(request.cpus), "0,3,4095");
   EXPECT_EQ(request.who, "user 77 (steelyard cores)");
   board.answer(request.number, std::string(500, 'r'));
-  EXPECT_EQ(job->request.answered, first);
-  EXPECT_EQ(job->request.refusal, std::string(199, 'r'));
+  EXPECT_EQ(read_answer(file.fd)->number, first);
+  EXPECT_EQ(read_answer(file.fd)->refusal, std::string(199, 'r'));
   EXPECT_FALSE(board.asked(request)) << "answered";
 
   job->request.number = first + 1;
   EXPECT_FALSE(board.asked(request)) << "being written";
-  const std::uint32_t next = ask_live(*job, {1}, 77);
+  const std::uint32_t next = ask_live(file.fd, {1}, 77).value_or(0);
   EXPECT_EQ(next, first + 2) << "the command that wrote has died";
   ASSERT_TRUE(board.asked(request));
   EXPECT_EQ(to_text(request.cpus), "1");
+  munmap(mapped, memory.bytes);
+  ASSERT_EQ(ftruncate(file.fd, 0), 0);
+  EXPECT_FALSE(ask_live(file.fd, {1}, 77));
+  EXPECT_FALSE(read_answer(file.fd));
 }
 
 TEST(Live, ShowsOwners) {
@@ -237,6 +244,28 @@ TEST(Live, ShowsOwners) {
   EXPECT_EQ(to_text(view.owned()), "2-3,4095");
   EXPECT_EQ(to_text(view.cpus_of(LiveJob::kFirstProcess + 1)), "2-3,4095");
   EXPECT_EQ(to_text(view.cpus_of(LiveJob::kWithdrawn)), "5");
+}
+
+TEST(Live, ReadsTextsThatATerminalCanShow) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  LiveJob::Facts facts = some_job();
+  copy_text(facts.host, "n\0331");
+  copy_text(facts.command, "./a\033[2J\n");
+  copy_text(facts.nothing_moves,
+            "\xc2\x9b"
+            "2J");
+  board.open(facts);
+  std::vector<DecisionRecord> decisions(1);
+  decisions[0].what = "\033c";
+  board.publish(decisions);
+  LiveView view;
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_EQ(view.host, "n?1");
+  EXPECT_EQ(view.command, "./a?[2J?");
+  EXPECT_EQ(view.nothing_moves, "?2J");
+  EXPECT_EQ(view.decisions.at(0).what, "?c");
 }
 
 TEST(Live, IsFinishedOnceAllAre) {

@@ -46,7 +46,7 @@ std::string with_bounds(double value, double low, double high) {
 std::string durations(double low, double high) { return fmt::format("{} to {}", duration(low), duration(high)); }
 
 std::string nodes(const RunRecord& record) {
-  Table table({"node", "host", "ranks", "cores", "topology", "phases", "marked by", "phase before", "interval", "after",
+  Table table({"node", "host", "ranks", "cores", "topology", "steps", "marked by", "step before", "interval", "after",
                "interval"});
   std::string reasons;
   for (const NodeRecord& n : record.nodes) {

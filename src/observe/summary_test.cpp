@@ -497,6 +497,7 @@ TEST(FullReport, HoldsTheSummaryAndTheTables) {
   EXPECT_THAT(report, HasSubstr("  command      ./miniFE.x nx=264 ny=256\n"));
   EXPECT_THAT(report, HasSubstr("     6     0        6  4 fixed       12      400        200  rank 0 (3.100 s)"));
   EXPECT_THAT(report, HasSubstr("2 packages x 24 cores (emulated)"));
+  EXPECT_THAT(report, testing::ContainsRegex("  steps +marked by +step before +interval +after +interval\n"));
   EXPECT_THAT(report, HasSubstr("node 0, cores: no plan (3 times)\n             why: the loads are new"));
   EXPECT_THAT(
       report,

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace steelyard::observe {
 namespace {
 
@@ -23,8 +25,8 @@ std::string_view cut(std::string_view text, std::size_t columns) {
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words(1);
-  for (const char c : text) {
-    const bool blank = std::isspace(static_cast<unsigned char>(c)) || std::iscntrl(static_cast<unsigned char>(c));
+  for (const char c : base::printable(text, "\t\n\v\f\r")) {
+    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
     if (!blank) {
       words.back() += c;
     } else if (!words.back().empty()) {
@@ -116,8 +118,13 @@ std::vector<std::string> wrapped(std::string_view head, std::string_view text, s
     lines.back() += word;
   }
   for (std::string& line : lines)
-    line.insert(0, &line == &lines.front() ? std::string(head) : std::string(indent, ' '));
+    line.insert(0, &line == &lines.front() ? base::printable(head) : std::string(indent, ' '));
   return lines;
+}
+
+void Table::add(const std::vector<std::string>& row) {
+  auto& cells = rows_.emplace_back();
+  for (const std::string& cell : row) cells.push_back(base::printable(cell));
 }
 
 std::string Table::text(std::string_view indent) const {

@@ -25,14 +25,16 @@ std::string plural(long count, std::string_view noun);
 std::size_t width(std::string_view text);
 
 /// Breaks at blanks into lines of at most `columns`: the first begins with `head`, the others with as many blanks. What
-/// does not go into `most` lines ends in "...". Control characters become blanks, words that are too long are cut.
+/// does not go into `most` lines ends in "...". Blanks of all kinds, line ends among them, become one;
+/// other control characters are replaced (base/printable.h). Words that are too long are cut.
 std::vector<std::string> wrapped(std::string_view head, std::string_view text, std::size_t columns, std::size_t most);
 
-/// Columns as wide as their widest cell; those that hold numbers are right-aligned.
+/// Columns as wide as their widest cell; those that hold numbers are right-aligned. Control characters in cells are
+/// replaced.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void add(const std::vector<std::string>& row);
   std::string text(std::string_view indent = "  ") const;
 
  private:

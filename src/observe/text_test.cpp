@@ -41,7 +41,7 @@ TEST(Text, Figures) {
 TEST(Text, WrapsAtBlanks) {
   EXPECT_EQ(wrapped("- ", "one two three", 9, 9), (std::vector<std::string>{"- one two", "  three"}));
   EXPECT_EQ(wrapped("- ", "", 9, 9), (std::vector<std::string>{"- "}));
-  EXPECT_EQ(wrapped("", "a\nb\tc \x1b d", 20, 9), (std::vector<std::string>{"a b c d"}));
+  EXPECT_EQ(wrapped("", "a\nb\tc \x1b d", 20, 9), (std::vector<std::string>{"a b c ? d"}));
   EXPECT_EQ(wrapped("", "gains 21.5 % now", 10, 9), (std::vector<std::string>{"gains", "21.5 % now"}));
   EXPECT_EQ(wrapped("", "one two three four", 9, 2), (std::vector<std::string>{"one two", "three ..."}));
 }
@@ -70,6 +70,13 @@ TEST(Text, TableAlignsNumbersRightAndWordsLeft) {
   table.add({"10", "node\u00e9", "12.5"});
   table.add({"11"});
   EXPECT_EQ(table.text(" "), " rank  host      s\n    0  a       1.5\n   10  node\u00e9  12.5\n   11\n");
+}
+
+TEST(Text, LetsNoControlCharactersOfOthersThrough) {
+  EXPECT_EQ(wrapped("\033]0;x\a ", "\033[2J", 40, 1), (std::vector<std::string>{"?]0;x? ?[2J"}));
+  Table table({"host"});
+  table.add({"node\033[31m\n"});
+  EXPECT_EQ(table.text(""), "host\nnode?[31m?\n");
 }
 
 TEST(Text, EmptyTableIsItsHeader) { EXPECT_EQ(Table({"a", "b"}).text(""), "a  b\n"); }

@@ -295,8 +295,23 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   return part;
 }
 
+void warn_of_record(const std::string& path, int error) {
+  base::warn(fmt::format(
+      "the run record cannot be written to {}: {}; use --record=PATH with a writable path, or --record=none", path,
+      std::strerror(error)));
+}
+
+// At the start, on rank 0: a run of hours must not end without a record. Returns true if the user has been warned.
+bool warn_of_record_at_start(const base::Options& options) {
+  if (options.record.empty()) return false;
+  const std::string& path = options.record == "auto" ? options.record_if_auto : options.record;
+  const int error = base::check_whole_file(path);
+  if (error != 0) warn_of_record(path, error);
+  return error != 0;
+}
+
 // The path, for the summary to name; empty if there is no record.
-std::string write_record(const observe::RunRecord& record, const base::Options& options) {
+std::string write_record(const observe::RunRecord& record, const base::Options& options, bool warned) {
   if (options.record.empty()) return {};
   const bool own_name = options.record == "auto";
   std::string path = own_name ? options.record_if_auto : options.record;
@@ -305,9 +320,7 @@ std::string write_record(const observe::RunRecord& record, const base::Options& 
   if (error == 0) error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   if (created) std::remove(path.c_str());
-  base::warn(fmt::format(
-      "the run record could not be written to {}: {}; use --record=PATH with a writable path, or --record=none", path,
-      std::strerror(error)));
+  if (!warned) warn_of_record(path, error);
   return {};
 }
 
@@ -333,7 +346,7 @@ void conclude(Session& session, std::vector<std::string> gathered) {
   record.instrument = session.topology.emulated ? "emulated" : "real";
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, std::move(parts));
-  const std::string path = write_record(record, options);
+  const std::string path = write_record(record, options, session.start.record_refused);
   if (!options.summary) return;
   for (const std::string& line : observe::summary(record, path)) base::print(line);
 }
@@ -371,7 +384,10 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
     stand_alone(*session);
   }
   t_primary = true;
-  if (session->bootstrap->rank() == 0) print_header(*session);
+  if (session->bootstrap->rank() == 0) {
+    print_header(*session);
+    session->start.record_refused = warn_of_record_at_start(options);
+  }
   watch_for_termination();
   pthread_atfork(nullptr, nullptr, in_child);
   session->bootstrap->barrier_in_node();

@@ -55,10 +55,11 @@ CpuUse cpu_use();
 
 /// What is known once start() has ended.
 struct Start {
-  std::int64_t time = 0;  ///< ns; later by each pause that has ended
-  std::string date;       ///< ISO 8601, UTC
-  std::string language;   ///< in which the program called MPI_Init; "none": it uses no MPI
-  CpuUse cpu;             ///< until then
+  std::int64_t time = 0;        ///< ns; later by each pause that has ended
+  std::string date;             ///< ISO 8601, UTC
+  std::string language;         ///< in which the program called MPI_Init; "none": it uses no MPI
+  CpuUse cpu;                   ///< until then
+  bool record_refused = false;  ///< rank 0 has warned that the run record cannot be written
 };
 
 /// Broadcasts and scatters that Steelyard delivers.

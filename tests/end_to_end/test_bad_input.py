@@ -49,12 +49,17 @@ def test_variable_with_a_value_that_it_does_not_take(mpi):
     refused(mpi.run(2, "unbalanced.gcc", STEELYARD_SPIN="long"), "STEELYARD_SPIN", "'long'")
 
 
-@pytest.mark.parametrize("place, cause", [("/nowhere/record.json", "No such file"), ("/dev/full", "No space left")])
-def test_record_that_cannot_be_written(mpi, place, cause):
+def test_record_that_cannot_be_written_is_refused(mpi):
+    result = mpi.launch(mpi.measured(2, "exits.gcc", "status", options=("--record=/nowhere/run.json",)))
+    refused(result, "--record=/nowhere/run.json", "No such file")
+
+
+@pytest.mark.parametrize("place, cause", [("/dev/full", "No space left")])
+def test_record_that_turns_out_not_to_be_writable(mpi, place, cause):
     result = mpi.launch(mpi.measured(2, "exits.gcc", "status", options=(f"--record={place}",)))
     assert result.status == 3, "the program's own"
     assert len(result.summaries) == 1
-    (sentence,) = [line for line in result.said if "could not be written" in line]
+    (sentence,) = [line for line in result.said if "cannot be written" in line]
     assert place in sentence and cause in sentence and "--record" in sentence
     assert f"record {place}" not in result.summary, "nothing was written there"
 

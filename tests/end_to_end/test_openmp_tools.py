@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A process has room for one OpenMP tool. That of the program or of its user takes precedence over Steelyard."""
 
+import json
 import subprocess
 
 import pytest
@@ -24,6 +25,15 @@ def test_the_tool_is_used_as_without_steelyard(variable):
     measured = run(COMMAND, "run", "--record=none", PROGRAM, **changes)
     assert "the tool is used" in measured.stdout
     assert "has an OpenMP tool of its own" in measured.stderr
+
+
+@pytest.mark.skipif(not PROGRAM.exists(), reason="needs clang")
+def test_a_tool_that_does_not_exist_hides_nothing(tmp_path):
+    record = tmp_path / "run.json"
+    measured = run(COMMAND, "run", f"--record={record}", PROGRAM, OMP_TOOL_LIBRARIES="/nowhere/tool.so")
+    assert "OMP_TOOL_LIBRARIES names /nowhere/tool.so, which does not exist" in measured.stderr
+    assert "has an OpenMP tool of its own" not in measured.stderr
+    assert any(rank["totals_ns"]["regions"] for rank in json.loads(record.read_text())["ranks"])
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="needs clang")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import check_measured, steelyard_command
+from harness import BUILD, check_measured, steelyard_command
 
 
 @pytest.fixture
@@ -40,6 +40,16 @@ def test_runs_without_a_path_keep_earlier_records(mpi, tmp_path, monkeypatch):
         assert len(result.record["ranks"]) == 2
     report = steelyard_command("report")
     assert report.status == 0 and report.said[0].startswith("steelyard-run.7-2.json: "), report.explain()
+
+
+def test_without_the_command_a_record_that_cannot_be_written_is_told_once_and_at_the_start(mpi):
+    library = BUILD / "lib" / "steelyard" / f"libsteelyard-preload-{mpi.flavour}.so"
+    variables = [f"LD_PRELOAD={library}", "STEELYARD_RECORD=/nowhere/run.json"]
+    head, count, *rest = mpi.job(2, "unbalanced.gcc", "--steps=2", "--work=2")
+    result = mpi.launch([head, count, "env", *variables, *rest])
+    told = [i for i, line in enumerate(result.err.splitlines()) if "cannot be written to /nowhere/run.json" in line]
+    summary = [i for i, line in enumerate(result.err.splitlines()) if " ranks on " in line]
+    assert result.status == 0 and len(told) == 1 and told[0] < summary[-1], result.explain()
 
 
 def test_report_for_machines_is_the_record(run):

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/binary.h"
+#include "cli/decision.h"
+
+namespace steelyard::cli {
+
+/// What a command line starts, and what Steelyard does about it: `steelyard run` and `steelyard doctor` alike.
+struct Started {
+  std::string path;   ///< of the file that is executed
+  std::string shown;  ///< the program that the decision is about, as the user wrote it: behind `env`, not `env`
+  Binary binary;      ///< that program
+  Decision decision;
+};
+
+/// The place of the program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l
+/// ./app`: 0 if the first word is no known wrapper, if no word behind it is an executable file, or if the wrapper drops
+/// LD_PRELOAD (`env -i`).
+std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
+
+/// Decides about the program behind wrappers, if it uses MPI, else about the first word. If the first word cannot be
+/// executed, `error` is the reason (errno) and nothing else counts.
+Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
+                          int& error);
+
+}  // namespace steelyard::cli
