@@ -54,7 +54,7 @@ class Cores final : public Capability {
     return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
             .attach = [this, &session](node::Segment& segment) {
               cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
-                                                      session.topology, chosen_options());
+                                                      session.topology, session.activity, chosen_options());
               session.cores = cores_.get();
             }};
   }
@@ -73,7 +73,6 @@ class Cores final : public Capability {
     if (session.leader) cores_->report(part.node.front(), part.decisions);
     note_requests(part);
     part.kept_regions = kept_regions(session);
-    part.rank.totals.borrowed += cores_->acquired_time();
     if (cores_->paused_borrowing()) {
       part.remarks.emplace_back(
           "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
@@ -145,7 +144,7 @@ int lend_cores(int most) {
 
 int reclaim_cores() {
   cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->reclaim() : 0;
+  return cores != nullptr ? cores->reclaim(base::now_ns()) : 0;
 }
 
 int acquire_cores(int most) {

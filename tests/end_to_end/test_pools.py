@@ -44,3 +44,11 @@ def test_python_lends_and_acquires(mpi, tmp_path):
     check_measured(result)
     assert "rank 0: movable [4, 3, 7] [4, 'from the callback']" in result.out, result.explain()
     assert "rank 1: movable [4, 3, 1, 3, 4] []" in result.out, result.explain()
+    acquirer, lender = (rank["totals_ns"] for rank in result.record["ranks"])
+    for rank, total, cores in ((0, acquirer["borrowed"], 3), (1, lender["lent_by_call"], 3)):
+        begin, begun, end, ended = map(int, re.search(rf"rank {rank} clock \[(.*)\]", result.out)[1].split(", "))
+        assert cores * (end - begun) <= total <= cores * (ended - begin), (rank, result.explain())
+    # In its waits, the rank lends the core that it has not lent yet.
+    assert lender["lent_by_call"] <= lender["lent"] <= lender["lent_by_call"] + 4 * lender["mpi"]
+    assert re.search(r"lent \S+ core s, \S+ core s of it by calls of the program; \S+ core s of that were used by "
+                     r"other ranks", result.summary), result.summary

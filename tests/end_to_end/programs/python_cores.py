@@ -31,26 +31,34 @@ def changed(cpus):
 
 
 cores.on_change(changed)
-counts = [len(cores.get())]
+counts, clock = [len(cores.get())], [time.monotonic_ns()]
 if rank == 1:
     counts += [cores.lend(sys.maxsize), len(cores.get())]
+    clock.append(time.monotonic_ns())
 comm.Barrier()
 if rank == 0:
+    clock = [time.monotonic_ns()]
     counts += [cores.acquire(3), len(cores.get())]
+    clock.append(time.monotonic_ns())
     signal("acquired")
     wait_for("asked")
+    clock.append(time.monotonic_ns())
     try:
         cores.poll()
     except KeyError as error:
         told.append(error.args[0])
+    clock.append(time.monotonic_ns())
     signal("returned")
 else:
     wait_for("acquired")
+    time.sleep(0.02)  # Linux lets a process sleep for longer, and never for less
+    clock.append(time.monotonic_ns())
     counts.append(cores.reclaim())
+    clock.append(time.monotonic_ns())
     signal("asked")
     wait_for("returned")
     cores.on_change(None)
     cores.poll()
     counts.append(len(cores.get()))
-print(f"rank {rank}: {cores.why_not_movable() or 'movable'} {counts} {told}", flush=True)
+print(f"rank {rank}: {cores.why_not_movable() or 'movable'} {counts} {told}\nrank {rank} clock {clock}", flush=True)
 comm.Barrier()
