@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "node/binding.h"
 #include "session/capability.h"
 #include "session/session.h"
@@ -100,9 +101,18 @@ std::string why_no_core_moves(const Session& session) {
              : "switched off (--cores=off)";
 }
 
-void declare_cores(int cores) {
+base::Status declare_cores(int cores) {
+  if (inactive_reason().empty()) {
+    const base::Status late = base::Status::failure(
+        base::Code::invalid_state,
+        "steelyard_cores_init() was called after MPI_Init, and has no effect: call it before, otherwise a rank without "
+        "OpenMP has one core");
+    base::warn_once(late.sentence());
+    return late;
+  }
   limits().declared = cores;
   moved_by_program();
+  return {};
 }
 
 std::string why_cores_stay() {

@@ -44,6 +44,8 @@ def test_python_lends_and_acquires(mpi, tmp_path):
     check_measured(result)
     assert "rank 0: movable [4, 3, 7] [4, 'from the callback']" in result.out, result.explain()
     assert "rank 1: movable [4, 3, 1, 3, 4] []" in result.out, result.explain()
+    late = "steelyard_cores_init() was called after MPI_Init, and has no effect"
+    assert result.out.count(f"refused: {late}") == 2 and sum(late in line for line in result.said) == 2
     acquirer, lender = (rank["totals_ns"] for rank in result.record["ranks"])
     for rank, total, cores in ((0, acquirer["borrowed"], 3), (1, lender["lent_by_call"], 3)):
         begin, begun, end, ended = map(int, re.search(rf"rank {rank} clock \[(.*)\]", result.out)[1].split(", "))

@@ -11,6 +11,10 @@ cores.init(4)
 
 from mpi4py import MPI  # noqa: E402  # after init()
 
+try:
+    cores.init(4)
+except cores.CoresError as error:
+    print(f"refused: {error}")
 comm = MPI.COMM_WORLD
 rank = comm.Get_rank()
 told = []
