@@ -24,7 +24,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "virtual_regions", "mpi_calls", "gpu_waits", "omp_tasks")  # in totals_ns, and not times
-_LATER, _LATER_COUNTS = ("came_late", "quiesced", "gpu", "gpu_capacity"), ("virtual_regions", "gpu_waits", "omp_tasks")
+_LATER = ("lent_by_call", "came_late", "quiesced", "gpu", "gpu_capacity")
+_LATER_COUNTS = ("virtual_regions", "gpu_waits", "omp_tasks")
 """Totals that records leave out where they are 0."""
 _RENAMED = {  # members of `tasks` in records of earlier versions
     "stolen_here": "stolen_local",
@@ -83,8 +84,9 @@ class Run:
         other figure). cpu and preempted are 0 if they are not known.
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
-        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: came_late (of borrowed, on
-        cores that joined a running region), quiesced (of mpi, asleep in phases). Counts: regions, virtual_regions
+        omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: lent_by_call (of lent, by
+        steelyard_cores_lend()), came_late (of borrowed, on cores that joined a running region), quiesced (of mpi,
+        asleep in phases). Counts: regions, virtual_regions
         (those with virtual threads), mpi_calls, gpu_waits (calls that waited for an accelerator), omp_tasks (explicit
         tasks of OpenMP).
 

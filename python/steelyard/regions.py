@@ -13,14 +13,15 @@ Without ``steelyard run``, nothing happens. Needs no other package.
 from __future__ import annotations
 
 import ctypes
-import functools
 from contextlib import ContextDecorator
 from types import TracebackType
 from typing import Any, Optional, Type
 
+from . import calls
+
 __all__ = ["RegionError", "begin", "efficiencies", "end", "pause", "paused", "region", "resume"]
 
-_SUCCESS, _INACTIVE = 0, 1
+_library = calls.library
 
 
 class RegionError(RuntimeError):
@@ -30,13 +31,13 @@ class RegionError(RuntimeError):
 def begin(name: str) -> bool:
     """Begins a region. In the thread that initialised MPI. False if this process is not measured; RegionError if the
     name is wrong or the region is open."""
-    return _call("steelyard_region_begin", name)
+    return _call("steelyard_region_begin", name.encode("utf-8"))
 
 
 def end(name: str) -> bool:
     """Ends the innermost open region. In the thread that initialised MPI. False if this process is not measured;
     RegionError if it is not the innermost one."""
-    return _call("steelyard_region_end", name)
+    return _call("steelyard_region_end", name.encode("utf-8"))
 
 
 def pause() -> bool:
@@ -71,7 +72,7 @@ def efficiencies() -> dict[str, float]:
     """Efficiencies of this node's ranks so far, by the names of steelyard_efficiencies_t. Empty if this process is not
     measured."""
     figures = _Efficiencies()
-    if not _call("steelyard_get_efficiencies", figures):
+    if not _call("steelyard_get_efficiencies", ctypes.byref(figures)):
         return {}
     return {name: getattr(figures, name) for name in ("seconds", "ranks", *_FIGURES)}
 
@@ -105,28 +106,5 @@ class region(ContextDecorator):  # named like contextlib's managers
         end(self.name)
 
 
-@functools.lru_cache(maxsize=None)
-def _library() -> Any:
-    """What `steelyard run` has preloaded; None without it."""
-    process = ctypes.PyDLL(None)  # keeps the GIL, as the calls are short
-    if not hasattr(process, "steelyard_region_begin"):
-        return None
-    for call in (process.steelyard_region_begin, process.steelyard_region_end):
-        call.argtypes, call.restype = [ctypes.c_char_p], ctypes.c_int
-    for call in (process.steelyard_pause, process.steelyard_resume):
-        call.argtypes, call.restype = [], ctypes.c_int
-    process.steelyard_get_efficiencies.argtypes = [ctypes.POINTER(_Efficiencies)]
-    process.steelyard_get_efficiencies.restype = ctypes.c_int
-    process.steelyard_message.argtypes, process.steelyard_message.restype = [], ctypes.c_char_p
-    return process
-
-
 def _call(function: str, *arguments: Any) -> bool:
-    library = _library()
-    if library is None:
-        return False
-    plain = [each.encode("utf-8") if isinstance(each, str) else each for each in arguments]
-    status = getattr(library, function)(*plain)
-    if status not in (_SUCCESS, _INACTIVE):
-        raise RegionError(library.steelyard_message().decode("utf-8", "replace"))
-    return bool(status == _SUCCESS)
+    return calls.checked(_library(), function, RegionError, *arguments)

@@ -175,13 +175,18 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
     printed = run.thresholds["printed_core_time"]
     if lent >= printed:
-        where = " or for a GPU" if run.ranks["gpu"].sum() > 0 else ""
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= printed
             else "no rank needed them"
         )
-        sentences.append(f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}.")
+        called = float(run.ranks["lent_by_call"].sum())
+        where = " or for a GPU" if run.ranks["gpu"].sum() > 0 else ""
+        sentences.append(
+            f"Ranks lent {core_time(lent)}, {core_time(called)} of it by calls of the program; {used}."
+            if called >= printed
+            else f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}."
+        )
     taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0

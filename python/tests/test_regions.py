@@ -33,7 +33,8 @@ class Library:
         return self.status
 
     def steelyard_get_efficiencies(self, figures):
-        figures.ranks, figures.parallel, figures.gpu = 3, 0.5, 1.0
+        told = figures._obj
+        told.ranks, told.parallel, told.gpu = 3, 0.5, 1.0
         return self.status
 
     def steelyard_message(self):

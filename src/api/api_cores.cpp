@@ -61,10 +61,7 @@ extern "C" {
 steelyard_status_t steelyard_cores_init(int cores) {
   return guarded("steelyard_cores_init", false, "", [&]() -> base::Status {
     if (cores < 0) return invalid_argument("steelyard_cores_init() was called for {} cores: pass 0 or more", cores);
-    if (session::inactive_reason().empty())
-      return invalid_state("steelyard_cores_init() was called after MPI_Init: call it before");
-    session::declare_cores(cores);
-    return {};
+    return session::declare_cores(cores);
   });
 }
 

@@ -37,7 +37,7 @@ void phases_begin(int processes) { api::fake::phases += processes; }
 void hold_begins() { ++api::fake::holds; }
 void hold_ends(std::int64_t phases) { api::fake::held += phases; }
 std::string inactive_reason() { return api::fake::reason; }
-void declare_cores(int) {}
+base::Status declare_cores(int) { return {}; }
 std::string why_cores_stay() { return api::fake::reason; }
 std::vector<int> cpus_in_use() { return api::fake::cpus; }
 std::vector<int> poll_cores() { return api::fake::cpus; }

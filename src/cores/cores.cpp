@@ -20,11 +20,12 @@ std::size_t Cores::footprint(int cores, int processes) {
 }
 
 Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
-             Options options)
+             observe::Activity& activity, Options options)
     : processes_(processes),
       count_(count),
       me_(me),
       topology_(topology),
+      activity_(activity),
       domain_(node::domains(topology, options.level)),
       options_(options),
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
@@ -70,24 +71,32 @@ std::vector<int> Cores::poll() {
 void Cores::keep_only(const std::vector<int>& kept, std::int64_t now) {
   holding_->return_wanted(
       [&](int core) { return std::find(kept.begin(), kept.end(), topology_.pus[core].os_index) == kept.end(); });
-  if (acquired_ > 0) note_acquired(now);
+  note_by_call(now);
+}
+
+int Cores::offer(int most, std::int64_t now) {
+  by_call_ = true;
+  const int offered = holding_->offer(most, now);
+  note_by_call(now);
+  return offered;
+}
+
+int Cores::reclaim(std::int64_t now) {
+  const int missing = holding_->reclaim();
+  note_by_call(now);
+  return missing;
 }
 
 int Cores::acquire(int most, const Terms& terms, std::int64_t now) {
+  by_call_ = true;
   const int acquired = holding_->acquire(most, terms);
-  note_acquired(now);
+  note_by_call(now);
   return acquired;
 }
 
 void Cores::release(std::int64_t now) {
   holding_->release(now);
-  note_acquired(now);
-}
-
-void Cores::note_acquired(std::int64_t now) {
-  acquired_time_ += acquired_ * (now - acquired_since_);
-  acquired_ = holding_->borrowed();
-  acquired_since_ = now;
+  note_by_call(now);
 }
 
 // True if the cores that are held are those for which threads were last bound.
@@ -105,7 +114,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
   holding_->settle(most, region_.worth_borrowing, region.terms);
-  if (acquired_ > 0) note_acquired(region.begin);
+  note_by_call(region.begin);
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
   late_join_count_ = late_join_threads(held, most);

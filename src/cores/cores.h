@@ -46,7 +46,7 @@ class Cores {
   static std::size_t footprint(int cores, int processes);
   /// `processes` are the node's.
   Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
-        Options options);
+        observe::Activity& activity, Options options);
   ~Cores();
   /// `homes` are the same at all processes of the node. The leader settles them before another process uses the table.
   void settle_homes(Homes homes, bool leader);
@@ -68,7 +68,7 @@ class Cores {
     if (late_join_.changed()) find_given();
     if (holding_->holds_foreign_cores()) holding_->leave_foreign_cores(now);
     if (must_leave()) leave_withdrawn();
-    if (acquired_ > 0) note_acquired(now);
+    note_by_call(now);
   }
   /// True if cores were withdrawn from the job, and this process may still use some: before_call() leaves them.
   bool must_leave() const { return withdrawals_ != table_.withdrawals(); }
@@ -89,9 +89,9 @@ class Cores {
   /// The CPUs of the cores in use, its own first.
   std::vector<int> cpus() const { return cpus(holding_->cores()); }
   /// Offers up to `most` of its cores to other processes, and returns how many.
-  int offer(int most, std::int64_t now) { return holding_->offer(most, now); }
+  int offer(int most, std::int64_t now);
   /// Takes them back. Returns how many others still use.
-  int reclaim() { return holding_->reclaim(); }
+  int reclaim(std::int64_t now);
   /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
   int acquire(int most, const Terms& terms, std::int64_t now);
   void release(std::int64_t now);
@@ -99,8 +99,6 @@ class Cores {
   std::vector<int> poll();
   /// Returns the cores that others have asked for, and whose CPUs are not among these.
   void keep_only(const std::vector<int>& kept, std::int64_t now);
-  /// Core time (ns) for which it had acquired cores.
-  std::int64_t acquired_time() const { return acquired_time_; }
 
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
@@ -108,6 +106,8 @@ class Cores {
   /// Cores that this process owns; if none can be moved, its threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
+  /// Of those that it owns, what a wait lends: the program has lent the others already.
+  int lent_in_waits() const { return owned() - (holding_ ? holding_->offered() : 0); }
 
   /// Called by each thread when it begins a region: binds it to its core, if it is not bound there yet.
   void bind_thread(int thread);
@@ -145,7 +145,9 @@ class Cores {
   std::vector<int> find_given();
   void give_to_late_join_threads(std::int64_t now);
   std::vector<int> cpus(const std::vector<int>& cores) const;
-  void note_acquired(std::int64_t now);
+  void note_by_call(std::int64_t now) {
+    if (by_call_) activity_.hold_by_call(holding_->offered(), holding_->borrowed(), now);
+  }
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
@@ -168,6 +170,7 @@ class Cores {
   int count_;
   int me_;
   node::Topology topology_;
+  observe::Activity& activity_;
   std::vector<int> domain_;  // by core
   Homes homes_;
   std::vector<bool> usable_at_start_;  // by core: `homes_` has what the last resize() has left of it
@@ -179,9 +182,7 @@ class Cores {
   LateJoin late_join_;
   LateJoinRegions late_join_regions_;
   Borrowing borrowing_;
-  int acquired_ = 0;                  // borrowed cores, since the program acquired them
-  std::int64_t acquired_since_ = 0;   // ns: acquired_time_ is known until then
-  std::int64_t acquired_time_ = 0;    // ns
+  bool by_call_ = false;              // the program has lent or acquired cores
   bool run_delays_known_ = false;     // the kernel has scheduler statistics
   bool comparable_ = false;           // the present region tells whether borrowing is a gain
   RegionAhead region_;                // the present one

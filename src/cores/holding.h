@@ -52,6 +52,7 @@ class Holding {
   /// first one with the borrower.
   const std::vector<int>& cores() const { return cores_; }
   int borrowed() const { return static_cast<int>(borrowed_.size()); }
+  int offered() const { return static_cast<int>(offered_.size()); }
   /// True if leave_foreign_cores() has anything to leave.
   bool holds_foreign_cores() const {
     return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();

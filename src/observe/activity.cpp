@@ -44,6 +44,20 @@ void Activity::close_stretch(std::int64_t now, State next) {
   since_ = now;
 }
 
+void Activity::add_by_call(Totals& totals, std::int64_t now) const {
+  const std::int64_t length = std::max<std::int64_t>(0, now - by_call_since_);
+  totals.lent += lent_by_call_ * length;
+  totals.lent_by_call += lent_by_call_ * length;
+  totals.borrowed += acquired_by_call_ * length;
+}
+
+void Activity::hold_by_call(int lent, int acquired, std::int64_t now) {
+  add_by_call(totals_, now);
+  lent_by_call_ = lent;
+  acquired_by_call_ = acquired;
+  by_call_since_ = std::max(now, by_call_since_);
+}
+
 void Activity::enter_mpi(std::int64_t now) {
   if (state_ == State::alone) close_stretch(now, State::mpi);
 }
@@ -217,6 +231,7 @@ Totals Activity::totals_at(std::int64_t now) const {
   now = std::max(now, since_);  // as in close_stretch()
   Totals snapshot = totals_;
   add_stretch(snapshot, state_, now - since_, owned_);
+  add_by_call(snapshot, now);
   snapshot.wall = now - start_;
   return snapshot;
 }

@@ -60,6 +60,8 @@ class Activity {
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
+  /// From now on, the process has lent and acquired so many cores by calls (steelyard/cores.h).
+  void hold_by_call(int lent, int acquired, std::int64_t now);
 
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
   ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
@@ -100,6 +102,7 @@ class Activity {
   void close_stretch(std::int64_t now, State next);
   void close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core);
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
+  void add_by_call(Totals& totals, std::int64_t now) const;
 
   Totals totals_;
   State state_ = State::off;
@@ -108,6 +111,9 @@ class Activity {
   std::int64_t last_region_wall_ = 0;
   TeamTime last_team_time_;
   int owned_ = 1;
+  int lent_by_call_ = 0;             // cores
+  int acquired_by_call_ = 0;         // cores
+  std::int64_t by_call_since_ = 0;   // ns: totals_ has their time until then
   bool waits_ = false;               // between begin_wait() and end_wait()
   std::int64_t quiesced_since_ = 0;  // 0: is not
   bool held_ = false;                // between hold() and release()

@@ -140,6 +140,21 @@ TEST(Activity, ALargerTeamThanOwnedHasBorrowed) {
   EXPECT_EQ(activity.totals().region_useful, 30);
 }
 
+TEST(Activity, CoresAreLentAndAcquiredByCalls) {
+  Activity activity;
+  activity.start(1000, 4);
+  activity.hold_by_call(2, 0, 1000);
+  EXPECT_EQ(activity.totals_at(1010).lent, 20) << "they are lent still";
+  EXPECT_EQ(activity.totals_at(1010).lent_by_call, 20);
+  activity.hold_by_call(1, 3, 1010);
+  activity.hold_by_call(0, 0, 1100);
+  activity.lent(5);
+  const Totals totals = activity.totals_at(1200);
+  EXPECT_EQ(totals.lent_by_call, 110);
+  EXPECT_EQ(totals.lent, 115);
+  EXPECT_EQ(totals.borrowed, 270);
+}
+
 TEST(Activity, ALargerTeamInAPhaseHasBorrowedNothing) {
   Activity activity;
   activity.start(1000, 2);

@@ -365,6 +365,7 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].preempted = 12;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.ranks[2].totals.came_late = 150 * kMillisecond;
+  rich.ranks[2].totals.lent_by_call = 120 * kMillisecond;
   rich.ranks[2].totals.gpu = 100 * kMillisecond;
   rich.ranks[2].totals.gpu_capacity = 400 * kMillisecond;
   rich.ranks[2].totals.gpu_waits = 5;

@@ -500,10 +500,11 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
   const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
                                : "no rank needed them";
-  page.say("lent",
-           fmt::format("{} by ranks that waited in MPI{}; {}", core_seconds(sum.lent),
-                       sum.gpu > 0 ? " or for a GPU" : "", used),
-           1);
+  const std::string by = base::seconds(sum.lent_by_call) >= thresholds.printed_core_time
+                             ? ", " + core_seconds(sum.lent_by_call) + " of it by calls of the program"
+                         : sum.gpu > 0 ? " by ranks that waited in MPI or for a GPU"
+                                       : " by ranks that waited in MPI";
+  page.say("lent", core_seconds(sum.lent) + by + "; " + used, 2);
 }
 
 void say_loops(const RunRecord& record, Page& page) {

@@ -344,6 +344,14 @@ TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
 }
 
+TEST(Summary, SaysWhatTheProgramLentByCalls) {
+  RunRecord record = balanced();
+  record.ranks[0].totals.lent = 3'000'000'000;
+  record.ranks[0].totals.lent_by_call = 1'000'000'000;
+  EXPECT_THAT(text(record),
+              HasSubstr("lent      3.00 core s, 1.00 core s of it by calls of the program; no rank needed them"));
+}
+
 TEST(Summary, SaysThatOthersHadTheCores) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) {

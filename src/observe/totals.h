@@ -21,7 +21,8 @@ struct Totals {
   std::int64_t omp_serialisation = 0;  ///< thread time of owned cores without a thread: the primary alone, small teams
   std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI
   std::int64_t capacity = 0;           ///< thread time that the process could have used
-  std::int64_t lent = 0;               ///< core time offered to others during waits in MPI and for accelerators
+  std::int64_t lent = 0;               ///< core time offered to others during waits, or by calls of the program
+  std::int64_t lent_by_call = 0;       ///< of lent: by steelyard_cores_lend()
   std::int64_t borrowed = 0;           ///< core time used of cores that belong to others
   std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
@@ -62,6 +63,7 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"mpi_capacity", &Totals::mpi_capacity},
     {"capacity", &Totals::capacity},
     {"lent", &Totals::lent},
+    {"lent_by_call", &Totals::lent_by_call, true},
     {"borrowed", &Totals::borrowed},
     {"came_late", &Totals::came_late, true},
     {"quiesced", &Totals::quiesced, true},

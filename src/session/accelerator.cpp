@@ -43,7 +43,7 @@ AcceleratorWait::AcceleratorWait(std::uint64_t site) {
 void AcceleratorWait::lend() {
   Session& session = *g_session;
   const bool polls = 4 * history_->cpu_ns > history_->mean_ns;
-  lent_ = session.cores->owned() - (polls ? 1 : 0);
+  lent_ = session.cores->lent_in_waits() - (polls ? 1 : 0);
   if (lent_ <= 0) return;
   session.cores->lend(begin_, {.until = begin_ + static_cast<std::int64_t>(history_->mean_ns)}, polls);
 }

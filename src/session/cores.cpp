@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "node/binding.h"
 #include "session/capability.h"
 #include "session/session.h"
@@ -54,7 +55,7 @@ class Cores final : public Capability {
     return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
             .attach = [this, &session](node::Segment& segment) {
               cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
-                                                      session.topology, chosen_options());
+                                                      session.topology, session.activity, chosen_options());
               session.cores = cores_.get();
             }};
   }
@@ -73,7 +74,6 @@ class Cores final : public Capability {
     if (session.leader) cores_->report(part.node.front(), part.decisions);
     note_requests(part);
     part.kept_regions = kept_regions(session);
-    part.rank.totals.borrowed += cores_->acquired_time();
     if (cores_->paused_borrowing()) {
       part.remarks.emplace_back(
           "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
@@ -101,9 +101,18 @@ std::string why_no_core_moves(const Session& session) {
              : "switched off (--cores=off)";
 }
 
-void declare_cores(int cores) {
+base::Status declare_cores(int cores) {
+  if (inactive_reason().empty()) {
+    const base::Status late = base::Status::failure(
+        base::Code::invalid_state,
+        "steelyard_cores_init() was called after MPI_Init, and has no effect: call it before, otherwise a rank without "
+        "OpenMP has one core");
+    base::warn_once(late.sentence());
+    return late;
+  }
   limits().declared = cores;
   moved_by_program();
+  return {};
 }
 
 std::string why_cores_stay() {
@@ -145,7 +154,7 @@ int lend_cores(int most) {
 
 int reclaim_cores() {
   cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->reclaim() : 0;
+  return cores != nullptr ? cores->reclaim(base::now_ns()) : 0;
 }
 
 int acquire_cores(int most) {

@@ -164,8 +164,9 @@ bool team_is_larger();
 /// steelyard/cores.h: by the primary thread, outside of parallel regions. From the first of these calls on, except
 /// why_cores_stay(), no plan changes this process's cores.
 ///
-/// Before start(): this process runs so many threads. 0: one for each core of its affinity mask.
-void declare_cores(int cores);
+/// Before start(): this process runs so many threads. 0: one for each core of its affinity mask. Later, it fails, and
+/// warns: programs seldom look at the status.
+base::Status declare_cores(int cores);
 /// Empty if this process can lend and acquire cores now; otherwise why not: then the others do nothing and return 0.
 std::string why_cores_stay();
 /// The CPUs that this process uses, its own first; if no core can move, those of the calling thread's affinity mask.

@@ -138,7 +138,7 @@ void BlockingCall::come_back() {
   asleep_ = false;
   Session& session = *g_session;
   if (lends(session)) {
-    session.activity.lent((now_ns() - asleep_since_) * session.cores->owned());
+    session.activity.lent((now_ns() - asleep_since_) * session.cores->lent_in_waits());
     session.cores->come_back();
   }
   if (session.cores != nullptr) session.cores->return_to_own_core();

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Task pools in programs whose cores move: `programs/pools.cpp`."""
+"""Task pools in programs whose cores move: `programs/pools.cpp`; pools of threads that are not OpenMP's."""
 
 import re
+import sys
+from pathlib import Path
 
 import pytest
+from test_later_mpi import python_environment
+from test_later_mpi import run as run_script
 
 from harness import EMULATED, check_measured
 
@@ -31,3 +35,22 @@ def test_a_larger_team_leaves_the_pool_as_it_was_made(mpi, how, compiler):
     """The region that computes is worth the core that the pool loses: rank 0 has more cores than options.threads."""
     result = run(mpi, how, compiler, "steps=50", "solver=48", "tasks=8")
     assert result.moves() and result.threads_at_end[0] > 4, result.explain()
+
+
+def test_python_lends_and_acquires(mpi, tmp_path):
+    script = Path(__file__).parent / "programs" / "python_cores.py"
+    result = run_script(mpi, sys.executable, script, tmp_path, options=("--emulate=core:8 pu:1",),
+                        **python_environment(mpi, tmp_path))
+    check_measured(result)
+    assert "rank 0: movable [4, 3, 7] [4, 'from the callback']" in result.out, result.explain()
+    assert "rank 1: movable [4, 3, 1, 3, 4] []" in result.out, result.explain()
+    late = "steelyard_cores_init() was called after MPI_Init, and has no effect"
+    assert result.out.count(f"refused: {late}") == 2 and sum(late in line for line in result.said) == 2
+    acquirer, lender = (rank["totals_ns"] for rank in result.record["ranks"])
+    for rank, total, cores in ((0, acquirer["borrowed"], 3), (1, lender["lent_by_call"], 3)):
+        begin, begun, end, ended = map(int, re.search(rf"rank {rank} clock \[(.*)\]", result.out)[1].split(", "))
+        assert cores * (end - begun) <= total <= cores * (ended - begin), (rank, result.explain())
+    # In its waits, the rank lends the core that it has not lent yet.
+    assert lender["lent_by_call"] <= lender["lent"] <= lender["lent_by_call"] + 4 * lender["mpi"]
+    assert re.search(r"lent \S+ core s, \S+ core s of it by calls of the program; \S+ core s of that were used by "
+                     r"other ranks", result.summary), result.summary

@@ -42,6 +42,7 @@ SOURCES = [
     ("src/session/session.cpp", r"Status::failure\("),
     ("src/session/session.cpp", r"base::warn\("),
     ("src/session/session.cpp", r"char kText\[\] ="),
+    ("src/session/cores.cpp", r"Status::failure\("),
     ("src/session/named_regions.cpp", r"remarks\.push_back\("),
     ("src/session/pause.cpp", r"remarks\.emplace_back\("),
     ("src/observe/named_regions.cpp", r"Status::failure\("),
