@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * api_tasks_waits_test late|finalize RANKS_PER_NODE RANK: the rank is late to a run, or calls MPI_Finalize and never
- * comes. All others must name it, on all nodes. Ranks are numbered in the opposite order in the pool, so that names are
- * those of MPI_COMM_WORLD. Ends with status 0 and prints "named" at each of the others.
+ * api_tasks_waits_test late|finalize|endless|free|dies RANKS_PER_NODE RANK: the rank is late to a run, or calls
+ * MPI_Finalize and never comes. All others must name it, on all nodes. In the modes endless (MPI_Finalize), free (it
+ * frees the pool) and dies (it ends in a task), the others have tasks without end until they are told. Ranks are
+ * numbered in the opposite order in the pool, so that names are those of MPI_COMM_WORLD. Ends with status 0 and prints
+ * "named" at each of the others.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -13,9 +15,12 @@
 
 #include "steelyard/tasks.h"
 
+static int endless, dies;
 static int work(steelyard_task_t* task, void* context) {
-  (void)task, (void)context;
+  (void)context;
   usleep(1000);
+  if (dies) _exit(0); /* not by a signal: a launcher may be told to go on without the rank */
+  if (endless && steelyard_task_spawn(task, 0, 0, NULL, 0) != STEELYARD_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 1);
   return 0;
 }
 static void count(const steelyard_task_result_t* result, void* user) {
@@ -49,8 +54,25 @@ int main(int argc, char** argv) {
   }
   if (results != tasks) fail(rank, "results are lost", "");
   MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(argv[1], "finalize") == 0) {
-    snprintf(expected, sizeof(expected), "rank %d has called MPI_Finalize and not freed the task pool", late);
+  endless = strcmp(argv[1], "finalize") != 0 && strcmp(argv[1], "late") != 0;
+  if (strcmp(argv[1], "dies") == 0) {
+    snprintf(expected, sizeof(expected), "rank %d has ended while others use the task pool", late);
+    dies = rank == late;
+    if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_ERROR_PEER ||
+        !strstr(steelyard_message(), expected))
+      fail(rank, "the run did not name the rank", steelyard_message());
+    if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_ERROR_PEER)
+      fail(rank, "the pool goes on", steelyard_message());
+    steelyard_task_pool_free(pool);
+    printf("named by %d\n", rank);
+    fflush(stdout);
+    _exit(0); /* MPI_Finalize would wait for the dead rank */
+  } else if (strcmp(argv[1], "free") == 0 && rank == late) {
+    if (steelyard_task_pool_free(pool) != STEELYARD_ERROR_INVALID_STATE)
+      fail(rank, "the pool was freed in the midst of a run", steelyard_message());
+  } else if (strcmp(argv[1], "late") != 0) {
+    snprintf(expected, sizeof(expected), "rank %d has %s the task pool", late,
+             strcmp(argv[1], "free") == 0 ? "freed" : "called MPI_Finalize and not freed");
     if (rank != late) {
       if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_ERROR_PEER ||
           !strstr(steelyard_message(), expected))

@@ -106,10 +106,10 @@ Context::~Context() {
 
 ProcessInfo Context::process(int index) const {
   const Member& member = members_[static_cast<std::size_t>(index)];
-  ProcessInfo info{member.rank, member.pid, member.home.set(), {}, false};
+  ProcessInfo info{member.rank, member.life.pid, member.home.set(), {}, false};
   info.bound = !machine_.all().within(info.home);
-  const bool visible = member.pid_namespace == members_[static_cast<std::size_t>(me_)].pid_namespace;
-  if (!emulated_ && visible) info.now = node::affinity_mask(member.pid);
+  const bool visible = member.life.pid_namespace == members_[static_cast<std::size_t>(me_)].life.pid_namespace;
+  if (!emulated_ && visible) info.now = node::affinity_mask(member.life.pid);
   if (info.now.empty()) info.now = published(member);
   return info;
 }

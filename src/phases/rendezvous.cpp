@@ -75,47 +75,11 @@ base::Status peer_finalized(int rank) {
                                            rank));
 }
 
-struct Life {
-  char state = '?';
-  std::uint64_t started = 0;
-};
-
-// Fields 3 and 22 of /proc/PID/stat. The name before them may hold blanks and parentheses.
-bool read_life(std::int32_t pid, Life& life) {
-  char path[64], text[1024];
-  std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-  std::FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return false;
-  const std::size_t length = std::fread(text, 1, sizeof(text) - 1, file);
-  std::fclose(file);
-  text[length] = '\0';
-  const char* field = std::strrchr(text, ')');
-  if (field == nullptr || field[1] == '\0') return false;
-  field += 2;
-  life.state = *field;
-  for (int number = 3; number < 22 && field != nullptr; ++number) {
-    field = std::strchr(field, ' ');
-    if (field != nullptr) ++field;
-  }
-  if (field != nullptr) std::sscanf(field, "%lu", &life.started);
-  return true;
-}
-
 }  // namespace
 
 void sign(Member& member) {
-  member.pid = getpid();
+  member.life = node::own_life();
   member.turn.store(Gate::kFirst, std::memory_order_relaxed);
-  Life life;
-  if (read_life(member.pid, life)) member.started = life.started;
-  member.pid_namespace = node::pid_namespace();
-}
-
-bool alive(const Member& member, std::uint64_t my_pid_namespace) {
-  if (member.started == 0 || member.pid_namespace != my_pid_namespace) return true;
-  Life life;
-  if (!read_life(member.pid, life)) return false;
-  return life.state != 'Z' && life.state != 'X' && life.started == member.started;
 }
 
 Rendezvous::Rendezvous(Shared& shared, std::span<Member> members, int me, Lost lost)
@@ -312,11 +276,12 @@ void Rendezvous::look_for_the_dead() const {
   const Member& mine = this->mine();
   const std::uint64_t here = turn();
   for (const Member& member : members_) {
-    if (member.turn.load(std::memory_order_relaxed) >= here || alive(member, mine.pid_namespace)) continue;
+    if (member.turn.load(std::memory_order_relaxed) >= here || node::is_alive(member.life, mine.life.pid_namespace))
+      continue;
     lost_(fmt::format(
         "rank {} (pid {}) has ended, and {} of its node waited for it in a phase: the program cannot go on; "
         "see that rank's own output for the cause",
-        member.world, member.pid, mine.world));
+        member.world, member.life.pid, mine.world));
   }
 }
 

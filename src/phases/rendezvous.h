@@ -73,7 +73,5 @@ class Rendezvous {
 
 /// Writes the identity of this process, so that others can see whether it lives.
 void sign(Member& member);
-/// False where the process has ended. True where that cannot be told (another PID namespace).
-bool alive(const Member& member, std::uint64_t my_pid_namespace);
 
 }  // namespace steelyard::phases

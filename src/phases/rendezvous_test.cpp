@@ -118,14 +118,5 @@ TEST(Rendezvous, ATurnWithDifferentCallsIsRefusedAtAllOfThemAndTheNextOnesAreNot
   }
 }
 
-TEST(Alive, TellsTheLivingFromTheDead) {
-  Member member = {};
-  sign(member);
-  EXPECT_TRUE(alive(member, member.pid_namespace));
-  member.started += 1;
-  EXPECT_FALSE(alive(member, member.pid_namespace)) << "another process with the same PID";
-  EXPECT_TRUE(alive(member, member.pid_namespace + 1)) << "cannot be told";
-}
-
 }  // namespace
 }  // namespace steelyard::phases

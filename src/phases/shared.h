@@ -5,6 +5,7 @@
 
 #include "decide/settings.h"
 #include "node/cpu_set.h"
+#include "node/life.h"
 #include "phases/shared_file.h"
 
 // What the processes of a node see of each other, in the memory that they share.
@@ -45,11 +46,9 @@ struct alignas(64) Gate {
 
 /// One process. Written by its owner: what stands above `turn` before the others attach, then constant.
 struct alignas(64) Member {
-  std::int32_t pid;
-  std::int32_t rank;   ///< in the communicator that the context was made from
-  std::int32_t world;  ///< in MPI_COMM_WORLD, for messages
-  std::uint64_t started;
-  std::uint64_t pid_namespace;
+  node::Life life;
+  std::int32_t rank;                            ///< in the communicator that the context was made from
+  std::int32_t world;                           ///< in MPI_COMM_WORLD, for messages
   node::SharedCpuSet home;                      ///< its affinity mask when the context was made
   alignas(64) std::atomic<std::uint64_t> turn;  ///< that it comes to next
   std::atomic<std::uint32_t> bindings;          ///< odd while `bound_to` is being written

@@ -57,7 +57,7 @@ base::Status Arena::create(Transport& transport, int threads, bool receivers, st
     ProcessBlock& me = made->process(transport.node_rank());
     me.rank = transport.rank();
     me.world.store(transport.rank(), std::memory_order_relaxed);
-    me.pid = getpid();
+    me.life = node::own_life();
     me.threads = threads;
   } else if (error == 0) {
     error = errno;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "node/life.h"
 #include "tasks/deque.h"
 #include "tasks/heap.h"
 #include "tasks/transport.h"
@@ -22,13 +23,18 @@ struct alignas(64) NodeBlock {
   std::atomic<std::uint64_t> spawned, finished, leaving;  ///< their sums
   std::atomic<std::uint64_t> leaver,
       last_leaver;  ///< their highest; and that of the last outcome. See TerminationRounds::Counts
+  /// A Breach, packed: the one that ended the pool; and the last that a process of another node has sent, which is one
+  /// if a process of this node is in the same run.
+  alignas(64) std::atomic<std::uint64_t> broken;
+  std::atomic<std::uint64_t> left_far;
+  std::atomic<std::int64_t> looked;  ///< when a process last looked whether the others live, in ns
 };
 
 /// One process.
 struct alignas(64) ProcessBlock {
   // Written before the others attach, then constant.
   std::int32_t rank;
-  std::int32_t pid;
+  node::Life life;
   std::int32_t threads;
   alignas(64) Heap::Stack inbox;                       ///< blocks for it, the newest first
   alignas(64) std::atomic<std::uint64_t> entered;      ///< runs that it has come to
@@ -40,6 +46,12 @@ struct alignas(64) ProcessBlock {
   /// (base::list_of_ranks).
   static constexpr int kFar = 16;
   alignas(64) std::atomic<std::uint64_t> far[kFar];
+
+  /// As in TerminationRounds::Counts. Of a process that does not leave, as if it did without MPI_Finalize.
+  std::uint32_t leaver() const {
+    const auto number = static_cast<std::uint32_t>(world.load(std::memory_order_relaxed)) + 1;
+    return 2 * number + (leaving.load(std::memory_order_relaxed) == 2 ? 1 : 0);
+  }
 };
 
 /// One thread of a process that executes tasks; or its MessageThread, which only receives and gives.

@@ -66,11 +66,9 @@ TerminationRounds::Counts Ending::gather() const {
   // A process that leaves waits for messages, too: no message may be sent to a process that has left.
   for (int local = 0; local < arena_.processes(); ++local) {
     const ProcessBlock& process = arena_.process(local);
-    const std::uint64_t leaving = process.leaving.load(std::memory_order_relaxed);
-    if (leaving == 0) continue;
+    if (process.leaving.load(std::memory_order_relaxed) == 0) continue;
     counts.leaving += 1;
-    const auto world = static_cast<std::uint64_t>(process.world.load(std::memory_order_relaxed));
-    counts.leaver = std::max(counts.leaver, 2 * (world + 1) + leaving - 1);
+    counts.leaver = std::max(counts.leaver, std::uint64_t{process.leaver()});
     counts.finished += process.received.load(std::memory_order_acquire);
     counts.spawned += process.sent_messages.load(std::memory_order_acquire);
   }

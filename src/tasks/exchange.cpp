@@ -89,6 +89,7 @@ void Pool::poll(std::int64_t time, bool idle) {
     idle = false;
   }
   if (!outcome_) outcome_ = ending_->step(run_, idle && primary().queued() == 0, time);
+  if (!outcome_) look_for_breach(time);
   congested_.store(router_.congested(), std::memory_order_relaxed);
 }
 
@@ -202,6 +203,8 @@ void Pool::read(int from, std::vector<char> message) {
       ending_->decided(header.number, decided.outcome, decided.leaver);
       break;
     }
+    case Kind::leaves:
+    case Kind::broken: hear_of(header.kind, Breach::of(header.number)); break;
     case Kind::roll: {
       RollCall::List absent(header.bytes / sizeof(RollCall::Absent));
       if (!absent.empty()) std::memcpy(absent.data(), bytes, header.bytes);

@@ -131,8 +131,9 @@ base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* 
 
 base::Status Pool::run(Consumer consumer) {
   if (broken_) {
-    return base::Status::failure(base::Code::peer,
-                                 "some ranks have freed this task pool while others were running it: it cannot go on");
+    return base::Status::failure(
+        base::Code::peer,
+        "a rank has freed this task pool while others were running it, or has ended: it cannot go on");
   }
   if (running_ || in_task())
     return base::Status::failure(
@@ -162,6 +163,10 @@ base::Status Pool::run(Consumer consumer) {
   totals_.run_seconds += base::seconds(now() - start);
   if (outcome != TerminationRounds::Outcome::torn) return {};
   broken_ = true;
+  // Neighbours that this process has told of it need its help to get the message; neighbours that have died get none.
+  constexpr std::int64_t kDrain = 10 * RollCall::kEvery;  // ns
+  for (const std::int64_t end = now(); !send_queue_.empty() && now() - end < kDrain; send_queue_.step())
+    wait(now() - end);
   transport_->abandon();
   return torn();
 }
@@ -169,7 +174,15 @@ base::Status Pool::run(Consumer consumer) {
 base::Status Pool::torn() const {
   constexpr const char* kAdvice =
       "tasks may be left undone; call run equally often on all ranks, then free the pool on all";
-  const std::uint64_t leaver = ending_->leaver();
+  const Breach breach = Breach::of(arena_->node().broken.load(std::memory_order_acquire));
+  const std::uint64_t leaver = breach.there() ? breach.leaver : ending_->leaver();
+  if (breach.there() && breach.died()) {
+    return base::Status::failure(
+        base::Code::peer,
+        fmt::format("rank {} has ended while others use the task pool: tasks and results are lost, and the pool cannot "
+                    "go on; see that rank's own output for the cause, and end the program with MPI_Abort",
+                    leaver / 2 - 1));
+  }
   const bool by_finalize = leaver % 2 == 1;
   if (finalizing_) {
     return base::Status::failure(
@@ -193,13 +206,14 @@ void Pool::set_world_rank(int rank) {
 base::Status Pool::leave(bool finalizing) {
   if (broken_) return {};
   leaving_ = true;
+  leaves_at_ = now();
   finalizing_ = finalizing;
   if (finalizing) {
     for (const auto& worker : workers_) worker->drop_all();
   }
   arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
   base::Status done = run({});
-  for (const std::int64_t end = now(); !send_queue_.empty(); send_queue_.step()) wait(now() - end);
+  for (const std::int64_t end = now(); done && !send_queue_.empty(); send_queue_.step()) wait(now() - end);
   if (finalizing) {  // its communicator ends with MPI
     broken_ = true;
     transport_->abandon();

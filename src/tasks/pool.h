@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tasks/breach.h"
 #include "tasks/ending.h"
 #include "tasks/message_thread.h"
 #include "tasks/policy.h"
@@ -184,6 +185,12 @@ class Pool final : Router::Carrier, Policy::Host {
   void drain_sends();
   void serve();
   void wait(std::int64_t waited);
+  /// Stores the outcome `torn` if this run cannot be finished. See breach.cpp.
+  void look_for_breach(std::int64_t time);
+  Breach breach_of_node(std::int64_t time);
+  void break_off(Breach breach);
+  void tell_neighbours(Kind kind, Breach breach);
+  void hear_of(Kind kind, Breach breach);
   void complain(std::int64_t time, std::int64_t waited);
   base::Status torn() const;
   void hand_over(Worker& worker);
@@ -212,6 +219,8 @@ class Pool final : Router::Carrier, Policy::Host {
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;
+  std::int64_t leaves_at_ = 0, next_look_ = 0;
+  bool late_told_ = false;  // Kind::leaves
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
   std::optional<TerminationRounds::Outcome> outcome_;

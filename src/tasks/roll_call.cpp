@@ -8,7 +8,7 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::int64_t kEvery = 100'000'000;  // ns between two probes for changes: no delay that a reader notices
+constexpr std::int64_t kEvery = RollCall::kEvery;
 // A neighbour that waits probes and answers within kAnswer, in ns, even if its node is oversubscribed. It is asked so
 // early that its answer is there at the first complaint.
 constexpr std::int64_t kAnswer = 15 * kEvery, kAsk = base::kFirstComplaint - kAnswer - 5 * kEvery;

@@ -29,6 +29,9 @@ class RollCall {
   using List = std::vector<Absent>;
   static constexpr std::size_t kMost = ProcessBlock::kFar;  ///< ranks of a list; more are left out
 
+  /// ns between two probes for changes: no delay that a reader notices
+  static constexpr std::int64_t kEvery = 100'000'000;
+
   class Sender {
    public:
     virtual ~Sender() = default;

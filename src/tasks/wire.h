@@ -17,7 +17,9 @@ enum class Kind : std::uint16_t {
   report,         ///< of a round, towards the root
   outcome,        ///< of a round, from the root
   policy,         ///< from the policy of one process to that of another
-  roll            ///< ranks that are missing in the run, seen from the sender; see roll_call.h
+  roll,           ///< ranks that are missing in the run, seen from the sender; see roll_call.h
+  leaves,         ///< a process that has waited for others to free the pool, too: `number` is a Breach
+  broken          ///< the pool cannot go on: likewise
 };
 
 struct Header {
@@ -26,7 +28,7 @@ struct Header {
                               ///< roll: 1 to be answered
   std::int32_t from = 0;      ///< rank
   std::uint64_t bytes = 0;    ///< behind the header
-  std::uint64_t number = 0;   ///< of the run or of the round
+  std::uint64_t number = 0;   ///< of the run or of the round; or a Breach
 };
 
 /// A task or a result, with its bytes behind it.
