@@ -184,7 +184,7 @@ void examine_queries(const Binary& binary, const std::string& shown, bool tells_
 }
 
 void examine_thread_counts(const Binary& binary, const std::string& shown, const base::Options& options,
-                           const Site& site, Findings& findings) {
+                           Findings& findings) {
   const auto calls = [&](std::string_view name) { return binary.imports_function(name); };
   if (calls("omp_set_num_threads")) {
     findings.note(
@@ -195,12 +195,7 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
         "thread counts: the program has num_threads clauses; regions with such a clause keep their thread count");
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
-  const bool is_automatic = options.thread_ids == base::ThreadIds::automatic;
-  if (queries && is_automatic && !exchanged_openmp(binary, options, site).empty()) {
-    findings.note(
-        "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; with --openmp=llvm, "
-        "regions that do so keep their thread count, others can change it: leave --openmp=llvm out");
-  } else if (queries && is_automatic) {
+  if (queries && options.thread_ids == base::ThreadIds::automatic) {
     examine_queries(binary, shown, options.verbose, findings);
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
@@ -351,7 +346,7 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
-    if (has_mpi) examine_thread_counts(binary, shown, options, site, findings);
+    if (has_mpi) examine_thread_counts(binary, shown, options, findings);
     if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, findings);
   }
   for (const auto& library : binary.libraries) {

@@ -11,18 +11,6 @@ namespace {
 /// Forecasts closer than this are a tie: no model of scaling is better.
 constexpr double kTie = 0.005;
 
-double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
-
-std::vector<ProcessLoad> cleaned(std::vector<ProcessLoad> loads) {
-  for (ProcessLoad& load : loads) {
-    load.threads = std::max(1, load.threads);
-    load.parallel = finite(load.parallel);
-    load.region_wall = finite(load.region_wall);
-    load.serial = finite(load.serial);
-  }
-  return loads;
-}
-
 bool complete(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape) {
   return !loads.empty() && scaling.size() == loads.size() && shape.held.size() == loads.size() &&
          !shape.capacity.empty() && std::all_of(shape.held.begin(), shape.held.end(), [&](const std::vector<int>& row) {
@@ -201,6 +189,16 @@ Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& sca
   for (const ProcessLoad& load : loads) nothing.threads.push_back(load.threads);
   nothing.domain.assign(loads.size(), -1);
   return nothing;
+}
+
+std::vector<ProcessLoad> cleaned(std::vector<ProcessLoad> loads) {
+  for (ProcessLoad& load : loads) {
+    load.threads = std::max(1, load.threads);
+    for (double* value : {&load.parallel, &load.region_wall, &load.serial, &load.wait}) {
+      if (!std::isfinite(*value) || *value < 0) *value = 0;
+    }
+  }
+  return loads;
 }
 
 }  // namespace steelyard::cores

@@ -94,4 +94,7 @@ std::vector<int> joined_domains(const NodeShape& shape);
 /// If no plan is better than the present one, and on input that allows no plan, no core moves.
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape);
 
+/// With one thread at least, and without times that are negative or not finite.
+std::vector<ProcessLoad> cleaned(std::vector<ProcessLoad> loads);
+
 }  // namespace steelyard::cores

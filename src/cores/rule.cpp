@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace steelyard::cores {
 
@@ -22,11 +23,7 @@ std::string obstacle(const Window& window, const NodeShape& shape) {
 }
 
 Window cleaned(Window window) {
-  const auto finite = [](double& value) { value = std::isfinite(value) && value > 0 ? value : 0; };
-  for (ProcessLoad& load : window.loads) {
-    load.threads = std::max(1, load.threads);
-    for (double* value : {&load.parallel, &load.region_wall, &load.serial, &load.wait}) finite(*value);
-  }
+  window.loads = cleaned(std::move(window.loads));
   return window;
 }
 

@@ -26,10 +26,15 @@ unsigned int clause(unsigned int count);
 /// True once after this thread met a num_threads clause: the region that follows asks for its number of threads.
 bool take_clause_flag();
 
-/// The region that follows is known by this address, and not by the one that the OpenMP runtime sees.
-void set_region_site(std::uint64_t address);
-/// The address that was set, once; 0 where there is none.
-std::uint64_t take_region_site();
+/// What an entry point knows of a region that the OpenMP runtime then reports by OMPT.
+struct RegionSource {
+  std::uint64_t site = 0;      ///< the address that identifies it; 0: the one that the runtime reports
+  const void* body = nullptr;  ///< the function that its threads run; null where that is not known
+};
+/// Of the region that follows on this thread.
+void set_region_source(const RegionSource& source);
+/// What was set, once.
+RegionSource take_region_source();
 
 /// The address that the wrapper which says this returns to.
 #define STEELYARD_SITE reinterpret_cast<std::uint64_t>(__builtin_return_address(0))

@@ -68,7 +68,7 @@ void run_region(std::uint64_t site, Body body, void* data, unsigned int count, c
     Region region(site, body, data, count, true);
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {
-    set_region_site(site);
+    set_region_source({site, reinterpret_cast<const void*>(body)});
     call(body, data, clause(count));
   }
 }

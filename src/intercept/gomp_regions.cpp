@@ -155,7 +155,7 @@ std::vector<std::unique_ptr<Region>>& open_regions() {
 template <class Call>
 void start_region(std::uint64_t site, Body body, void* data, unsigned int count, const Call& call) {
   if (!is_gnu()) {
-    set_region_site(site);
+    set_region_source({site, reinterpret_cast<const void*>(body)});
     call(body, data, clause(count));
     return;
   }
@@ -181,7 +181,7 @@ STEELYARD_EXPORT unsigned int GOMP_parallel_reductions(Body body, void* data, un
   static unsigned int (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   behind("GOMP_parallel_reductions", real);
   if (!is_gnu()) {
-    set_region_site(STEELYARD_SITE);
+    set_region_source({STEELYARD_SITE, reinterpret_cast<const void*>(body)});
     return real(body, data, clause(count), flags);
   }
   Region region(STEELYARD_SITE, body, data, count, true, *static_cast<void**>(data));

@@ -41,13 +41,13 @@ constinit thread_local session::OpenRegions<session::Region> t_open;
 
 void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned int requested, int,
                        const void* address) {
-  const std::uint64_t known = take_region_site();
-  const std::uint64_t site = known != 0 ? known : reinterpret_cast<std::uint64_t>(address);
+  const RegionSource known = take_region_source();
+  const std::uint64_t site = known.site != 0 ? known.site : reinterpret_cast<std::uint64_t>(address);
   // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`.
   if (site == 0) return t_open.push(nullptr);
   first_region_begins();
   const session::RegionTerms terms = session::region_begin(
-      {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call});
+      {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call, known.body});
   parallel->ptr = session::region_made(terms);
   t_open.push(region_of(parallel));
 }

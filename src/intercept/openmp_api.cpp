@@ -17,7 +17,7 @@ namespace steelyard::intercept {
 
 namespace {
 thread_local bool t_clause = false;
-thread_local std::uint64_t t_site = 0;
+constinit thread_local RegionSource t_source;
 }  // namespace
 
 // A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
@@ -84,8 +84,8 @@ bool take_clause_flag() {
   return met;
 }
 
-void set_region_site(std::uint64_t address) { t_site = address; }
-std::uint64_t take_region_site() { return std::exchange(t_site, 0); }
+void set_region_source(const RegionSource& source) { t_source = source; }
+RegionSource take_region_source() { return std::exchange(t_source, {}); }
 
 }  // namespace steelyard::intercept
 

@@ -47,9 +47,7 @@ void note_requests(observe::Contribution& part) {
 /// Cores move and are lent.
 class Cores final : public Capability {
  public:
-  std::uint32_t wanted(const Session&) const override {
-    return base::options().cores != base::Cores::off && !base::options().observe ? kOn : 0;
-  }
+  std::uint32_t wanted(const Session&) const override { return may_move() ? kOn : 0; }
 
   node::Footprint footprint(Session& session) override {
     return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),

@@ -48,9 +48,6 @@ thread_local observe::ThreadCell* t_cell = nullptr;
 thread_local std::uint64_t t_region = 0;
 observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
-/// True where Steelyard may change thread counts at all.
-bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
-
 int usable_cores() {
   const node::Topology topology = node::discover();
   return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());

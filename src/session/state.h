@@ -130,6 +130,8 @@ extern constinit thread_local bool t_primary;
 std::int64_t event_ns();
 /// True inside of this thread's part of a measured region.
 bool in_region();
+/// True where Steelyard may change thread counts at all.
+inline bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
 /// True if this process may lend its cores now.
 inline bool lends(const Session& session) { return session.lends && !session.held; }
 
