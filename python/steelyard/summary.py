@@ -179,7 +179,7 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= printed
-            else "no rank needed them"
+            else "no rank used them"
         )
         sentences.append(f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}.")
     taken = run.loops[run.loops["strategy"] != "runtime"]

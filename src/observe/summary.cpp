@@ -499,7 +499,7 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
   if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
   const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
-                               : "no rank needed them";
+                               : "no rank used them";
   page.say("lent",
            fmt::format("{} by ranks that waited in MPI{}; {}", core_seconds(sum.lent),
                        sum.gpu > 0 ? " or for a GPU" : "", used),
