@@ -17,8 +17,8 @@ PYTHON := $(CURDIR)/.venv/bin/python
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
         build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-together bench-waits conformance sanitize sanitize-address sanitize-thread \
-        format check check-constants check-format check-environment check-functions check-layers check-length check-prose \
-        check-spdx check-tests check-links tidy docs deb wheel abi install clean
+        format check check-constants check-format check-environment check-functions check-layers check-length \
+        check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26

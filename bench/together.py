@@ -60,8 +60,9 @@ def together(flavour: str, mode: str) -> Callable[[Session], list[Figure]]:
         figures = [figure(f"together-{mode}-{flavour}", mode, saved["all"], "% less time",
                           Target(">=", best_four, or_same=True), cases["all"].shell(), beside)]
         for name in OFF:
-            figures.append(figure(f"together-{mode}-{flavour}-{name}", mode, saved[f"{name} alone"], "% less time", None,
-                                  cases[f"{name} alone"].shell(), {"all but it": medians[f"all but {name}"]}))
+            alone = f"{name} alone"
+            figures.append(figure(f"together-{mode}-{flavour}-{name}", mode, saved[alone], "% less time", None,
+                                  cases[alone].shell(), {"all but it": medians[f"all but {name}"]}))
         return figures
 
     return measured

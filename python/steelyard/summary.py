@@ -243,7 +243,7 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
         return f"No: the last move gained {measured}; {forecast} was forecast, so the move was reverted."
     found = gains(run)
     if not found:
-        return "Not known: the run ended before the steps after the last move could be compared."
+        return "Not known: no equal steps before and after the moves could be compared."
     return _gain_in_words(found, run.confidence)
 
 

@@ -271,8 +271,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
 /// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
-  constexpr double kWorthTelling = 0.01;  // of the run: less is below what Steelyard may cost
-  constexpr double kWorthATry = 0.4;      // of broadcasts that are far apart, so many may be looked at in vain
+  constexpr double kWorthATry = 0.4;  // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -431,7 +430,7 @@ void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page
   if (std::all_of(all.begin(), all.end(), all_undone)) return;
   const std::vector<Gain> gains = gains_of(all);
   if (gains.empty()) {
-    page.say("gain", "not known: the run ended before the steps after the last move could be compared", 1);
+    page.say("gain", "not known: no equal steps before and after the moves could be compared", 1);
     return;
   }
   const Gain& best = gains.back();
