@@ -16,9 +16,9 @@ PYTHON := $(CURDIR)/.venv/bin/python
 
 .PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
         build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
-        bench-report bench-tasks bench-waits conformance sanitize sanitize-address sanitize-thread format check \
-        check-constants check-format check-environment check-functions check-layers check-length check-prose \
-        check-spdx check-tests check-links tidy docs deb wheel abi install clean
+        bench-report bench-tasks bench-together bench-waits conformance sanitize sanitize-address sanitize-thread \
+        format check check-constants check-format check-environment check-functions check-layers check-length \
+        check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -67,7 +67,7 @@ fuzz: build  ## Random OpenMP and MPI programs for FUZZ_SECONDS each, with fresh
 demo: build-demo  ## Build one program and what it needs, run it without and with Steelyard, and show what that did
 	@tools/demo.sh build
 
-BENCHMARKS := bench-cores bench-waits bench-phases bench-loops bench-tasks bench-collectives bench-report
+BENCHMARKS := bench-cores bench-waits bench-phases bench-loops bench-tasks bench-collectives bench-together bench-report
 bench: $(BENCHMARKS)  ## Run every benchmark beside its target
 
 bench-apps: build  ## Applications natively, under DLB and under Steelyard: APPS_FLAGS="--sources=DIR --dlb=LIBRARY"
@@ -90,6 +90,9 @@ bench-collectives: build  ## Benchmarks of `collectives`: writes build/bench/col
 
 bench-tasks: build  ## Benchmarks of `tasks`: writes build/bench/tasks.json
 	@$(PYTHON) bench/tasks.py --build build
+
+bench-together: build  ## All five capabilities in one program: writes build/bench/together.json
+	@$(PYTHON) bench/together.py --build build
 
 bench-report: setup  ## Benchmarks of `steelyard report`: writes build/bench/report.json
 	@$(PYTHON) bench/report.py --build build

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import harness
 
-CAPABILITIES = ["cores", "waits", "phases", "loops", "tasks", "collectives", "report"]
+CAPABILITIES = ["cores", "waits", "phases", "loops", "tasks", "collectives", "together", "report"]
 
 
 def estimates(words: list[str]) -> dict[str, float]:

@@ -34,7 +34,7 @@ const char* const usage =
     "  --work=MS        thread time of a rank in each part, on average (10)\n"
     "  --kernel=KIND    compute; sleep: deadlines that stand for cores that are not here (compute)\n"
     "  --phases=on|off  off: rank 0 computes the radiation with its own threads (on)\n"
-    "  --tasks=on|off   off: each rank executes its own tasks (on)\n";
+    "  --tasks=on|off   off: each rank integrates its own cells in an OpenMP loop (on)\n";
 
 struct Options {
   long steps = 10;
@@ -234,21 +234,35 @@ using Chemistry = steelyard::TaskPool<Cell, long>;
 
 long integrate(const Cell& cell) { return (cell.state * cell.state + Worker().work(cell.ns)) % modulus; }
 
-long chemistry(const World& world, Chemistry& pool, long step) {
-  constexpr long mean_count = 24;
-  const auto count = static_cast<long>(world.load(world.rank, world.size - 1) * mean_count + 0.5);
-  long sum = 0, expected = 0, results = 0;
-  for (long i = 0; i < count; ++i) {
-    const long state = token(5, step, world.rank * 1000L + i);
-    pool.spawn({state, work_ns() / mean_count * (20 + state % 161) / 100});  // 0.2 to 1.8 times the mean
-    expected += (state * state + 1) % modulus;
-  }
+long integrate_here(const std::vector<Cell>& cells) {
+  long sum = 0;
+#pragma omp parallel for schedule(dynamic) reduction(+ : sum)
+  for (const Cell& cell : cells) sum += integrate(cell);
+  return sum;
+}
+
+long integrate_anywhere(const std::vector<Cell>& cells, Chemistry& pool) {
+  long sum = 0, results = 0;
+  for (const Cell& cell : cells) pool.spawn(cell);
   pool.run([&](const Cell&, long state) {
     sum += state;
     ++results;
   });
+  compare("results of chemistry", results, static_cast<long>(cells.size()));
+  return sum;
+}
+
+long chemistry(const World& world, Chemistry* pool, long step) {
+  constexpr long mean_count = 24;
+  std::vector<Cell> cells(static_cast<std::size_t>(world.load(world.rank, world.size - 1) * mean_count + 0.5));
+  long expected = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const long state = token(5, step, world.rank * 1000L + static_cast<long>(i));
+    cells[i] = {state, work_ns() / mean_count * (20 + state % 161) / 100};  // 0.2 to 1.8 times the mean
+    expected += (state * state + 1) % modulus;
+  }
+  const long sum = pool != nullptr ? integrate_anywhere(cells, *pool) : integrate_here(cells);
   compare("chemistry", sum, expected);
-  compare("results of chemistry", results, count);
   return sum;
 }
 
@@ -260,10 +274,12 @@ void run(const World& world) {
     node = std::make_unique<steelyard::Node>(MPI_COMM_WORLD);
     wide = std::make_unique<steelyard::Phase>(*node, STEELYARD_MACHINE, 1);
   }
-  auto pool_options = steelyard_task_pool_options_t STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
-  pool_options.threads = omp_get_max_threads();
-  if (!options.tasks) pool_options.policy = "none";
-  Chemistry pool(MPI_COMM_WORLD, integrate, pool_options);
+  std::unique_ptr<Chemistry> pool;
+  if (options.tasks) {
+    auto pool_options = steelyard_task_pool_options_t STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
+    pool_options.threads = omp_get_max_threads();
+    pool = std::make_unique<Chemistry>(MPI_COMM_WORLD, integrate, pool_options);
+  }
 
   std::array<long, 5> sums{}, totals{};
   MPI_Barrier(MPI_COMM_WORLD);
@@ -273,7 +289,7 @@ void run(const World& world) {
     sums[1] += solve(world, step);
     sums[2] += grow_cracks(cracks, step);
     sums[3] += radiation(world, wide.get(), step);
-    sums[4] += chemistry(world, pool, step);
+    sums[4] += chemistry(world, pool.get(), step);
     MPI_Allreduce(sums.data(), totals.data(), static_cast<int>(sums.size()), MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   }
   const double seconds = MPI_Wtime() - start;

@@ -178,7 +178,7 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= printed
-            else "no rank needed them"
+            else "no rank used them"
         )
         called = float(run.ranks["lent_by_call"].sum())
         where = " or for a GPU" if run.ranks["gpu"].sum() > 0 else ""
@@ -248,7 +248,7 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
         return f"No: the last move gained {measured}; {forecast} was forecast, so the move was reverted."
     found = gains(run)
     if not found:
-        return "Not known: the run ended before the steps after the last move could be compared."
+        return "Not known: no equal steps before and after the moves could be compared."
     return _gain_in_words(found, run.confidence)
 
 

@@ -74,8 +74,7 @@ void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> 
 
 /// A sentence for all ranks; "" if it would be about too little time to matter.
 std::string about_kept_regions(const RunRecord& record) {
-  constexpr double kWorthTelling = 0.01;  // of the time in regions
-  constexpr std::size_t kMostNames = 3;   // so many fit into a line
+  constexpr std::size_t kMostNames = 3;  // so many fit into a line
   double kept = 0, in_regions = 0;
   std::vector<std::string> names;  // by time
   for (const KeptRegion& region : record.kept_regions) {

@@ -271,8 +271,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
 /// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
-  constexpr double kWorthTelling = 0.01;  // of the run: less is below what Steelyard may cost
-  constexpr double kWorthATry = 0.4;      // of broadcasts that are far apart, so many may be looked at in vain
+  constexpr double kWorthATry = 0.4;  // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -431,7 +430,7 @@ void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page
   if (std::all_of(all.begin(), all.end(), all_undone)) return;
   const std::vector<Gain> gains = gains_of(all);
   if (gains.empty()) {
-    page.say("gain", "not known: the run ended before the steps after the last move could be compared", 1);
+    page.say("gain", "not known: no equal steps before and after the moves could be compared", 1);
     return;
   }
   const Gain& best = gains.back();
@@ -499,7 +498,7 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
   if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
   const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
-                               : "no rank needed them";
+                               : "no rank used them";
   const std::string by = base::seconds(sum.lent_by_call) >= thresholds.printed_core_time
                              ? ", " + core_seconds(sum.lent_by_call) + " of it by calls of the program"
                          : sum.gpu > 0 ? " by ranks that waited in MPI or for a GPU"

@@ -302,7 +302,7 @@ steelyard: 4096 ranks on 512 nodes, 24576 cores, 60.0 s
             node 1, the smallest
   moved     nothing on 171 nodes, such as node 0: balanced as far as whole cores allow: the slowest
             rank computes 0.06 s of a step of 0.0612 s on node 0
-  lent      7654 core s by ranks that waited in MPI; no rank needed them
+  lent      7654 core s by ranks that waited in MPI; no rank used them
   note      10 more remarks: see `steelyard report --full`
   record    steelyard-run.json
 )");

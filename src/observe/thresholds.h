@@ -3,6 +3,9 @@
 
 namespace steelyard::observe {
 
+/// Share of the run, or of the time in regions: less is below what Steelyard may cost, and no line is about it.
+inline constexpr double kWorthTelling = 0.01;
+
 /// What the summary and the page leave out as too small to matter. In the record, so that every reader of a record says
 /// the same. Chosen by hand: none follows from a measurement.
 struct Thresholds {
