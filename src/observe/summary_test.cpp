@@ -349,7 +349,7 @@ TEST(Summary, SaysWhatTheProgramLentByCalls) {
   record.ranks[0].totals.lent = 3'000'000'000;
   record.ranks[0].totals.lent_by_call = 1'000'000'000;
   EXPECT_THAT(text(record),
-              HasSubstr("lent      3.00 core s, 1.00 core s of it by calls of the program; no rank needed them"));
+              HasSubstr("lent      3.00 core s, 1.00 core s of it by calls of the program; no rank used them"));
 }
 
 TEST(Summary, SaysThatOthersHadTheCores) {
