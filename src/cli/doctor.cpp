@@ -287,8 +287,8 @@ bool examine_mask(int cpus, const Launcher& launcher, const Site& site, Findings
   }
   const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
   const int ranks = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
-  if (ranks < 1 || cpus * ranks >= all) return false;
   const int cores = static_cast<int>(node::one_pu_per_core(topology).pus.size());
+  if (ranks < 1 || cpus * ranks >= cores) return false;
   findings.note(
       "CPUs: {} of {} in the affinity mask of each rank here ({}), so CPUs stay idle; use mpirun --map-by slot:PE={} "
       "(Open MPI) or -bind-to core:{} (MPICH)",

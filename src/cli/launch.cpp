@@ -107,10 +107,11 @@ long spin_count(long us) {
 }
 
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
-/// could use.
+/// could use. If no core moves, only a length that the user gives is worth a change of what the program does.
 void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
-  if (options.observe || options.cores == base::Cores::off || set("OMP_WAIT_POLICY")) return;
+  const bool wanted = options.cores != base::Cores::off || options.blocktime != Options().blocktime;
+  if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;

@@ -81,12 +81,6 @@ bool Planner::took_long(const TickBoard& ticks, std::int64_t newest) const {
   return base::seconds(last.time - first.time) > 2 * wanted;
 }
 
-// What was measured in steps of another kind cannot be compared.
-void Planner::other_steps() {
-  before_ = after_ = {};
-  if (!moved_) rule_ = make_rule(options_);
-}
-
 const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int ticks_per_phase, std::int64_t start,
                               const std::function<NodeShape()>& shape) {
   std::int64_t newest = INT64_MAX;
@@ -98,7 +92,7 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
   if (newest == INT64_MAX || newest < 0) return nullptr;
   const std::int64_t period = std::max(1, ticks_per_phase);
   if (source != source_ || period != ticks_per_phase_ || from_ < 0) {
-    if (ticks_per_phase_ != 0 && from_ >= 0) other_steps();
+    if (from_ >= 0) before_ = after_ = {};  // steps of another kind; the rule notices them as other loads
     source_ = source;
     ticks_per_phase_ = static_cast<int>(period);
     from_ = std::max<std::int64_t>(0, newest - period);  // what was missed so far may already be a window

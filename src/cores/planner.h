@@ -33,7 +33,6 @@ class Planner {
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,
             std::int64_t start, const NodeShape& shape, Window& window) const;
   bool took_long(const observe::TickBoard& ticks, std::int64_t newest) const;
-  void other_steps();
   std::vector<observe::DecisionRecord>::iterator present() {
     return decisions_.begin() + static_cast<std::ptrdiff_t>(since_);
   }

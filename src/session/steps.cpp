@@ -19,7 +19,7 @@ constexpr std::int64_t kSampleEvery = 2'000'000;
 constexpr std::int64_t kFewestTicks = 3;
 // ns: regions mark the steps of a program that has not called kFewestTicks collectives by then.
 constexpr std::int64_t kPatience = 200'000'000;
-// Collectives of a program of which no step was recognised by then: each of them counts as one.
+// Ticks. If no step is known for as long, each tick counts as one.
 constexpr std::int64_t kTicksOfUnknownStep = 64;
 // ns: `steelyard top` is read by people.
 constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
@@ -122,7 +122,9 @@ void consider_plans(Session& session, std::int64_t now) {
                      : source == observe::TickSource::collective ? session.steps.collective_period.period()
                                                                  : session.steps.region_period.period();
   // Parts of a step are not alike: a plan for one of them makes the others longer.
-  if (period == 0 && session.steps.ticks->count(session.me, source) < kTicksOfUnknownStep) return;
+  const std::int64_t ticks = session.steps.ticks->count(session.me, source);
+  if (period > 0) session.steps.known_until = ticks;
+  if (period == 0 && ticks < session.steps.known_until + kTicksOfUnknownStep) return;
   session.cores->consider(*session.steps.ticks, source, period, session.start.time);
 }
 

@@ -21,6 +21,7 @@ struct Steps {
   observe::PeriodFinder collective_period;
   observe::PeriodFinder region_period;
   std::int64_t last_consideration = 0;  ///< ns
+  std::int64_t known_until = 0;         ///< tick at which the length of a step was last known
 };
 
 /// The timeline of this process, and what `steelyard top` sees of it.

@@ -38,8 +38,9 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
     assert spin_count(OMP_WAIT_POLICY="passive") == "0"
 
 
-def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi):
-    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0",), OMP_DISPLAY_ENV="verbose",
+@pytest.mark.parametrize("cores", ["on", "off"])
+def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi, cores):
+    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0", f"--cores={cores}"), OMP_DISPLAY_ENV="verbose",
                      KMP_BLOCKTIME="1234")
     assert result.status == 0 and "GOMP_SPINCOUNT = '0'" in result.err, result.explain()
 
