@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 namespace steelyard::base {
 namespace {
@@ -64,15 +66,20 @@ int write_whole_file(const std::string& path, const std::string& text) {
   return is_refused_beside(error) ? write_to(target, O_CREAT | O_TRUNC, text) : error;
 }
 
-int check_whole_file(const std::string& path) {
+int check_json_file(const std::string& path) {
   struct stat present{};
   const bool exists = stat(path.c_str(), &present) == 0;
   if (!exists && errno != ENOENT) return errno;
   if (exists && S_ISDIR(present.st_mode)) return EISDIR;
+  if (exists && S_ISREG(present.st_mode) && present.st_size > 0 && std::ifstream(path).peek() != '{') return EEXIST;
   if (exists && access(path.c_str(), W_OK) == 0) return 0;
   if (exists && !S_ISREG(present.st_mode)) return errno;
   const auto folder = std::filesystem::path(target_of(path)).parent_path();
   return access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
+std::string json_file_error(int error) {
+  return error == EEXIST ? "this file exists and is not a run record" : std::strerror(error);
 }
 
 int create_free_file(std::string& path) {

@@ -13,9 +13,12 @@ namespace steelyard::base {
 /// @return 0, or errno of the call that failed
 int write_whole_file(const std::string& path, const std::string& text);
 
-/// Whether write_whole_file() could write `path` now. Creates nothing.
-/// @return 0, or errno that it would return
-int check_whole_file(const std::string& path);
+/// Whether write_whole_file() could write JSON to `path` now. Creates nothing.
+/// @return 0, or errno that it would return; EEXIST if the file holds something else, such as a program that was named
+///         by mistake
+int check_json_file(const std::string& path);
+/// What such an error says to the user.
+std::string json_file_error(int error);
 
 /// Creates an empty file under a name that was free, also if other processes do the same: `path` or, if it exists,
 /// `path` with "-2", "-3" and so on before ".json" or, without that, at its end. Afterwards, `path` is the name.

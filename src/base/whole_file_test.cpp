@@ -164,14 +164,16 @@ TEST_F(WholeFile, SaysWhyItCannot) { EXPECT_EQ(write_whole_file(folder_ / "none"
 
 TEST_F(WholeFile, IsCheckedBeforeItIsWritten) {
   const auto agrees = [](const std::string& where) {
-    const int expected = check_whole_file(where);
-    EXPECT_EQ(write_whole_file(where, "x"), expected) << where;
+    const int expected = check_json_file(where);
+    EXPECT_EQ(write_whole_file(where, "{}"), expected) << where;
     return expected;
   };
-  EXPECT_EQ(check_whole_file(path()), 0);
+  EXPECT_EQ(check_json_file(path()), 0);
   EXPECT_FALSE(fs::exists(path())) << "nothing is created";
   EXPECT_EQ(agrees(path()), 0);
   EXPECT_EQ(agrees(path()), 0) << "replaced";
+  EXPECT_EQ(write_whole_file(path(), "#!/bin/sh"), 0);
+  EXPECT_EQ(check_json_file(path()), EEXIST) << "a file of another kind stays";
   EXPECT_EQ(agrees(folder_.string()), EISDIR);
   EXPECT_EQ(agrees((folder_ / "none/record.json").string()), ENOENT);
   EXPECT_EQ(agrees(path() + "/record.json"), ENOTDIR);

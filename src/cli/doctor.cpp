@@ -103,7 +103,8 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   const auto exchanged = exchanged_openmp(binary, options, site);
   if (!llvm && !gnu) {
     findings.note(
-        "OpenMP: none; ranks are measured by their MPI calls; they lend their cores, but cannot use further cores");
+        "OpenMP: none; ranks are measured by their MPI calls; they lend their cores, and can use further cores only by "
+        "steelyard/cores.h");
   } else if (!exchanged.empty()) {
     findings.ok("OpenMP: {} instead of GNU's {} (--openmp=llvm)", exchanged, gnu->name);
   } else if (llvm) {

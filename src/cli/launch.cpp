@@ -44,10 +44,10 @@ int check_record(const Options& options, const Launcher& launcher, const Site& s
   const int local = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
   const bool on_one_node = launcher.size < 2 || launcher.size == local;
   if (options.record.empty() || options.record == "auto" || !on_one_node) return 0;
-  const int error = base::check_whole_file(options.record);
+  const int error = base::check_json_file(options.record);
   if (error == 0) return 0;
   return refuse_to_start(fmt::format("--record={}: {}; use a path that can be written, or --record=none",
-                                     options.record, std::strerror(error)),
+                                     options.record, base::json_file_error(error)),
                          refused, launcher);
 }
 

@@ -298,14 +298,14 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
 void warn_of_record(const std::string& path, int error) {
   base::warn(fmt::format(
       "the run record cannot be written to {}: {}; use --record=PATH with a writable path, or --record=none", path,
-      std::strerror(error)));
+      base::json_file_error(error)));
 }
 
 // At the start, on rank 0: a run of hours must not end without a record. Returns true if the user has been warned.
 bool warn_of_record_at_start(const base::Options& options) {
   if (options.record.empty()) return false;
   const std::string& path = options.record == "auto" ? options.record_if_auto : options.record;
-  const int error = base::check_whole_file(path);
+  const int error = base::check_json_file(path);
   if (error != 0) warn_of_record(path, error);
   return error != 0;
 }
@@ -317,6 +317,7 @@ std::string write_record(const observe::RunRecord& record, const base::Options& 
   std::string path = own_name ? options.record_if_auto : options.record;
   int error = own_name ? base::create_free_file(path) : 0;
   const bool created = own_name && error == 0;
+  if (error == 0) error = base::check_json_file(path);
   if (error == 0) error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   if (created) std::remove(path.c_str());

@@ -40,8 +40,8 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
 
 @pytest.mark.parametrize("cores", ["on", "off"])
 def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi, cores):
-    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0", f"--cores={cores}"), OMP_DISPLAY_ENV="verbose",
-                     KMP_BLOCKTIME="1234")
+    result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0", f"--cores={cores}"),
+                     OMP_DISPLAY_ENV="verbose", KMP_BLOCKTIME="1234")
     assert result.status == 0 and "GOMP_SPINCOUNT = '0'" in result.err, result.explain()
 
 
