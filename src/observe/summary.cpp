@@ -98,8 +98,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     // Nothing follows from it where there are tasks to move, or no rank to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
     if (could_move && record.tasks.empty())
-      page.say("note", "no OpenMP runtime was loaded, so no thread counts could change: see `steelyard doctor PROGRAM`",
-               1);
+      page.say("note", "no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {
     page.say("WARNING",
              "no OpenMP region was seen, so there are no threads to move: the program does not use OpenMP, or its "
