@@ -22,4 +22,8 @@ int check_whole_file(const std::string& path);
 /// @return 0, or errno of the call that failed
 int create_free_file(std::string& path);
 
+/// Whether create_free_file() could create `path` or a file beside it now. Creates nothing.
+/// @return 0, or errno that it would return
+int check_free_file(const std::string& path);
+
 }  // namespace steelyard::base
