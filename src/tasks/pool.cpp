@@ -211,7 +211,7 @@ base::Status Pool::leave(bool finalizing) {
   if (finalizing) {
     for (const auto& worker : workers_) worker->drop_all();
   }
-  arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
+  arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_release);
   base::Status done = run({});
   for (const std::int64_t end = now(); done && !send_queue_.empty(); send_queue_.step()) wait(now() - end);
   if (finalizing) {  // its communicator ends with MPI
