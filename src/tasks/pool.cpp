@@ -130,11 +130,7 @@ base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* 
 }
 
 base::Status Pool::run(Consumer consumer) {
-  if (broken_) {
-    return base::Status::failure(
-        base::Code::peer,
-        "a rank has freed this task pool while others were running it, or has ended: it cannot go on");
-  }
+  if (broken_) return torn();
   if (running_ || in_task())
     return base::Status::failure(
         base::Code::invalid_state,
