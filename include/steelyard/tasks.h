@@ -192,8 +192,8 @@ typedef void (*steelyard_task_consumer_t)(const steelyard_task_result_t* result,
  * @retval STEELYARD_ERROR_INVALID_STATE    called in a run, which goes on as if this call had not been made; or MPI is
  *                                          finalised
  * @retval STEELYARD_ERROR_PEER             a rank has freed the pool, called MPI_Finalize or died; the message names
- *                                          it. Told within a second, or when the rank's task ends. Tasks may be left
- *                                          undone; the pool can only be freed.
+ *                                          it. Told within about two seconds, or when the rank's task ends. Tasks
+ *                                          may be left undone; the pool can only be freed.
  * @note Collective over the pool: all ranks call it equally often, with tasks of their own or without. Blocks until the
  *       run is over. The pool's primary thread.
  */

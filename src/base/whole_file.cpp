@@ -50,6 +50,11 @@ std::string target_of(const std::string& path) {
 // Whether a temporary file or a rename can fail so although the file itself can be written.
 bool is_refused_beside(int error) { return error == EACCES || error == EPERM || error == EROFS || error == EBUSY; }
 
+int check_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path() / ".";  // the dot: ENOTDIR if it is a file
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 int write_whole_file(const std::string& path, const std::string& text) {
@@ -74,13 +79,14 @@ int check_json_file(const std::string& path) {
   if (exists && S_ISREG(present.st_mode) && present.st_size > 0 && std::ifstream(path).peek() != '{') return EEXIST;
   if (exists && access(path.c_str(), W_OK) == 0) return 0;
   if (exists && !S_ISREG(present.st_mode)) return errno;
-  const auto folder = std::filesystem::path(target_of(path)).parent_path();
-  return access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
+  return check_folder_of(target_of(path));
 }
 
 std::string json_file_error(int error) {
   return error == EEXIST ? "this file exists and is not a run record" : std::strerror(error);
 }
+
+int check_free_file(const std::string& path) { return check_folder_of(path); }
 
 int create_free_file(std::string& path) {
   const std::size_t place = std::min(path.rfind(".json"), path.size());

@@ -25,4 +25,8 @@ std::string json_file_error(int error);
 /// @return 0, or errno of the call that failed
 int create_free_file(std::string& path);
 
+/// Whether create_free_file() could create `path` or a file beside it now. Creates nothing.
+/// @return 0, or errno that it would return
+int check_free_file(const std::string& path);
+
 }  // namespace steelyard::base

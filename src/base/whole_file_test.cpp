@@ -160,6 +160,16 @@ TEST_F(WholeFile, CreatesAFileOfAFreeName) {
   EXPECT_EQ(create_free_file(name), ENOENT);
 }
 
+TEST_F(WholeFile, OfAFreeNameNeedsItsFolderAlone) {
+  std::string name = folder_ / "none" / "record.json";
+  EXPECT_EQ(check_free_file(name), ENOENT);
+  fs::create_directories(name);
+  EXPECT_EQ(check_free_file(name), 0) << "the name is in use";
+  EXPECT_EQ(create_free_file(name), 0);
+  EXPECT_EQ(name, folder_ / "none" / "record-2.json");
+  EXPECT_EQ(check_free_file(name + "/record.json"), ENOTDIR);
+}
+
 TEST_F(WholeFile, SaysWhyItCannot) { EXPECT_EQ(write_whole_file(folder_ / "none" / "record.json", "text"), ENOENT); }
 
 TEST_F(WholeFile, IsCheckedBeforeItIsWritten) {

@@ -130,12 +130,15 @@ class Segment {
   /// False if this is no job that this version understands, or not any more.
   bool read(LiveView& view) const { return file_ >= 0 && observe::read_live(file_, view) == observe::Found::job; }
   std::optional<observe::LiveAnswer> answer() const { return observe::read_answer(file_); }
-  /// Writes the request. False while another command is writing one, or if the file cannot be written.
-  bool ask(const node::CpuSet& cpus, std::uint32_t& number) const {
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0) return false;
+  /// Writes the request. Returns 0 or errno: EWOULDBLOCK while another command is writing one.
+  int ask(const node::CpuSet& cpus, std::uint32_t& number) const {
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0) return errno;
+    errno = 0;
     const auto written = observe::ask_live(file_, cpus, geteuid());
+    const int error = written ? 0 : errno != 0 ? errno : EIO;  // errno is 0 where the file is too short
+    flock(file_, LOCK_UN);
     number = written.value_or(0);
-    return flock(file_, LOCK_UN) == 0 && written;
+    return error;
   }
 
  private:
@@ -161,8 +164,16 @@ int change(const RunningJob& job, const CoresForm& form) {
   if (!wanted.problem.empty()) return refuse(wanted.problem);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   std::uint32_t number = 0;
-  if (!wait_until(end, [&] { return segment.ask(wanted.cpus, number) || !segment.read(view); }))
-    return refuse(fmt::format("cannot lock {}: {}", job.file, std::strerror(errno)));
+  int error = 0;
+  wait_until(end, [&] {
+    error = segment.ask(wanted.cpus, number);
+    return error != EWOULDBLOCK || !segment.read(view);
+  });
+  if (error != 0 && !segment.read(view))
+    return refuse(fmt::format("{} has ended before the request was written", name_of(view)));
+  if (error == EWOULDBLOCK)
+    return refuse(fmt::format("another `steelyard cores` is writing a request for {}: try again", name_of(view)));
+  if (error != 0) return refuse(fmt::format("cannot write the request to {}: {}", job.file, std::strerror(error)));
 
   observe::LiveAnswer answer;
   const auto since = [&] {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -131,6 +133,40 @@ TEST_F(Jobs, MayTruncateTheirSegmentAtAnyTime) {
   truncates.join();
   EXPECT_EQ(ran.status, 1) << "no SIGBUS";
   EXPECT_THAT(ran.output, HasSubstr("has ended before it changed its cores"));
+}
+
+TEST_F(Jobs, MayEndWhileAnotherCommandWritesARequest) {
+  const Held job(S_IFREG, some_job());
+  ASSERT_EQ(flock(job.file(), LOCK_EX), 0);
+  const int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  ASSERT_GE(inotify_add_watch(watch, job.path().c_str(), IN_ACCESS), 0);
+  std::atomic<bool> ended = false;
+  std::thread truncates([&] {
+    // The command reads the job 8 times before it tries to write, then again and again.
+    for (int seen = 0; seen < 20 && !ended; usleep(1000)) {
+      char events[4096];
+      if (read(watch, events, sizeof(events)) > 0) ++seen;
+    }
+    EXPECT_EQ(ftruncate(job.file(), 0), 0);
+  });
+  const auto ran = shell(fmt::format("{} cores {} --set=0 --wait=30", STEELYARD_TEST_PROGRAM, getpid()));
+  ended = true;
+  truncates.join();
+  close(watch);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.output, HasSubstr("has ended before the request was written"));
+}
+
+TEST_F(Jobs, WithoutARequestHaveAReason) {
+  const Held job(S_IFREG, some_job());
+  const std::string command = fmt::format("{} cores {} --set=0 --wait=0", STEELYARD_TEST_PROGRAM, getpid());
+  const auto unwritten = shell("trap '' XFSZ; ulimit -f 0; " + command);
+  EXPECT_EQ(unwritten.status, 1);
+  EXPECT_THAT(unwritten.output, ContainsRegex("cannot write the request to /proc/.*: File too large"));
+  ASSERT_EQ(flock(job.file(), LOCK_EX), 0);
+  const auto locked = shell(command);
+  EXPECT_EQ(locked.status, 1);
+  EXPECT_THAT(locked.output, HasSubstr("another `steelyard cores` is writing a request for ./of-jobs-test (PID"));
 }
 
 TEST_F(Jobs, OfAnotherVersionAreTold) {

@@ -31,6 +31,9 @@ std::string joined_command(const std::vector<std::string>& program) {
   return command.substr(0, std::size_t{32} * 1024);
 }
 
+/// Without MPI no rank gathers the parts of the others.
+bool is_alone(const Binary& binary, bool awaits_mpi) { return binary.mpi() == Mpi::none && !awaits_mpi; }
+
 /// Each rank has a file of its own, where it is one of several.
 std::string of_this_rank(const std::string& path, const Launcher& launcher) {
   return launcher.size > 1 && launcher.rank >= 0 ? fmt::format("{}.{}", path, launcher.rank) : path;
@@ -39,15 +42,16 @@ std::string of_this_rank(const std::string& path, const Launcher& launcher) {
 /// 0 if the path of --record can be written. All ranks must decide alike, or MPICH's mpirun waits for ever for those
 /// that have not called MPI_Init: on several nodes, which may mount other file systems, the library warns instead. It
 /// does so of the default path, too, and the run goes on without a record.
-int check_record(const Options& options, const Launcher& launcher, const Site& site) {
+int check_record(const Options& options, bool alone, const Launcher& launcher, const Site& site) {
   const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
   const int local = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
   const bool on_one_node = launcher.size < 2 || launcher.size == local;
   if (options.record.empty() || options.record == "auto" || !on_one_node) return 0;
-  const int error = base::check_json_file(options.record);
+  const std::string path = alone ? of_this_rank(options.record, launcher) : options.record;
+  const int error = base::check_json_file(path);
   if (error == 0) return 0;
-  return refuse_to_start(fmt::format("--record={}: {}; use a path that can be written, or --record=none",
-                                     options.record, base::json_file_error(error)),
+  return refuse_to_start(fmt::format("--record={}: {}; use a path that can be written, or --record=none", path,
+                                     base::json_file_error(error)),
                          refused, launcher);
 }
 
@@ -59,8 +63,7 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   options.record_if_auto = std::filesystem::absolute(record_name(site.environment)).string();
   if (!options.record.empty() && options.record != "auto")
     options.record = std::filesystem::absolute(options.record).string();
-  // Without MPI no rank gathers the parts of the others.
-  const bool alone = binary.mpi() == Mpi::none && !awaits_mpi;
+  const bool alone = is_alone(binary, awaits_mpi);
   if (alone) {
     options.record_if_auto = of_this_rank(options.record_if_auto, launcher);
     if (!options.record.empty() && options.record != "auto") options.record = of_this_rank(options.record, launcher);
@@ -153,7 +156,8 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   }
   // Behind a wrapper, the program is found again once it runs.
   const auto binary = about.path == path ? about : read_binary(path, site.libraries());
-  if (const int refusal = check_record(options, launcher, site); refusal != 0) return refusal;
+  const bool alone = is_alone(binary, decision.awaits_mpi);
+  if (const int refusal = check_record(options, alone, launcher, site); refusal != 0) return refusal;
   for (const auto& remark : decision.remarks) say(remark);
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));

@@ -21,7 +21,7 @@ namespace {
 /// Without the ".3" of a process that has a record of its own, as it has no MPI.
 std::string_view without_rank(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
-  const bool has_rank = last != name.npos && last + 1 < name.size() && name[last] == '.';
+  const bool has_rank = last != std::string_view::npos && last + 1 < name.size() && name[last] == '.';
   return has_rank ? name.substr(0, last) : name;
 }
 

@@ -23,7 +23,7 @@ bool drops_preload(const std::vector<std::string>& words, std::size_t from, std:
   if (file_name(words[from]) != "env") return false;
   for (std::size_t i = from + 1; i < program; ++i) {
     const std::string& word = words[i];
-    if (word == "-" || word == "-i" || word == "--ignore-environment" || word.find("LD_PRELOAD") != word.npos)
+    if (word == "-" || word == "-i" || word == "--ignore-environment" || word.find("LD_PRELOAD") != std::string::npos)
       return true;
   }
   return false;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -33,8 +35,7 @@ bool read_state(std::int32_t pid, State& seen) {
     field = std::strchr(field, ' ');
     if (field != nullptr) ++field;
   }
-  if (field != nullptr) std::sscanf(field, "%lu", &seen.started);
-  return true;
+  return field != nullptr && std::sscanf(field, "%lu", &seen.started) == 1;
 }
 
 }  // namespace
@@ -49,7 +50,8 @@ Life own_life() {
 bool is_alive(const Life& life, std::uint64_t my_pid_namespace) {
   if (life.started == 0 || life.pid_namespace != my_pid_namespace) return true;
   State seen;
-  if (!read_state(life.pid, seen)) return false;
+  // The file may be unreadable for another reason: no free descriptor, no memory, no /proc.
+  if (!read_state(life.pid, seen)) return kill(life.pid, 0) == 0 || errno != ESRCH;
   return seen.letter != 'Z' && seen.letter != 'X' && seen.started == life.started;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/life.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +37,24 @@ TEST(Life, AProcessThatHasEndedIsDeadBeforeItsParentWaits) {
   EXPECT_FALSE(is_alive(life, life.pid_namespace));
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST(Life, WithoutAFreeDescriptorTheLivingAreNotDead) {
+  Life ended = own_life();
+  ended.pid = fork();
+  if (ended.pid == 0) _exit(0);
+  waitpid(ended.pid, nullptr, 0);
+  const Life life = own_life();
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none = {0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const bool opens = open("/proc/self/stat", O_RDONLY | O_CLOEXEC) >= 0;
+  const bool alive = is_alive(life, life.pid_namespace), still_alive = is_alive(ended, life.pid_namespace);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_FALSE(opens);
+  EXPECT_TRUE(alive);
+  EXPECT_FALSE(still_alive);
 }
 
 }  // namespace

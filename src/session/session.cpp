@@ -304,8 +304,9 @@ void warn_of_record(const std::string& path, int error) {
 // At the start, on rank 0: a run of hours must not end without a record. Returns true if the user has been warned.
 bool warn_of_record_at_start(const base::Options& options) {
   if (options.record.empty()) return false;
-  const std::string& path = options.record == "auto" ? options.record_if_auto : options.record;
-  const int error = base::check_json_file(path);
+  const bool own_name = options.record == "auto";
+  const std::string& path = own_name ? options.record_if_auto : options.record;
+  const int error = own_name ? base::check_free_file(path) : base::check_json_file(path);
   if (error != 0) warn_of_record(path, error);
   return error != 0;
 }

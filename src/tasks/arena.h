@@ -28,6 +28,7 @@ struct alignas(64) NodeBlock {
   alignas(64) std::atomic<std::uint64_t> broken;
   std::atomic<std::uint64_t> left_far;
   std::atomic<std::int64_t> looked;  ///< when a process last looked whether the others live, in ns
+  std::atomic<bool> late_told;       ///< a process has told the neighbours that it frees the pool and waits for others
 };
 
 /// One process.

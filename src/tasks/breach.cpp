@@ -8,8 +8,9 @@
 namespace steelyard::tasks {
 namespace {
 
-// In ns; in sum below the second in which all ranks are told. Between two looks at the processes of the node, of all
-// its ranks together: /proc/PID/stat takes 10 us a process, so 128 processes take 0.6 % of one core.
+// In ns; in sum below a second. A run that fails then sends what it has to tell, for up to kDrain of Pool::run().
+// Between two looks at the processes of the node, of all its ranks together: /proc/PID/stat takes 10 us a process, so
+// 128 processes take 0.6 % of one core.
 constexpr std::int64_t kLookForDead = 2 * RollCall::kEvery;
 // A process that frees the pool waits for the others, which come as late as they may: only then are neighbours told.
 constexpr std::int64_t kLate = 5 * RollCall::kEvery;
@@ -22,8 +23,9 @@ void Pool::look_for_breach(std::int64_t time) {
   if (!breach.there()) {
     if (time < next_look_) return;
     next_look_ = time + RollCall::kEvery;
-    if (leaving_ && !late_told_ && time - leaves_at_ >= kLate) {
-      late_told_ = true;
+    // One process of a node tells all neighbours, as in break_off().
+    if (leaving_ && time - leaves_at_ >= kLate && !node.late_told.load(std::memory_order_relaxed) &&
+        !node.late_told.exchange(true, std::memory_order_relaxed)) {
       const ProcessBlock& me = arena_->process(transport_->node_rank());
       tell_neighbours(Kind::leaves, {static_cast<std::uint32_t>(run_), me.leaver()});
     }
@@ -46,7 +48,7 @@ Breach Pool::breach_of_node(std::int64_t time) {
     for (int local = 0; local < arena_->processes(); ++local) {
       const ProcessBlock& process = arena_->process(local);
       if (process.entered.load(std::memory_order_acquire) == run_ &&
-          process.leaving.load(std::memory_order_relaxed) != 0)
+          process.leaving.load(std::memory_order_acquire) != 0)  // then the end of its last run is seen, too
         return {static_cast<std::uint32_t>(run_), process.leaver()};
     }
   }

@@ -130,11 +130,7 @@ base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* 
 }
 
 base::Status Pool::run(Consumer consumer) {
-  if (broken_) {
-    return base::Status::failure(
-        base::Code::peer,
-        "a rank has freed this task pool while others were running it, or has ended: it cannot go on");
-  }
+  if (broken_) return torn();
   if (running_ || in_task())
     return base::Status::failure(
         base::Code::invalid_state,
@@ -211,7 +207,7 @@ base::Status Pool::leave(bool finalizing) {
   if (finalizing) {
     for (const auto& worker : workers_) worker->drop_all();
   }
-  arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_relaxed);
+  arena_->process(transport_->node_rank()).leaving.store(finalizing ? 2 : 1, std::memory_order_release);
   base::Status done = run({});
   for (const std::int64_t end = now(); done && !send_queue_.empty(); send_queue_.step()) wait(now() - end);
   if (finalizing) {  // its communicator ends with MPI

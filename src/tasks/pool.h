@@ -220,7 +220,6 @@ class Pool final : Router::Carrier, Policy::Host {
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;
   std::int64_t leaves_at_ = 0, next_look_ = 0;
-  bool late_told_ = false;  // Kind::leaves
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
   std::optional<TerminationRounds::Outcome> outcome_;

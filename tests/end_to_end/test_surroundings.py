@@ -74,6 +74,23 @@ def test_ranks_without_mpi_have_a_record_each(tmp_path):
     assert "MPI: none" in told.stdout, told.stdout
 
 
+@pytest.mark.skipif(not ALONE.exists(), reason="clang is not installed")
+def test_the_record_of_a_rank_without_mpi_is_checked_where_it_is_written(tmp_path):
+    run = [openmpi(tmp_path).mpirun, "-n", "2", COMMAND, "run"]
+    (tmp_path / "steelyard-run.json.0").mkdir()
+    (tmp_path / "record").mkdir()
+    for option, written in (("--record=record", "record.1"), ("--record=auto", "steelyard-run-2.json.0")):
+        ran = subprocess.run([*run, option, ALONE],
+                             env=environment(), text=True, capture_output=True, timeout=120, cwd=tmp_path)
+        assert ran.returncode == 0 and "record cannot be written" not in ran.stderr, ran.stderr
+        assert (tmp_path / written).is_file(), ran.stderr
+    (tmp_path / "record.1").unlink()
+    (tmp_path / "record.1").mkdir()
+    ran = subprocess.run([*run, "--record=record", ALONE],
+                         env=environment(), text=True, capture_output=True, timeout=120, cwd=tmp_path)
+    assert ran.returncode != 0 and "--record=record.1: Is a directory" in ran.stderr, ran.stderr
+
+
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
 @pytest.mark.skipif(not ALONE.exists(), reason="clang is not installed")
 def test_valgrind(tmp_path):
