@@ -112,7 +112,7 @@ def as_julia(folder: Path, program: str) -> Path:
     return folder / "julia"
 
 
-@pytest.mark.parametrize("expected", ["its own", "its own under Cray's name", "another"])
+@pytest.mark.parametrize("expected", ["its own", "its own under Cray's name", "its own behind env", "another"])
 def test_functions_that_julia_looks_up(mpi, tmp_path, expected):
     """They are Steelyard's, unless these are for another MPI."""
     libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
@@ -122,7 +122,9 @@ def test_functions_that_julia_looks_up(mpi, tmp_path, expected):
         link.symlink_to(library)
         library = link
     family = other(mpi) if expected == "another" else mpi.flavour
-    result = run(mpi, as_julia(tmp_path, "looked_up.plain.gcc"), library, "handle", options=(f"--mpi={family}",))
+    wrapper = ["env", "A=b"] if "env" in expected else []
+    julia = as_julia(tmp_path, "looked_up.plain.gcc")
+    result = run(mpi, *wrapper, julia, library, "handle", options=(f"--mpi={family}",))
     assert result.status == 0, result.explain()
     if expected != "another":
         check_measured(result)
