@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 // The start of this program in memory, by the linker: /proc need not be mounted.
 extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
@@ -36,19 +37,17 @@ std::string first_bytes(const std::string& path, std::size_t count) {
   return bytes;
 }
 
-/// "#! /usr/bin/env python3 -u" gives "/usr/bin/env python3"; a text without that line is run by the shell.
+/// "#! /usr/bin/env -S X=4 python3 -u" gives "/usr/bin/env python3"; a text without that line is run by the shell.
 std::string interpreter_of(std::string_view start) {
   if (!start.starts_with("#!")) return "/bin/sh";
-  start = start.substr(2, start.find('\n') - 2);
-  std::string words[2];
-  std::size_t at = 0;
-  for (auto& word : words) {
-    at = std::min(start.find_first_not_of(" \t\r", at), start.size());
-    const auto end = std::min(start.find_first_of(" \t\r", at), start.size());
-    word = start.substr(at, end - at);
-    at = end;
+  std::istringstream line(std::string(start.substr(2, start.find('\n') - 2)));
+  std::string interpreter, word;
+  line >> interpreter;
+  if (!interpreter.ends_with("/env")) return interpreter;
+  while (line >> word) {
+    if (!word.starts_with('-') && word.find('=') == std::string::npos) return interpreter + " " + word;
   }
-  return words[0].ends_with("/env") && !words[1].empty() ? words[0] + " " + words[1] : words[0];
+  return interpreter;
 }
 
 bool is_of_the_system(const std::string& path) {

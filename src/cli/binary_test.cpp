@@ -192,15 +192,17 @@ TEST_F(BinaryTest, PassesOverLibrariesThatCannotBeMeant) {
 }
 
 TEST_F(BinaryTest, NamesTheInterpreterOfAScript) {
-  const std::pair<const char*, const char*> scripts[] = {{"#!/bin/bash\nexec app\n", "/bin/bash"},
-                                                         {"#! /usr/bin/env python3 -u\n", "/usr/bin/env python3"},
-                                                         {"#!/usr/bin/env", "/usr/bin/env"},
-                                                         {"#!", ""},
-                                                         {"echo hello\n", "/bin/sh"},
-                                                         {"", "/bin/sh"},
-                                                         {"\x7f"
-                                                          "EL",
-                                                          "/bin/sh"}};
+  const std::pair<const char*, const char*> scripts[] = {
+      {"#!/bin/bash\nexec app\n", "/bin/bash"},
+      {"#! /usr/bin/env python3 -u\n", "/usr/bin/env python3"},
+      {"#!/usr/bin/env -S X=4 julia --project\n", "/usr/bin/env julia"},
+      {"#!/usr/bin/env", "/usr/bin/env"},
+      {"#!", ""},
+      {"echo hello\n", "/bin/sh"},
+      {"", "/bin/sh"},
+      {"\x7f"
+       "EL",
+       "/bin/sh"}};
   for (const auto& [text, interpreter] : scripts) {
     const auto binary = read(scratch_.write("script", text));
     EXPECT_EQ(binary.kind, Kind::script) << text;

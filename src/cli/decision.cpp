@@ -277,12 +277,15 @@ bool takes_libraries(const Binary& binary, const Site& site) {
   return runs_it.kind == Binary::Kind::program && !runs_it.privileged;
 }
 
-/// Julia, or a script for it: its MPI.jl looks up MPI functions by dlsym().
+}  // namespace
+
 bool is_julia(const Binary& binary) {
   return file_name(binary.path).starts_with("julia") ||
          (binary.kind == Binary::Kind::script &&
           file_name(binary.remark.substr(binary.remark.find(' ') + 1)).starts_with("julia"));
 }
+
+namespace {
 
 bool begins_regions(const Binary& binary) {
   return binary.imports_function("__kmpc_fork_call") ||

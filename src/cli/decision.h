@@ -36,6 +36,9 @@ struct Decision {
 /// Reads the program at `path` and decides; starts nothing. `shown` is the program as the user wrote it.
 Decision decide(const Binary& binary, const std::string& shown, const base::Options& options, const Site& site);
 
+/// Julia, or a script for it: its MPI.jl looks up MPI functions by dlsym().
+bool is_julia(const Binary& binary);
+
 /// LD_PRELOAD of the program: tools that must be first, Steelyard's libraries, then the user's others.
 std::vector<std::string> preload_list(const Decision& decision, const Site& site);
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "cli/launcher.h"
+
 namespace steelyard::cli {
 namespace {
 
@@ -18,31 +20,34 @@ bool is_wrapper(std::string_view program) {
   return std::ranges::find(names, file_name(program)) != std::end(names);
 }
 
-/// `env` starts the program without LD_PRELOAD, or with another.
-bool drops_preload(const std::vector<std::string>& words, std::size_t from, std::size_t program) {
-  if (file_name(words[from]) != "env") return false;
-  for (std::size_t i = from + 1; i < program; ++i) {
-    const std::string& word = words[i];
-    if (word == "-" || word == "-i" || word == "--ignore-environment" || word.find("LD_PRELOAD") != std::string::npos)
-      return true;
-  }
-  return false;
+/// A word after `env` by which it starts the program without LD_PRELOAD, or with another.
+bool drops_preload(std::string_view word) {
+  return word == "-" || word == "-i" || word == "--ignore-environment" || word.find("LD_PRELOAD") != std::string::npos;
+}
+
+/// Starts the program in its arguments in ways of its own, without the libraries that are preloaded here.
+bool starts_ranks_itself(const std::string& path) {
+  return is_launcher_program(path) || file_name(path) == "valgrind" || file_name(path) == "steelyard";
 }
 
 }  // namespace
 
 std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
-  std::size_t at = 0;
-  while (is_wrapper(words[at])) {
-    // Options, their values and assignments are not names of executable files.
-    std::size_t next = at + 1;
-    while (next < words.size() && (words[next].starts_with('-') || words[next].find('=') != std::string::npos ||
-                                   locate(words[next], site.value_of("PATH")).error != 0))
-      ++next;
-    if (next == words.size() || drops_preload(words, at, next)) return 0;
-    at = next;
+  if (!is_wrapper(words[0])) return 0;
+  bool of_env = file_name(words[0]) == "env";
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (of_env && drops_preload(word)) return 0;
+    if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
+    const auto found = locate(word, site.value_of("PATH"));
+    if (found.error != 0) continue;
+    if (starts_ranks_itself(found.path)) return 0;
+    // `perf stat ./app`: a word may be the name of a program that has nothing to do with it.
+    const auto binary = read_binary(found.path, site.libraries());
+    if (binary.mpi() != Mpi::none || is_julia(binary)) return at;
+    of_env = file_name(word) == "env";
   }
-  return at;
+  return 0;
 }
 
 Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
@@ -55,11 +60,11 @@ Started decide_on_command(const std::vector<std::string>& words, const base::Opt
   if (const auto behind = program_behind_wrappers(words, site); behind > 0) {
     started.shown = words[behind];
     started.binary = read_binary(locate(started.shown, site.value_of("PATH")).path, site.libraries());
-    if (started.binary.mpi() != Mpi::none) {
-      started.decision = decide(started.binary, started.shown, options, site);
+    started.decision = decide(started.binary, started.shown, options, site);
+    // Julia loads its MPI later, with and without a wrapper.
+    if (started.binary.mpi() != Mpi::none)
       started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;
-      return started;
-    }
+    return started;
   }
   started.shown = words[0];
   started.binary = read_binary(started.path, site.libraries());

@@ -17,12 +17,12 @@ struct Started {
 };
 
 /// The place of the program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l
-/// ./app`: 0 if the first word is no known wrapper, if no word behind it is an executable file, or if the wrapper drops
-/// LD_PRELOAD (`env -i`).
+/// ./app`: the first that uses MPI or is Julia. 0 if the first word is no known wrapper, if there is no such program,
+/// or if LD_PRELOAD does not reach it (`env -i`, `time mpirun`).
 std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 
-/// Decides about the program behind wrappers, if it uses MPI, else about the first word. If the first word cannot be
-/// executed, `error` is the reason (errno) and nothing else counts.
+/// Decides about the program behind wrappers, if there is one, else about the first word. If the first word cannot
+/// be executed, `error` is the reason (errno) and nothing else counts.
 Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
                           int& error);
 

@@ -14,12 +14,15 @@ using namespace testing_support;
 class Wrappers : public testing::Test {
  protected:
   void SetUp() override {
-    std::string path;
-    for (const char* name : {"env", "numactl", "nice", "time", "app"}) {
-      path = scratch_.write(name, "#!/bin/sh\n");
-      std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    for (const char* name : {"env", "numactl", "nice", "time", "perf", "stat", "mpirun", "julia"}) {
+      std::filesystem::permissions(scratch_.write(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
     }
-    app_ = path;
+    ASSERT_NE(compile(scratch_, "libmpi.so.12", "int MPI_Init(void) { return 0; }\n",
+                      "-shared -fPIC -Wl,-soname,libmpi.so.12"),
+              "");
+    app_ = compile(scratch_, "app", "int MPI_Init(void); int main(void) { return MPI_Init(); }\n",
+                   scratch_ / "libmpi.so.12");
+    ASSERT_NE(app_, "");
     site_.environment["PATH"] = scratch_ / "";
   }
   std::size_t behind(const std::vector<std::string>& words) const { return program_behind_wrappers(words, site_); }
@@ -34,6 +37,17 @@ TEST_F(Wrappers, AreFollowedToTheProgram) {
   EXPECT_EQ(behind({"/usr/bin/env", "-u", "Y", app_}), 3U);
   EXPECT_EQ(behind({"env", "OMP_NUM_THREADS=4", "numactl", "-N", "0", "nice", "-n5", app_, "-x"}), 7U);
   EXPECT_EQ(behind({"time", "-f", "%e", "app"}), 3U);
+  EXPECT_EQ(behind({"perf", "stat", "app"}), 2U) << "there is a program of that name";
+  EXPECT_EQ(behind({"env", "X=4", "numactl", "-l", "julia", "x.jl"}), 4U);
+}
+
+TEST_F(Wrappers, DoNotHideJulia) {
+  int error = 0;
+  const auto started = decide_on_command({"numactl", "-l", "julia", "x.jl"}, {}, site_, error);
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(started.shown, "julia");
+  EXPECT_TRUE(is_julia(started.binary));
+  EXPECT_FALSE(started.decision.awaits_mpi) << "of an MPI that nothing names";
 }
 
 TEST_F(Wrappers, ThatStartNothingKnownAreProgramsThemselves) {
@@ -43,6 +57,8 @@ TEST_F(Wrappers, ThatStartNothingKnownAreProgramsThemselves) {
   EXPECT_EQ(behind({"env", "-i", "app"}), 0U) << "LD_PRELOAD does not reach it";
   EXPECT_EQ(behind({"env", "-u", "LD_PRELOAD", "app"}), 0U);
   EXPECT_EQ(behind({"sudo", "app"}), 0U);
+  EXPECT_EQ(behind({"time", "mpirun", "-n", "2", "app"}), 0U) << "not a rank";
+  EXPECT_EQ(behind({"time", "stat", "app.c"}), 0U);
 }
 
 }  // namespace

@@ -33,11 +33,19 @@ struct Library {
   const char* name = "";
 };
 
+/// By the names that mpi_of() in src/cli/binary.cpp knows, or by those of links to them: also that of Cray's MPICH.
+bool is_mpi(const Library& library) {
+  const bool descendant =
+      library.is("libmpi_") && !library.is("libmpi_cxx") && std::strstr(library.name, ".so") != nullptr;
+  return library.is("libmpi.so") || library.is("libmpich.so") || descendant;
+}
+
 /// Whether these are the wrappers for this MPI, whose handles they know.
 bool fit(const Library& wrappers, const Library& mpi, void* handle) {
   if (mpi.is("libmpi_abi.so")) return wrappers.is("libsteelyard-preload-abi.so");
-  if (!mpi.is("libmpi.so") && !mpi.is("libmpich.so")) return false;
+  if (!is_mpi(mpi)) return false;
   const bool is_open_mpi = real_lookup()(handle, "ompi_mpi_comm_world") != nullptr;
+  dlerror();  // callers take an error left here for one of their own lookup
   return wrappers.is(is_open_mpi ? "libsteelyard-preload-openmpi.so" : "libsteelyard-preload-mpich.so");
 }
 
@@ -46,7 +54,8 @@ bool fit(const Library& wrappers, const Library& mpi, void* handle) {
 extern "C" {
 
 /// Null where the lookup is to take its usual course.
-__attribute__((visibility("hidden"))) void* steelyard_wrapper(void* handle, const char* name, const void* caller) {
+__attribute__((visibility("hidden"), used)) void* steelyard_wrapper(void* handle, const char* name,
+                                                                    const void* caller) {
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || std::strncmp(name, "MPI_", 4) != 0) return nullptr;
   const Library mpi(real_lookup()(handle, name));
   if (mpi.base == nullptr) return nullptr;
@@ -56,7 +65,7 @@ __attribute__((visibility("hidden"))) void* steelyard_wrapper(void* handle, cons
   return fit(wrappers, mpi, handle) && wrappers.base != Library(caller).base ? function : nullptr;
 }
 
-__attribute__((visibility("hidden"))) Lookup steelyard_real_lookup() { return real_lookup(); }
+__attribute__((visibility("hidden"), used)) Lookup steelyard_real_lookup() { return real_lookup(); }
 
 }  // extern "C"
 

@@ -112,15 +112,21 @@ def as_julia(folder: Path, program: str) -> Path:
     return folder / "julia"
 
 
-@pytest.mark.parametrize("expected", ["its own", "another"])
+@pytest.mark.parametrize("expected", ["its own", "its own under Cray's name", "its own behind env", "another"])
 def test_functions_that_julia_looks_up(mpi, tmp_path, expected):
     """They are Steelyard's, unless these are for another MPI."""
     libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
     library = re.search(r"\blibmpi(?:ch)?\.so\S* => (\S+)", libraries)[1]
-    family = mpi.flavour if expected == "its own" else other(mpi)
-    result = run(mpi, as_julia(tmp_path, "looked_up.plain.gcc"), library, "handle", options=(f"--mpi={family}",))
+    if "Cray" in expected:
+        link = tmp_path / "libmpi_gnu_123.so.12"
+        link.symlink_to(library)
+        library = link
+    family = other(mpi) if expected == "another" else mpi.flavour
+    wrapper = ["env", "A=b"] if "env" in expected else []
+    julia = as_julia(tmp_path, "looked_up.plain.gcc")
+    result = run(mpi, *wrapper, julia, library, "handle", options=(f"--mpi={family}",))
     assert result.status == 0, result.explain()
-    if expected == "its own":
+    if expected != "another":
         check_measured(result)
         assert len(result.record["ranks"]) == 2
     else:
