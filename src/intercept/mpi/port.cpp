@@ -10,14 +10,14 @@ static_assert(sizeof(MPI_Request) <= sizeof(port::Request::handle));
 
 port::Request started(MPI_Request request) {
   port::Request made;
-  std::memcpy(&made.handle, &request, sizeof request);
+  std::memcpy(&made.handle, static_cast<const void*>(&request), sizeof(MPI_Request));
   made.started = true;
   return made;
 }
 
 MPI_Request handle(const port::Request& request) {
   MPI_Request found;
-  std::memcpy(&found, &request.handle, sizeof found);
+  std::memcpy(static_cast<void*>(&found), &request.handle, sizeof(MPI_Request));
   return found;
 }
 
