@@ -162,6 +162,8 @@ Binary read_binary(const std::string& path, const LibrarySearch& search) {
   return binary;
 }
 
+std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
 Located locate(const std::string& program, std::string_view path_variable) {
   std::vector<std::string> candidates{program};
   if (program.find('/') == std::string::npos) {

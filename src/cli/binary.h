@@ -48,6 +48,9 @@ Mpi mpi_of(std::string_view library_name);
 
 Binary read_binary(const std::string& path, const LibrarySearch& search);
 
+/// `path` without directories.
+std::string_view file_name(std::string_view path);
+
 /// The file that execvp() would run: searched on `path_variable` unless `program` has a slash in it.
 struct Located {
   std::string path;

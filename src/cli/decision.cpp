@@ -33,8 +33,6 @@ Decision pass_through(std::string sentence) {
   return {Decision::Kind::pass_through, 0, std::move(sentence), {}, false, {}, {}};
 }
 
-std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
-
 /// LD_PRELOAD separates its paths by blanks and colons.
 bool fits_in_list(std::string_view path) { return path.find_first_of(": \t\n") == std::string_view::npos; }
 
@@ -384,8 +382,7 @@ std::vector<std::string> preload_list(const Decision& decision, const Site& site
   list.insert(list.end(), decision.preload.begin(), decision.preload.end());
   for (const auto& entry : users_preload(site)) {
     const auto is_entry = [&](const std::string& tool) {
-      std::error_code error;
-      return tool == entry || file_name(tool) == entry || std::filesystem::equivalent(tool, entry, error);
+      return file_name(tool) == entry || is_same_file(tool, entry);
     };
     if (std::ranges::none_of(decision.before, is_entry)) list.push_back(entry);
   }

@@ -275,7 +275,7 @@ int cores_here() {
 
 /// Notes CPUs that this machine gives and that the program, with the other ranks here, does not get. False if there are
 /// none, or if it is not known.
-bool examine_mask(int cpus, const Launcher& launcher, const Site& site, Findings& findings) {
+bool examine_mask(int cpus, const Launcher& launcher, Findings& findings) {
   const auto topology = node::discover();
   const int all = static_cast<int>(topology.pus.size());
   if (topology.emulated || cpus >= all) return false;
@@ -286,8 +286,7 @@ bool examine_mask(int cpus, const Launcher& launcher, const Site& site, Findings
         cpus, all);
     return true;
   }
-  const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
-  const int ranks = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
+  const int ranks = launcher.ranks_on_node;
   const int cores = static_cast<int>(node::one_pu_per_core(topology).pus.size());
   if (ranks < 1 || cpus * ranks >= cores) return false;
   findings.note(
@@ -317,7 +316,7 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
         "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH), "
         "or set I_MPI_PIN_DOMAIN={} (Intel MPI)",
         cpus, threads, threads, threads, threads);
-  } else if (cpus > 0 && !examine_mask(cpus, launcher, site, findings)) {
+  } else if (cpus > 0 && !examine_mask(cpus, launcher, findings)) {
     findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
   }
   const int cores = launcher.kind == Launcher::Kind::slurm ? cores_here() : 0;
@@ -342,7 +341,7 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   Findings findings;
   const auto& [path, shown, binary, decision] = started;
   if (!path.empty() && path != binary.path)
-    findings.note("wrapper: {} starts {}, which is examined here", path.substr(path.find_last_of('/') + 1), shown);
+    findings.note("wrapper: {} starts {}, which is examined here", file_name(path), shown);
   examine_mpi(binary, decision, findings);
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {

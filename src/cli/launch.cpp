@@ -42,10 +42,8 @@ std::string of_this_rank(const std::string& path, const Launcher& launcher) {
 /// 0 if the path of --record can be written. All ranks must decide alike, or MPICH's mpirun waits for ever for those
 /// that have not called MPI_Init: on several nodes, which may mount other file systems, the library warns instead. It
 /// does so of the default path, too, and the run goes on without a record.
-int check_record(const Options& options, bool alone, const Launcher& launcher, const Site& site) {
-  const int open_mpi = base::number_of(site.environment, "OMPI_COMM_WORLD_LOCAL_SIZE");
-  const int local = open_mpi > 0 ? open_mpi : base::number_of(site.environment, "MPI_LOCALNRANKS");
-  const bool on_one_node = launcher.size < 2 || launcher.size == local;
+int check_record(const Options& options, bool alone, const Launcher& launcher) {
+  const bool on_one_node = launcher.size < 2 || launcher.size == launcher.ranks_on_node;
   if (options.record.empty() || options.record == "auto" || !on_one_node) return 0;
   const std::string path = alone ? of_this_rank(options.record, launcher) : options.record;
   const int error = base::check_json_file(path);
@@ -157,7 +155,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   // Behind a wrapper, the program is found again once it runs.
   const auto binary = about.path == path ? about : read_binary(path, site.libraries());
   const bool alone = is_alone(binary, decision.awaits_mpi);
-  if (const int refusal = check_record(options, alone, launcher, site); refusal != 0) return refusal;
+  if (const int refusal = check_record(options, alone, launcher); refusal != 0) return refusal;
   for (const auto& remark : decision.remarks) say(remark);
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <initializer_list>
 
+#include "cli/binary.h"
+
 namespace steelyard::cli {
 namespace {
 
@@ -53,6 +55,7 @@ Launcher find_launcher(const Environment& environment) {
   launcher.rank = first_number(environment,
                                {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}, -1);
   launcher.size = first_number(environment, {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE"}, 0);
+  launcher.ranks_on_node = first_number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 0);
   return launcher;
 }
 
@@ -100,7 +103,7 @@ std::string record_name(const Environment& environment) {
 }
 
 bool is_launcher_program(std::string_view program) {
-  program = program.substr(program.find_last_of('/') + 1);
+  program = file_name(program);
   constexpr std::string_view names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "jsrun"};
   const auto named = [&](std::string_view name) {
     return program == name || (program.starts_with(name) && program[name.size()] == '.');  // Debian's mpirun.mpich

@@ -12,8 +12,9 @@ namespace steelyard::cli {
 struct Launcher {
   enum class Kind { none, openmpi, hydra, flux, slurm };
   Kind kind = Kind::none;
-  int rank = -1;  ///< -1 where it is not known
-  int size = 0;   ///< ranks of the job; 0 where it is not known
+  int rank = -1;          ///< -1 where it is not known
+  int size = 0;           ///< ranks of the job; 0 where it is not known
+  int ranks_on_node = 0;  ///< of these, on this node; 0 where it is not known
 
   std::string_view name() const;
   /// The one rank that speaks for all; also where ranks are not known.

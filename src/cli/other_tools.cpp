@@ -13,24 +13,16 @@
 namespace steelyard::cli {
 namespace {
 
-std::string file_name(std::string_view path) { return std::string(path.substr(path.find_last_of('/') + 1)); }
-
 /// MPI's own libraries define MPI_X and PMPI_X, too.
-bool is_of_mpi(const std::string& name) { return name.starts_with("libmpi") || name.starts_with("libpmpi"); }
+bool is_of_mpi(std::string_view name) { return name.starts_with("libmpi") || name.starts_with("libpmpi"); }
 
 bool concerns(const Hooks& hooks) {
   return !hooks.wrapped.empty() || !hooks.renamed.empty() || !hooks.other.empty() || hooks.openmp_tool ||
          hooks.moves_cores || !hooks.sanitizer.empty();
 }
 
-/// One file under two paths, as through a link, is one tool.
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return a == b || std::filesystem::equivalent(a, b, error);
-}
-
 /// Without what is normal for a library of this name.
-Hooks of_a_tool(Hooks hooks, const std::string& name) {
+Hooks of_a_tool(Hooks hooks, std::string_view name) {
   if (is_of_mpi(name) && hooks.wrapped.empty()) hooks.renamed = hooks.other = "";
   const bool is_runtime =
       name.starts_with("libomp.so") || name.starts_with("libiomp5.so") || name.starts_with("libomp5.so");
@@ -46,6 +38,11 @@ void add(std::vector<OtherTool>& tools, OtherTool tool) {
 }
 
 }  // namespace
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || std::filesystem::equivalent(a, b, error);
+}
 
 std::vector<OtherTool> other_tools(const Binary& binary, const Site& site) {
   std::vector<OtherTool> tools;

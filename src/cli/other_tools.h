@@ -23,6 +23,9 @@ struct OtherTool {
   bool goes_first() const { return !in_executable && (!hooks.sanitizer.empty() || !hooks.wrapped.empty()); }
 };
 
+/// One file under two paths, as through a link, is one tool.
+bool is_same_file(const std::string& a, const std::string& b);
+
 /// All that `binary` and the user's LD_PRELOAD bring, sanitizers first, then in the order in which they are searched.
 std::vector<OtherTool> other_tools(const Binary& binary, const Site& site);
 

@@ -10,8 +10,6 @@
 namespace steelyard::cli {
 namespace {
 
-std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
-
 /// Programs that execute the program in their arguments on this system, by exec or as a child.
 bool is_wrapper(std::string_view program) {
   constexpr std::string_view names[] = {"chrt",   "env",    "gdb",     "hwloc-bind", "ionice",  "linux64", "likwid-pin",
@@ -55,20 +53,16 @@ Started decide_on_command(const std::vector<std::string>& words, const base::Opt
   const auto first = locate(words[0], site.value_of("PATH"));
   error = first.error;
   if (error != 0) return {};
+  const auto behind = program_behind_wrappers(words, site);
   Started started;
   started.path = first.path;
-  if (const auto behind = program_behind_wrappers(words, site); behind > 0) {
-    started.shown = words[behind];
-    started.binary = read_binary(locate(started.shown, site.value_of("PATH")).path, site.libraries());
-    started.decision = decide(started.binary, started.shown, options, site);
-    // Julia loads its MPI later, with and without a wrapper.
-    if (started.binary.mpi() != Mpi::none)
-      started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;
-    return started;
-  }
-  started.shown = words[0];
-  started.binary = read_binary(started.path, site.libraries());
+  started.shown = words[behind];
+  const auto path = behind > 0 ? locate(started.shown, site.value_of("PATH")).path : first.path;
+  started.binary = read_binary(path, site.libraries());
   started.decision = decide(started.binary, started.shown, options, site);
+  // Julia loads its MPI later, with and without a wrapper.
+  if (behind > 0 && started.binary.mpi() != Mpi::none)
+    started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;
   return started;
 }
 

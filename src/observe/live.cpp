@@ -21,6 +21,8 @@ std::string text_of(const char* from, std::size_t room) {
   return base::printable(std::string_view(from, strnlen(from, room)));
 }
 
+constexpr std::size_t kRequest = offsetof(LiveJob, request);  // Format: of LiveJob
+
 bool read_at(int file, void* to, std::size_t bytes, std::size_t from) {
   return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
@@ -102,7 +104,6 @@ void LiveBoard::answer(std::uint32_t number, const std::string& refusal) {
 
 // Each pwrite() holds the lock of the file, so a process that has mapped it sees the words in this order.
 std::optional<std::uint32_t> ask_live(int file, const node::CpuSet& cpus, unsigned user) {
-  constexpr std::size_t kRequest = offsetof(LiveJob, request);
   using Request = LiveJob::Request;
   std::uint32_t number = 0;
   if (!read_at(file, &number, sizeof(number), kRequest + offsetof(Request, number))) return {};
@@ -122,7 +123,6 @@ std::optional<std::uint32_t> ask_live(int file, const node::CpuSet& cpus, unsign
 }
 
 std::optional<LiveAnswer> read_answer(int file) {
-  constexpr std::size_t kRequest = offsetof(LiveJob, request);
   LiveAnswer answer;
   char refusal[sizeof(LiveJob::Request::refusal)];
   if (!read_at(file, &answer.number, sizeof(answer.number), kRequest + offsetof(LiveJob::Request, answered)) ||

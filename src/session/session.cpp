@@ -316,9 +316,8 @@ std::string write_record(const observe::RunRecord& record, const base::Options& 
   if (options.record.empty()) return {};
   const bool own_name = options.record == "auto";
   std::string path = own_name ? options.record_if_auto : options.record;
-  int error = own_name ? base::create_free_file(path) : 0;
+  int error = own_name ? base::create_free_file(path) : base::check_json_file(path);
   const bool created = own_name && error == 0;
-  if (error == 0) error = base::check_json_file(path);
   if (error == 0) error = base::write_whole_file(path, observe::to_json(record));
   if (error == 0) return path;
   if (created) std::remove(path.c_str());
