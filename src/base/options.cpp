@@ -186,8 +186,8 @@ void add_waiting_options(std::vector<Option>& table) {
   Group waiting(table, "How ranks and threads wait");
   waiting.choice(
       "wait", choice_of<&Options::wait>(), {"sleep", "poll"},
-      "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks. poll: it polls, as the "
-      "MPI library does.");
+      "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks, and where it has none to "
+      "lend, it lets them go first. poll: it polls, as the MPI library does.");
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "How long a waiting rank spins before it sleeps.");
   waiting.integer("blocktime", &Options::blocktime, 0, 10'000'000, "us",
                   "How long idle OpenMP threads spin before they sleep. The default does not apply with --cores=off. "

@@ -54,8 +54,8 @@ class BlockingCall {
   BlockingCall& operator=(const BlockingCall&) = delete;
 
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at
-  /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us: true
-  /// where it has slept.
+  /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us, or
+  /// yields if there is none to lend: true where it has done either.
   bool pause();
   /// The critical rank of this call, in MPI_COMM_WORLD: the one whose message or arrival it needs. -1 if it is not
   /// known.

@@ -41,6 +41,11 @@ bool others_compute(const Session& session) {
   return false;
 }
 
+// A rank that lends no core shares its own with other ranks at most. They are ready to run, so it yields to them: a
+// sleep would take the core from them again 50 us later. With 8 ranks on 2 cores (bench-apps, Open MPI), LULESH takes
+// 1.00 of its native time, with sleeps 1.24. All threads of an emulated node share the machine's cores.
+bool sleep_frees_a_core(const Session& session) { return lends(session) || session.topology.emulated; }
+
 }  // namespace
 
 bool measures_this_call() { return g_session != nullptr && t_primary && !in_region(); }
@@ -150,8 +155,12 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
-  stay_asleep(now);
-  wait::sleep_for(wait::kMessage.sleep(now - asleep_since_));
+  if (sleep_frees_a_core(*g_session)) {
+    stay_asleep(now);
+    wait::sleep_for(wait::kMessage.sleep(now - asleep_since_));
+  } else {
+    wait::yield();
+  }
   return true;
 }
 
@@ -217,10 +226,11 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   call.group_ = &group;
   call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
-  // Where waits are short, the library's own polling is as good, and the others' cache lines stay with them.
-  const bool waits = !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
-  // As the library's barrier wakes one rank after the other, with more ranks than cores the last one waits for time
-  // slices.
+  // Where waits are short, or a sleep frees no core, the library's own polling is as good, and the others' cache lines
+  // stay with them. But as the library's barrier wakes one rank after the other, with more ranks than cores the last
+  // one waits for time slices.
+  const bool sleeps = dependence == Dependence::barrier || sleep_frees_a_core(session);
+  const bool waits = sleeps && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
   const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
   const bool watched = lends(session) && arrivals.watched(group);
