@@ -338,12 +338,13 @@ Decision decide_alone(const Binary& binary, const std::string& shown, const Opti
       return decision;
     const Mpi launchers = mpi_of(mpi_of_launcher(site.environment));
     const bool known = launchers != Mpi::none;
+    const auto by_launcher = known ? "" : fmt::format("`mpirun -n 2 steelyard run {}`, or ", shown);
+    const std::string_view other_names = known ? "" : " (or =mpich, =abi)";
     return pass_through(fmt::format(
-        "{0} uses no MPI library{1}: nothing is balanced; if it loads MPI later or starts an MPI program: "
-        "{2}`steelyard run --mpi={3} {0}`{4}",
+        "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program: "
+        "{}`steelyard run --mpi={} {}`{}",
         shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime",
-        known ? "" : fmt::format("`mpirun -n 2 steelyard run {}`, or ", shown),
-        flavour_of(known ? launchers : Mpi::openmpi), known ? "" : " (or =mpich, =abi)"));
+        by_launcher, flavour_of(known ? launchers : Mpi::openmpi), shown, other_names));
   }
   const auto& mpi = binary.mpi_library()->name;
   if (binary.mpi() == Mpi::unknown) {
