@@ -274,8 +274,8 @@ def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str
         if Path(path).stat().st_size == 0:
             problem = "the file is empty: a run writes its record when it ends"
         raise InvalidRecord(path, [problem]) from error
-    if problem := _of_another_version(record):
-        raise InvalidRecord(path, [problem])
+    if version := _of_another_version(record):
+        raise InvalidRecord(path, [version])
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)

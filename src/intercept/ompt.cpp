@@ -158,7 +158,7 @@ bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_star
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
   auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
   its = next != nullptr ? next(omp_version, runtime_version) : nullptr;
-  const auto named = base::value_of(base::environment(), "OMP_TOOL_LIBRARIES");
+  const std::string named(base::value_of(base::environment(), "OMP_TOOL_LIBRARIES"));
   return its != nullptr || !base::tool_libraries(named).others.empty();
 }
 
