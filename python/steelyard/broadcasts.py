@@ -18,14 +18,14 @@ from .words import duration, number, percent, plural
 
 
 def broadcasts(run: Run) -> Optional[Section]:
-    return _delivered(run.collectives, "broadcast")
+    return _delivered(run, run.collectives, "broadcast")
 
 
 def scatters(run: Run) -> Optional[Section]:
-    return _delivered(run.scatters, "scatter")
+    return _delivered(run, run.scatters, "scatter")
 
 
-def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
+def _delivered(run: Run, frame: pd.DataFrame, name: str) -> Optional[Section]:
     if not len(frame):
         return None
     names, title = f"{name}s", f"Which ranks were late to {name}s?"
@@ -41,7 +41,7 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
         parts = [f"{percent(sums[way] / taken)} {how}" for way, how in ways if sums[way] > 0]
         words.append(f"Of {number(taken)} calls of all ranks, {', '.join(parts)}.")
     if sums["shared"] + sums["tree"] > 0:
-        words.append(won(frame, name))
+        words.append(won(frame, name, run.record["options"].get("collectives", "")))
     late = frame[frame["late"] > 0].sort_values("behind", ascending=False)
     if not len(late):
         words.append("No rank arrived after the data.")
@@ -63,10 +63,12 @@ def _delivered(frame: pd.DataFrame, name: str) -> Optional[Section]:
     return Section(names, title, words, svg=bars(rows, duration), caption=caption)
 
 
-def won(frame: pd.DataFrame, name: str = "broadcast") -> str:
+def won(frame: pd.DataFrame, name: str, option: str) -> str:
     """Compares waits in operations through shared memory with waits in the MPI library's."""
     shared, library = mean_wait(frame, "shared"), mean_wait(frame, "library")
     if shared is None or library is None:
+        if option == "auto":
+            return "The gain is not known: too few of them were compared."
         return "The gain is not known: only --collectives=auto compares."
 
     def interval(wait: Wait) -> str:

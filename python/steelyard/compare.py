@@ -20,7 +20,7 @@ import numpy.typing as npt
 from .record import Progress, Run
 from .samples import Samples
 from .summary import disturbance
-from .words import duration, percent, plural
+from .words import duration, excludes_zero, percent, plural
 
 WINDOWS, FEWEST = 20, 4
 CONFIDENCE = 0.95
@@ -69,7 +69,7 @@ class Difference:
         noise = self.noise
         if noise is None:
             return "one run each: not known"
-        if abs(self.change) <= noise:
+        if not excludes_zero(self.change - noise, self.change + noise):
             return "not significant"
         return "less" if self.change < 0 else "more"
 

@@ -44,7 +44,7 @@ class InvalidRecord(ValueError):
     def __init__(self, path: PathLike, problems: list[str]):
         self.problems = problems
         more = f"\n  ... and {len(problems) - 10} more" if len(problems) > 10 else ""
-        super().__init__(f"{os.fspath(path)} is not a run record:\n  " + "\n  ".join(problems[:10]) + more)
+        super().__init__(f"{os.fspath(path)} is not understood:\n  " + "\n  ".join(problems[:10]) + more)
 
 
 @dataclass(frozen=True)
@@ -270,12 +270,30 @@ def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str
     try:
         record = parse(Path(path), counted.read)
     except (ValueError, RecursionError) as error:
-        raise InvalidRecord(path, [f"not JSON, or cut off: {error}"]) from error
+        problem = f"not JSON, or cut off: {error}"
+        if Path(path).stat().st_size == 0:
+            problem = "the file is empty: a run writes its record when it ends"
+        raise InvalidRecord(path, [problem]) from error
+    if version := _of_another_version(record):
+        raise InvalidRecord(path, [version])
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
     record["options"] = current(record["options"])
     return record, timelines
+
+
+def _of_another_version(record: Any) -> Optional[str]:
+    """In place of all differences from the schema. Records of schema 1 have been converted."""
+    newest: int = schema()["properties"]["schema"]["const"]
+    if not isinstance(record, dict) or type(found := record.get("schema", 0)) is not int or found == newest:
+        return None
+    if "schema" not in record:
+        return "schema: missing"
+    return (
+        f"schema: this version of Steelyard reads 1 to {newest}, found {found}; read it with the version of Steelyard"
+        " that wrote it"
+    )
 
 
 class _Counted:

@@ -48,9 +48,7 @@ def absent(run: Run) -> Optional[Section]:
             "Critical ranks are not known: Steelyard saw no collective for which it can tell the last rank to arrive."
         )
     if not len(run.collectives):
-        items.append(
-            "No broadcasts: Steelyard took over none. To take them over, use --collectives=auto or --collectives=on."
-        )
+        items.append(_no_broadcasts(run))
     elif not run.record.get("trees"):
         items.append("No broadcast trees: no communicator spans nodes, or each had too few broadcasts to build a tree.")
     if not len(run.loops):
@@ -61,6 +59,15 @@ def absent(run: Run) -> Optional[Section]:
     if not len(run.tasks):
         items.append("No tasks: the program does not use Steelyard's task pools.")
     return Section("absent", "What is missing here, and why?", items=items) if items else None
+
+
+def _no_broadcasts(run: Run) -> str:
+    options = run.record["options"]
+    if options.get("observe") == "on":
+        return "No broadcasts: Steelyard only observed (--observe)."
+    if options.get("collectives") in ("auto", "on"):
+        return "No broadcasts: Steelyard saw no MPI_Bcast or MPI_Scatter between ranks."
+    return "No broadcasts: Steelyard took over none. To take them over, use --collectives=auto or --collectives=on."
 
 
 def how(run: Run) -> Section:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .record import Run
 from .trees import trees
-from .words import band, core_time, counts, duration, number, numbered, percent, plural
+from .words import band, core_time, counts, duration, excludes_zero, number, numbered, percent, plural
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Gain:
 
     @property
     def significant(self) -> bool:
-        return self.low > 0 or self.high < 0
+        return excludes_zero(self.low, self.high)
 
     def words(self, confidence: float) -> str:
         """ "12.0 % (95 % CI 11.0 to 13.0 %) less"."""
@@ -255,7 +255,7 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
 def _gain_in_words(found: list[Gain], confidence: float) -> str:
     best, worst = found[-1], found[0]
     if len(found) > 1:
-        clear = sum(gain.low > 0 for gain in found)
+        clear = sum(gain.significant and gain.value > 0 for gain in found)
         return (
             f"On {clear} of {len(found)} nodes a step became significantly shorter: {best.words(confidence)} "
             f"time on node {best.node}, the largest gain; "

@@ -70,6 +70,11 @@ def bounds(low: float, high: float) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
+def excludes_zero(low: float, high: float) -> bool:
+    """False too if a bound is zero as it is printed: nothing of "0.0 % (0.0 to 0.1 %)" is a gain."""
+    return round(100 * low, 1) > 0 or round(100 * high, 1) < 0
+
+
 def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:
     """ "rank 3", "ranks 0–3", "ranks 0, 2, 5–7"; after `most` stretches "… (40 in all)"."""
     stretches: list[str] = []

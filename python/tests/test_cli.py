@@ -58,7 +58,7 @@ def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path)
         (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
         (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
         (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),
-        ([str(PACKAGE / "cli.py")], 1, "cli.py is not a run record"),
+        ([str(PACKAGE / "cli.py")], 1, "cli.py is not understood"),
     ],
 )
 def test_says_what_is_wrong(example, tmp_path, words, status, said):

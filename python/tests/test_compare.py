@@ -66,6 +66,21 @@ def test_the_other_way_round_is_the_opposite(runs):
         assert one.change == pytest.approx(-other.change) and one.noise == pytest.approx(other.noise)
 
 
+@pytest.mark.parametrize(
+    "change, paired, result",
+    [
+        (0.0003, 0.0001, "not significant"),  # +0.0 points
+        (0.0011, 0.0009, "not significant"),  # +0.1 (+0.0 to +0.2)
+        (0.0030, 0.0040, "not significant"),
+        (0.0030, 0.0010, "more"),
+        (-0.0030, 0.0010, "less"),
+    ],
+)
+def test_what_is_zero_as_it_is_printed_is_no_difference(change, paired, result):
+    a, b = compare.Value(0.5), compare.Value(0.5 + change)
+    assert compare.Difference("computing", a, b, str, paired=paired).result == result
+
+
 def test_few_samples_have_no_band(example):
     run = steelyard.load(example)
     found = compare.compare(run, run)

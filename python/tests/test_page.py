@@ -151,6 +151,18 @@ def test_pages_of_little(example, tmp_path, change):
     assert "nan" not in re.sub(r"<script.*?</script>", "", text, flags=re.S).lower().replace("finance", "")
 
 
+def test_no_option_is_recommended_that_is_on(example, tmp_path):
+    record = json.loads(example.read_text())
+    for rank in record["ranks"]:
+        rank.pop("broadcasts", None)
+    for option, advice in (("auto", False), ("on", False), ("off", True)):
+        record["options"]["collectives"] = option
+        (tmp_path / "record.json").write_text(json.dumps(record))
+        items = sections.absent(steelyard.load(tmp_path / "record.json")).items
+        (item,) = [item for item in items if item.startswith("No broadcasts:")]
+        assert ("use --collectives=auto" in item) == advice
+
+
 def test_what_is_missing_is_said(older):
     (about,) = [section for section in sections.sections(steelyard.load(older)) if section.name == "absent"]
     assert any(item.startswith("No loops") for item in about.items) and any(

@@ -168,7 +168,7 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
         (lambda r: r["ranks"][0].update(waited_for={"1": "x"}), "ranks[0].waited_for.1: 'x'"),
         (lambda r: r["metrics"].update(mpi=1.01), "metrics.mpi: 1.01"),
         (lambda r: r["decisions"][1].update(outcome="great"), "decisions[1].outcome: 'great'"),
-        (lambda r: r.update(schema=3), "schema: 2 was expected"),
+        (lambda r: r.update(schema=3), "schema: this version of Steelyard reads 1 to 2, found 3"),
         (lambda r: r.update(started="yesterday"), "started: 'yesterday'"),
         (lambda r: r.update(instrument=""), "instrument: ''"),
     ],
@@ -184,8 +184,17 @@ def test_what_is_wrong_is_said_with_its_place(example, tmp_path, change, place):
 def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_bytes(content)
-    with pytest.raises(steelyard.InvalidRecord, match="other.json is not a run record"):
+    with pytest.raises(steelyard.InvalidRecord, match="other.json is not understood"):
         steelyard.load(path)
+
+
+def test_no_record_is_told_in_one_line(tmp_path):
+    for content, said in (("", "the file is empty"), ("{}", "schema: missing")):
+        path = tmp_path / "other.json"
+        path.write_text(content)
+        with pytest.raises(steelyard.InvalidRecord, match=said) as error:
+            steelyard.load(path)
+        assert len(error.value.problems) == 1
 
 
 def test_a_missing_file_is_an_os_error(tmp_path):

@@ -98,7 +98,8 @@ def test_long_columns_are_cut_out_and_put_back(tmp_path):
         assert run.record == record
         (_, first), (_, second) = run.samples()
         assert len(first) == 3000 and not first.lent.any() and np.allclose(second.lent, second.mpi_wait)
-    path.write_text(json.dumps(record)[:-200_000])
+    text = json.dumps(record)
+    path.write_text(text[: len(text) // 2])
     with pytest.raises(steelyard.InvalidRecord, match="not JSON, or cut off"):
         steelyard.load(path)
     wrong = json.dumps(record).replace('"rank": 1,', '"rank": 1,,', 1)

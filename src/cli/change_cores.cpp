@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <optional>
-#include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "base/log.h"
@@ -89,6 +91,12 @@ WantedCpus with_more(const LiveView& job, int count) {
   return {{},
           fmt::format("--grow={0}: the job has {1} on this node ({2}): use --grow={3} at most", count,
                       observe::plural(found, "more core"), cpus_text(wanted.cpus - owned), found)};
+}
+
+/// "--shrink=2"
+std::string request_of(const CoresForm& form) {
+  if (!form.set.empty()) return "--set=" + form.set;
+  return form.shrink > 0 ? fmt::format("--shrink={}", form.shrink) : fmt::format("--grow={}", form.grow);
 }
 
 std::string name_of(const LiveView& job) {
@@ -201,6 +209,23 @@ int change(const RunningJob& job, const CoresForm& form) {
   return 0;
 }
 
+/// One job after the other. "none" if there is none.
+std::string names_of(const std::vector<RunningJob>& jobs) {
+  std::string names;
+  for (const RunningJob& job : jobs) names += (names.empty() ? "" : "; ") + name_of(job.view);
+  return names.empty() ? "none" : names;
+}
+
+/// What is wrong with the text of a number of this type that must not be below `least`; "" if it is one.
+template <typename Number>
+std::string not_a_number(const std::string& text, Number least, std::string_view what) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool valid = error == std::errc() && end == text.data() + text.size() && value >= least &&
+                     value <= std::numeric_limits<int>::max();
+  return valid ? "" : fmt::format("'{}' is no {}", text, what);
+}
+
 }  // namespace
 
 WantedCpus wanted_cpus(const LiveView& job, const CoresForm& form) {
@@ -250,15 +275,16 @@ CoresWords::CoresWords(CLI::App& command) {
   auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");
   auto* shrink = command.add_option("--shrink", form_.shrink, "take so many cores from the job");
   auto* grow = command.add_option("--grow", form_.grow, "give it so many cores more");
-  shrink->check(CLI::PositiveNumber)->excludes(set);
-  grow->check(CLI::PositiveNumber)->excludes(set)->excludes(shrink);
+  const auto cores = [](const std::string& text) { return not_a_number(text, 1, "number of cores, such as 2"); };
+  shrink->check(cores)->excludes(set);
+  grow->check(cores)->excludes(set)->excludes(shrink);
   set->check([](const std::string& list) {
     const auto cpus = node::CpuSet::parse(list);
     return cpus && !cpus->empty() ? "" : fmt::format("{} is no list of CPUs, such as 0-3,8", list);
   });
   command.add_option("--wait", form_.wait, "wait so many seconds until the request has taken effect")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check([](const std::string& text) { return not_a_number(text, 0.0, "number of seconds, such as 2.5"); });
 }
 
 int CoresWords::carry_out() const {
@@ -269,6 +295,13 @@ int CoresWords::carry_out() const {
 }
 
 int CoresWords::carry_out(std::vector<RunningJob> jobs) const {
+  if (form_.job.empty() && form_.changes()) {
+    return refuse(fmt::format("which job? Name it by a batch job or the PID of one of its processes: `steelyard cores "
+                              "{} {}`; running here: {}",
+                              jobs.size() == 1 ? std::to_string(jobs[0].view.processes.front().pid) : "PID",
+                              request_of(form_), names_of(jobs)),
+                  kWrongUsage);
+  }
   if (!form_.job.empty()) std::erase_if(jobs, [this](const RunningJob& job) { return !is_meant(job.view, form_.job); });
   if (jobs.empty()) {
     return refuse(
@@ -282,10 +315,9 @@ int CoresWords::carry_out(std::vector<RunningJob> jobs) const {
     return std::fflush(stdout) == 0 ? 0 : kRefused;
   }
   if (jobs.size() > 1) {
-    std::string names;
-    for (const RunningJob& job : jobs) names += (names.empty() ? "" : "; ") + name_of(job.view);
-    return refuse(fmt::format("{} jobs are meant: name one by the PID of one of its processes: {}", jobs.size(), names),
-                  kWrongUsage);
+    return refuse(
+        fmt::format("{} jobs are meant: name one by the PID of one of its processes: {}", jobs.size(), names_of(jobs)),
+        kWrongUsage);
   }
   return change(jobs.front(), form_);
 }

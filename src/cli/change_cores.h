@@ -14,7 +14,7 @@ namespace steelyard::cli {
 /// `steelyard cores [JOB] [--set=LIST | --shrink=N | --grow=N] [--wait=SECONDS]`
 struct CoresForm {
   // NOLINTBEGIN(readability-redundant-member-init): so that a form may leave them out
-  std::string job = {};  ///< a batch job, or a process of the job or above it; empty: the only job of this node
+  std::string job = {};  ///< a batch job, or a process of the job or above it; empty: all jobs of this node, to show
   std::string set = {};  ///< a list of CPUs; empty: no such request
   // NOLINTEND(readability-redundant-member-init)
   int shrink = 0;    ///< cores; 0: no such request

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/config_file.h"
+#include "cli/binary.h"
 
 namespace steelyard::cli {
 namespace {
@@ -39,6 +40,25 @@ std::size_t words_before_program(const std::vector<std::string>& words, std::siz
     at += takes_the_next_word(words[at]) ? 2 : 1;
   }
   return std::min(at, words.size()) - first;
+}
+
+std::vector<std::string> options_after_program(const std::vector<std::string>& program) {
+  std::vector<std::string> found;
+  for (std::size_t i = 1; i < program.size() && file_name(program[i - 1]) != "steelyard"; ++i) {
+    const std::string_view word = program[i];
+    const auto equals = std::min(word.find('='), word.size());
+    const auto* option = word.starts_with("--") ? base::find_option(word.substr(2, equals - 2)) : nullptr;
+    if (option == nullptr || option->internal) continue;
+    std::string_view value = "on";
+    if (equals < word.size()) {
+      value = word.substr(equals + 1);
+    } else if (takes_the_next_word(word)) {
+      value = i + 1 < program.size() ? std::string_view(program[i + 1]) : "";
+    }
+    Options ignored;
+    if (base::assign(ignored, *option, value, "")) found.emplace_back(word);
+  }
+  return found;
 }
 
 OptionWords::OptionWords(CLI::App& command) : command_(command) {

@@ -32,6 +32,16 @@ TEST(WordsBeforeProgram, EndAtTheFirstThatIsNoOption) {
   EXPECT_EQ(before({"--record", "--", "app"}), 2u);
 }
 
+TEST(OptionsAfterProgram, AreThoseThatSteelyardWouldTake) {
+  EXPECT_EQ(options_after_program({"./app", "--observe", "x", "--spin=5"}), (Words{"--observe", "--spin=5"}));
+  EXPECT_EQ(options_after_program({"./app", "--lending", "--cores", "off"}), (Words{"--lending", "--cores"}));
+  EXPECT_EQ(options_after_program({"./app", "--cores=4", "--spin", "--observed", "-observe", "--"}), Words{})
+      << "the program's own";
+  EXPECT_EQ(options_after_program({"env", "steelyard", "run", "--observe", "./app"}), Words{});
+  EXPECT_EQ(options_after_program({"./app", "--speaks=on"}), Words{}) << "internal";
+  EXPECT_EQ(options_after_program({}), Words{});
+}
+
 class ResolveTest : public testing::Test {
  protected:
   /// The sentence of the failure; "" where there is none.

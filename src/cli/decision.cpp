@@ -48,9 +48,12 @@ bool is_this_program(const std::string& path, const Site& site) {
 
 std::string_view flavour_of(Mpi mpi) { return mpi == Mpi::openmpi ? "openmpi" : mpi == Mpi::abi ? "abi" : "mpich"; }
 
-std::string_view flavour_of(base::MpiFamily family) {
-  if (family == base::MpiFamily::abi) return "abi";
-  return family == base::MpiFamily::openmpi ? "openmpi" : "mpich";
+Mpi mpi_of(base::MpiFamily family) {
+  using base::MpiFamily;
+  return family == MpiFamily::openmpi ? Mpi::openmpi
+         : family == MpiFamily::mpich ? Mpi::mpich
+         : family == MpiFamily::abi   ? Mpi::abi
+                                      : Mpi::none;
 }
 
 /// Open MPI with its own ABI or with the standard's.
@@ -296,13 +299,13 @@ bool begins_regions(const Binary& binary) {
 /// nothing says which MPI that would be.
 Decision decide_to_await(const Binary& binary, const Options& options, const Site& site) {
   const bool chosen = options.mpi != base::MpiFamily::automatic;
-  const auto family = chosen ? options.mpi : mpi_of_launcher(site.environment);
+  const auto expected = mpi_of(chosen ? options.mpi : mpi_of_launcher(site.environment));
   const bool other_kind = is_this_program(binary.path, site) || is_launcher_program(binary.path) ||
                           file_name(binary.path) == "valgrind" || !takes_libraries(binary, site);
-  if (binary.mpi() != Mpi::none || family == base::MpiFamily::automatic || other_kind) return pass_through("");
+  if (binary.mpi() != Mpi::none || expected == Mpi::none || other_kind) return pass_through("");
   // A program with OpenMP and without MPI is balanced as one process, unless the user knows better.
   if (!chosen && begins_regions(binary)) return pass_through("");
-  const auto flavour = flavour_of(family);
+  const auto flavour = flavour_of(expected);
   auto decision =
       choose_flavour(flavour, chosen ? fmt::format("--mpi={}", flavour) : "a program of this launcher's MPI", site);
   if (decision.kind == Decision::Kind::refuse && !chosen) return pass_through("");
@@ -333,10 +336,15 @@ Decision decide_alone(const Binary& binary, const std::string& shown, const Opti
     if (auto decision = decide_without_mpi(binary, options, site);
         !decision.preload.empty() || decision.kind == Decision::Kind::refuse)
       return decision;
+    const Mpi launchers = mpi_of(mpi_of_launcher(site.environment));
+    const bool known = launchers != Mpi::none;
+    const auto by_launcher = known ? "" : fmt::format("`mpirun -n 2 steelyard run {}`, or ", shown);
+    const std::string_view other_names = known ? "" : " (or =mpich, =abi)";
     return pass_through(fmt::format(
-        "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program, start it by "
-        "mpirun, or use --mpi=openmpi, mpich or abi",
-        shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime"));
+        "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program: "
+        "{}`steelyard run --mpi={} {}`{}",
+        shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime",
+        by_launcher, flavour_of(known ? launchers : Mpi::openmpi), shown, other_names));
   }
   const auto& mpi = binary.mpi_library()->name;
   if (binary.mpi() == Mpi::unknown) {

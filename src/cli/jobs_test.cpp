@@ -169,6 +169,16 @@ TEST_F(Jobs, WithoutARequestHaveAReason) {
   EXPECT_THAT(locked.output, HasSubstr("another `steelyard cores` is writing a request for ./of-jobs-test (PID"));
 }
 
+TEST_F(Jobs, ChangeOnlyByName) {
+  const Held job(S_IFREG, some_job());
+  const auto ran = shell(fmt::format("{} cores --shrink=1 --wait=0", STEELYARD_TEST_PROGRAM));
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_THAT(ran.output, ContainsRegex("`steelyard cores .* --shrink=1`"));
+  EXPECT_THAT(ran.output, HasSubstr(fmt::format("./of-jobs-test (PID {})", getpid())));
+  EXPECT_EQ(observe::read_answer(job.file()).value_or(observe::LiveAnswer{1, ""}).number, 0u);
+  EXPECT_EQ(shell(fmt::format("{} cores --wait=0", STEELYARD_TEST_PROGRAM)).status, 0) << "shows";
+}
+
 TEST_F(Jobs, OfAnotherVersionAreTold) {
   const Held job(S_IFREG, some_job_of_another_version());
   EXPECT_TRUE(find().empty());

@@ -48,6 +48,18 @@ std::string switch_without_equals_sign(const std::vector<std::string>& words, co
   return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
 }
 
+/// `mpirun -n 8 steelyard run ./app --observe` measures and balances: the option is the program's. `words` are those
+/// before the program; if they end with `--`, the user knows.
+void warn_of_options_after(const std::vector<std::string>& words, const std::vector<std::string>& program,
+                           const Launcher& launcher) {
+  const auto names = options_after_program(program);
+  if (names.empty() || words.back() == "--" || !launcher.speaks()) return;
+  base::say(
+      fmt::format("{0} after the program belongs to the program: for Steelyard, write it before {1}; for the "
+                  "program, `steelyard {2} -- {1} ...` leaves this line out",
+                  fmt::join(names, ", "), program.front(), words.front()));
+}
+
 /// `run` and `doctor`: options, then the program.
 int start(bool run_it, const OptionWords& words, const std::vector<std::string>& program, const Site& site) {
   const int wrong = run_it ? refused : wrong_usage;
@@ -80,9 +92,14 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
         "--record says otherwise; to read another file: `steelyard report PATH`",
         1, launcher);
   }
-  if (pages.records.size() > 1 && form != ReportForm::summary) {
-    return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one",
-                                       form == ReportForm::full ? "--full" : "--json", pages.records[1]),
+  const std::string_view of_one_run = form == ReportForm::full   ? "--full"
+                                      : form == ReportForm::json ? "--json"
+                                      : !pages.perfetto.empty()  ? "--perfetto"
+                                      : !pages.paraver.empty()   ? "--paraver"
+                                      : !pages.talp.empty()      ? "--talp"
+                                                                 : "";
+  if (pages.records.size() > 1 && !of_one_run.empty()) {
+    return refuse_to_start(fmt::format("{} takes one run record, and {} is a second one", of_one_run, pages.records[1]),
                            wrong_usage, launcher);
   }
   if (pages.wanted()) return make_pages(pages, site);
@@ -95,7 +112,8 @@ int main(std::vector<std::string> words) {
   CLI::App app("Steelyard measures and corrects load imbalance in MPI+OpenMP programs while they run.", "steelyard");
   app.set_version_flag("--version", version_text(site));
   app.require_subcommand(0, 1);
-  if (!words.empty() && words[0] == "help") words = {words.size() > 1 ? words[1] : "--help", "--help"};
+  if (!words.empty() && words[0] == "help")
+    words = {words.size() > 1 && words[1] != "help" ? words[1] : "--help", "--help"};
 
   auto& run_command =
       *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
@@ -145,7 +163,9 @@ int main(std::vector<std::string> words) {
     words.erase(rest, words.end());
     if (const auto sentence = switch_without_equals_sign(words, program, site); !sentence.empty())
       return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, launcher);
+    warn_of_options_after(words, program, launcher);
   }
+  const std::string command = words.empty() || words[0].starts_with('-') ? "" : words[0] + " ";
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
@@ -156,7 +176,7 @@ int main(std::vector<std::string> words) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return refuse_to_start(fmt::format("{}; see `steelyard --help`", error.what()),
+    return refuse_to_start(fmt::format("{}; see `steelyard {}--help`", error.what(), command),
                            run_command.parsed() ? refused : wrong_usage, launcher);
   }
   if (run_command.parsed()) return start(true, run_words, program, site);

@@ -103,7 +103,10 @@ TEST_F(Steelyard, SpeaksAtRankZeroAlone) {
   const auto first = run("run ./plain", "PMI_RANK=0 PMI_SIZE=2");
   EXPECT_EQ(first.status, 5);
   EXPECT_THAT(first.output,
-              AllOf(HasSubstr("steelyard: ./plain uses no MPI library"), HasSubstr("nothing is balanced")));
+              AllOf(HasSubstr("steelyard: ./plain uses no MPI library: nothing is balanced"),
+                    HasSubstr("`mpirun -n 2 steelyard run ./plain`, or `steelyard run --mpi=openmpi ./plain`")));
+  EXPECT_THAT(run("run ./plain", "PMI_RANK=0 PMI_SIZE=2 MPI_LOCALNRANKS=2").output,
+              HasSubstr("starts an MPI program: `steelyard run --mpi=mpich ./plain`\n"));
   const auto second = run("run ./plain", "PMI_RANK=1 PMI_SIZE=2");
   EXPECT_EQ(second.status, 5);
   EXPECT_EQ(second.output, "");
@@ -284,12 +287,16 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_THAT(run("report --ful").output, HasSubstr("did you mean --full?"));
   EXPECT_EQ(run("report --ful").status, 2);
   EXPECT_THAT(run("report a.json b.json c.json").output, HasSubstr("or two to compare; what is c.json?"));
+  EXPECT_THAT(run("report --talp=x a.json b.json").output, HasSubstr("--talp takes one run record, and b.json is a"));
   EXPECT_THAT(run("report --htm=x a.json").output, HasSubstr("did you mean --html?"));
   EXPECT_EQ(run("report --json --html=x a.json").status, 2);
   EXPECT_EQ(run("top --output=x").status, 2);
   EXPECT_EQ(run("cores --shirnk=2").status, 2);
   EXPECT_THAT(run("cores --shirnk=2").output, HasSubstr("unknown option --shirnk; did you mean --shrink?"));
   EXPECT_THAT(run("cores 1 --set=x").output, HasSubstr("x is no list of CPUs, such as 0-3,8"));
+  for (const auto* wrong : {"x", "0", "1.5", "99999999999"})
+    EXPECT_THAT(run(std::string("cores 1 --shrink=") + wrong).output, HasSubstr("is no number of cores, such as 2"));
+  EXPECT_THAT(run("cores 1 --shrink=1 --wait=inf").output, HasSubstr("'inf' is no number of seconds, such as 2.5"));
   for (const auto* words : {"cores 1 --set=x", "cores --set=1 --grow=1", "cores --grow=0", "cores --shrink=1 --grow=1"})
     EXPECT_EQ(run(words).status, 2) << words;
   const auto none = run("cores no-such-job --shrink=1");
@@ -331,12 +338,31 @@ TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
   EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
 }
 
+TEST_F(Steelyard, NamesTheHelpOfTheCommandThatWasUsedWrongly) {
+  EXPECT_THAT(run("cores 1 --shrink=x").output, HasSubstr("see `steelyard cores --help`"));
+  EXPECT_THAT(run("report --html").output, HasSubstr("see `steelyard report --help`"));
+  EXPECT_THAT(run("run --spin").output, HasSubstr("see `steelyard run --help`"));
+  EXPECT_EQ(run("help help").output, run("--help").output);
+}
+
+TEST_F(Steelyard, SaysThatAnOptionAfterTheProgramIsThePrograms) {
+  const auto ran = run("run ./app 4 --observe --spin=5", "PMI_RANK=0 PMI_SIZE=1");
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.output, AllOf(HasSubstr("steelyard: --observe, --spin=5 after the program belongs to the program"),
+                                HasSubstr("write it before ./app"), HasSubstr("<4><--observe><--spin=5>")));
+  EXPECT_THAT(run("doctor ./app --observe").output, HasSubstr("belongs to the program"));
+  for (const auto* words : {"run -- ./app 4 --observe", "run ./app 4 --other"})
+    EXPECT_THAT(run(words).output, Not(HasSubstr("belongs to the program"))) << words;
+}
+
 TEST_F(Steelyard, ReportSaysWhyItCannotRead) {
   const auto absent = run("report gone.json");
   EXPECT_EQ(absent.status, 1);
   EXPECT_THAT(absent.output, HasSubstr("cannot read the run record gone.json: No such file or directory"));
   EXPECT_THAT(run("report --json a.json b.json").output, HasSubstr("--json"));
   scratch_.write("half.json", "{\"schema\": 1,");
+  scratch_.write("empty.json", "");
+  EXPECT_THAT(run("report empty.json").output, HasSubstr("the file is empty: a run writes its record when it ends"));
   const auto half = run("report half.json");
   EXPECT_EQ(half.status, 1);
   EXPECT_THAT(half.output, HasSubstr("half.json"));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/tool_libraries.h"
 #include "cli/binary.h"
 #include "cli/decision.h"
 
@@ -62,20 +63,10 @@ std::vector<OtherTool> other_tools(const Binary& binary, const Site& site) {
 
 namespace {
 
-/// The libraries in which LLVM's OpenMP runtime searches for a tool. A name without a slash is found by the linker.
 void remark_on_named_tools(std::string_view list, std::vector<ToolRemark>& remarks) {
-  std::string missing, others;
-  while (!list.empty()) {
-    const std::string file(list.substr(0, list.find(':')));
-    list.remove_prefix(std::min(file.size() + 1, list.size()));
-    if (file.empty()) continue;
-    std::error_code error;
-    std::string& names =
-        file.find('/') != std::string::npos && !std::filesystem::exists(file, error) ? missing : others;
-    names += (names.empty() ? "" : ":") + file;
-  }
+  const auto [missing, others] = base::tool_libraries(list);
   if (!missing.empty()) {
-    remarks.push_back({fmt::format("OMP_TOOL_LIBRARIES names {}, which does not exist: no OpenMP tool is loaded from "
+    remarks.push_back({fmt::format("OMP_TOOL_LIBRARIES names {}, which cannot be read: no OpenMP tool is loaded from "
                                    "there; correct the path, or unset OMP_TOOL_LIBRARIES",
                                    missing),
                        true});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "cli/launcher.h"
 
@@ -30,22 +31,22 @@ bool starts_ranks_itself(const std::string& path) {
 
 }  // namespace
 
-std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
-  if (!is_wrapper(words[0])) return 0;
+Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
+  if (!is_wrapper(words[0])) return {};
   bool of_env = file_name(words[0]) == "env";
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (of_env && drops_preload(word)) return 0;
+    if (of_env && drops_preload(word)) return {};
     if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
     const auto found = locate(word, site.value_of("PATH"));
     if (found.error != 0) continue;
-    if (starts_ranks_itself(found.path)) return 0;
+    if (starts_ranks_itself(found.path)) return {};
     // `perf stat ./app`: a word may be the name of a program that has nothing to do with it.
-    const auto binary = read_binary(found.path, site.libraries());
-    if (binary.mpi() != Mpi::none || is_julia(binary)) return at;
+    auto binary = read_binary(found.path, site.libraries());
+    if (binary.mpi() != Mpi::none || is_julia(binary)) return {at, std::move(binary)};
     of_env = file_name(word) == "env";
   }
-  return 0;
+  return {};
 }
 
 Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
@@ -53,12 +54,11 @@ Started decide_on_command(const std::vector<std::string>& words, const base::Opt
   const auto first = locate(words[0], site.value_of("PATH"));
   error = first.error;
   if (error != 0) return {};
-  const auto behind = program_behind_wrappers(words, site);
+  auto [behind, wrapped] = program_behind_wrappers(words, site);
   Started started;
   started.path = first.path;
   started.shown = words[behind];
-  const auto path = behind > 0 ? locate(started.shown, site.value_of("PATH")).path : first.path;
-  started.binary = read_binary(path, site.libraries());
+  started.binary = behind > 0 ? std::move(wrapped) : read_binary(first.path, site.libraries());
   started.decision = decide(started.binary, started.shown, options, site);
   // Julia loads its MPI later, with and without a wrapper.
   if (behind > 0 && started.binary.mpi() != Mpi::none)

@@ -16,10 +16,14 @@ struct Started {
   Decision decision;
 };
 
-/// The place of the program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l
-/// ./app`: the first that uses MPI or is Julia. 0 if the first word is no known wrapper, if there is no such program,
-/// or if LD_PRELOAD does not reach it (`env -i`, `time mpirun`).
-std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
+/// The program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l ./app`: the
+/// first that uses MPI or is Julia.
+struct Wrapped {
+  std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or LD_PRELOAD does not
+                          ///< reach it (`env -i`, `time mpirun`)
+  Binary binary = {};
+};
+Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 
 /// Decides about the program behind wrappers, if there is one, else about the first word. If the first word cannot
 /// be executed, `error` is the reason (errno) and nothing else counts.

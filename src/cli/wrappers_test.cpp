@@ -25,7 +25,9 @@ class Wrappers : public testing::Test {
     ASSERT_NE(app_, "");
     site_.environment["PATH"] = scratch_ / "";
   }
-  std::size_t behind(const std::vector<std::string>& words) const { return program_behind_wrappers(words, site_); }
+  std::size_t behind(const std::vector<std::string>& words) const {
+    return program_behind_wrappers(words, site_).place;
+  }
 
   Scratch scratch_;
   Site site_;

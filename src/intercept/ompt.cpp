@@ -3,7 +3,6 @@
 // OpenMP runtime looks for ompt_start_tool by name.
 #include <dlfcn.h>
 #include <omp-tools.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +14,7 @@
 #include "base/loaded_library.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/tool_libraries.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
 #include "session/open_regions.h"
@@ -150,16 +150,6 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
 
 void finalise(ompt_data_t*) {}
 
-/// True unless no file that OMP_TOOL_LIBRARIES names can be read. The linker searches for a name without a slash.
-bool may_load_a_tool(std::string_view libraries) {
-  while (!libraries.empty()) {
-    const std::string file(libraries.substr(0, libraries.find(':')));
-    if (!file.empty() && (file.find('/') == std::string::npos || access(file.c_str(), R_OK) == 0)) return true;
-    libraries.remove_prefix(std::min(file.size() + 1, libraries.size()));
-  }
-  return false;
-}
-
 using StartTool = ompt_start_tool_result_t*(unsigned int, const char*);
 
 /// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Returns true if
@@ -168,7 +158,8 @@ bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_star
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
   auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
   its = next != nullptr ? next(omp_version, runtime_version) : nullptr;
-  return its != nullptr || may_load_a_tool(base::value_of(base::environment(), "OMP_TOOL_LIBRARIES"));
+  const std::string named(base::value_of(base::environment(), "OMP_TOOL_LIBRARIES"));
+  return its != nullptr || !base::tool_libraries(named).others.empty();
 }
 
 }  // namespace

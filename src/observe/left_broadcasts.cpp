@@ -56,6 +56,13 @@ std::vector<std::string> left_scatters(const RunRecord& record) {
   return left(record, &RankRecord::scatters, "scatter");
 }
 
+std::string why_gain_is_unknown(const RunRecord& record) {
+  const auto asked = record.options.find("collectives");
+  if (asked != record.options.end() && asked->second == "auto")
+    return "the gain is not known: too few of them were compared";
+  return "the gain is not known: only --collectives=auto compares";
+}
+
 bool asked_for_broadcasts(const RunRecord& record) {
   const auto asked = record.options.find("collectives");
   return asked != record.options.end() && (asked->second == "on" || asked->second == "called");

@@ -13,6 +13,9 @@ std::vector<std::string> left_broadcasts(const RunRecord& record);
 /// The same of its scatters.
 std::vector<std::string> left_scatters(const RunRecord& record);
 
+/// Of broadcasts and scatters through shared memory, if trials did not compare both ways.
+std::string why_gain_is_unknown(const RunRecord& record);
+
 /// True where the user has asked for Steelyard's broadcasts by name, and so expects them.
 bool asked_for_broadcasts(const RunRecord& record);
 

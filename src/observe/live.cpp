@@ -181,8 +181,9 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
     to.rank = process->rank.load(std::memory_order_relaxed);
     to.pid = process->pid.load(std::memory_order_relaxed);
     to.threads = process->threads.load(std::memory_order_relaxed);
-    to.cores = process->cores.load(std::memory_order_relaxed);
-    to.borrowed = process->borrowed.load(std::memory_order_relaxed);
+    constexpr int most = node::SharedCpuSet::kMost;
+    to.borrowed = std::clamp(process->borrowed.load(std::memory_order_relaxed), 0, most);
+    to.cores = std::clamp(process->owned.load(std::memory_order_relaxed), 0, most) + to.borrowed;
     to.in_mpi = state->in_mpi.load(std::memory_order_relaxed) != 0;
     to.finished = state->finished.load(std::memory_order_relaxed) != 0;
     to.fixed = state->fixed.load(std::memory_order_relaxed) != 0;

@@ -84,7 +84,7 @@ struct LiveRequest {
 /// One process; whether it is in MPI and whether it has finished is in its node::Process. Each value is right by
 /// itself; together they are as of the same few milliseconds.
 struct alignas(64) LiveProcess {
-  std::atomic<std::int32_t> rank, pid, threads, cores, borrowed;
+  std::atomic<std::int32_t> rank, pid, threads, owned, borrowed;
   std::atomic<std::int64_t> updated;                           ///< base::now_ns()
   std::atomic<std::int64_t> totals[std::size(kTotalsFields)];  ///< in the order of kTotalsFields
 };
@@ -120,7 +120,8 @@ class LiveBoard {
 /// A copy of what a reader sees.
 struct LiveView {
   struct Process {
-    int rank = 0, pid = 0, threads = 0, cores = 0, borrowed = 0;
+    int rank = 0, pid = 0, threads = 0;
+    int cores = 0, borrowed = 0;  ///< cores that it has now; those of other processes among them
     bool in_mpi = false, finished = false, fixed = false;
     std::int64_t updated = 0;
     Totals totals;

@@ -49,7 +49,8 @@ TEST(Live, IsReadAsItWasWritten) {
   EXPECT_FALSE(read_live(memory.data(), memory.bytes, view)) << "not opened yet";
   board.open(some_job());
   board.mine().rank = 5;
-  board.mine().cores = 7;
+  board.mine().owned = 7;
+  board.mine().borrowed = 2;
   memory.process(2).in_mpi = 1;
   Totals totals;
   totals.wall = 100;
@@ -62,7 +63,8 @@ TEST(Live, IsReadAsItWasWritten) {
   EXPECT_EQ(view.command, std::string(255, 'x')) << "cut, and ended";
   ASSERT_EQ(view.processes.size(), 3u);
   EXPECT_EQ(view.processes[2].rank, 5);
-  EXPECT_EQ(view.processes[2].cores, 7);
+  EXPECT_EQ(view.processes[2].cores, 9) << "with borrowed ones";
+  EXPECT_EQ(view.processes[2].borrowed, 2);
   EXPECT_TRUE(view.processes[2].in_mpi);
   EXPECT_EQ(view.processes[2].totals.wall, 100);
   EXPECT_EQ(view.processes[2].totals.mpi_calls, 9);

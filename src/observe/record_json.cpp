@@ -516,6 +516,7 @@ std::string to_json(const RunRecord& record) {
 
 base::Status from_json(const std::string& text, RunRecord& record) try {
   const auto failure = [](const std::string& sentence) { return base::Status::failure("run record: " + sentence); };
+  if (text.empty()) return failure("the file is empty: a run writes its record when it ends");
   try {
     const Json json = Json::parse(text);
     int schema = kSchema;

@@ -43,17 +43,28 @@ std::string with_bounds(double value, double low, double high) {
   return fmt::format("{} ({:.1f} to {:.1f} %)", percent(value, 1), 100 * low, 100 * high);
 }
 
-std::string durations(double low, double high) { return fmt::format("{} to {}", duration(low), duration(high)); }
+/// A mean of steps and its interval; nothing if no step was measured.
+void add_step(std::vector<std::string>& row, double mean, double low, double high) {
+  const bool measured = mean > 0;
+  row.push_back(measured ? duration(mean) : "-");
+  row.push_back(measured ? fmt::format("{} to {}", duration(low), duration(high)) : "-");
+}
 
 std::string nodes(const RunRecord& record) {
   Table table({"node", "host", "ranks", "cores", "topology", "steps", "marked by", "step before", "interval", "after",
                "interval"});
   std::string reasons;
   for (const NodeRecord& n : record.nodes) {
-    table.add({fmt::format("{}", n.index), n.host, fmt::format("{}", n.ranks), fmt::format("{}", n.cores),
-               n.topology + (n.emulated ? " (emulated)" : ""), fmt::format("{}", n.phases), n.phase_source,
-               duration(n.phase_before), durations(n.phase_before_low, n.phase_before_high), duration(n.phase_after),
-               durations(n.phase_after_low, n.phase_after_high)});
+    std::vector<std::string> row{fmt::format("{}", n.index),
+                                 n.host,
+                                 fmt::format("{}", n.ranks),
+                                 fmt::format("{}", n.cores),
+                                 n.topology + (n.emulated ? " (emulated)" : ""),
+                                 fmt::format("{}", n.phases),
+                                 n.phase_source};
+    add_step(row, n.phase_before, n.phase_before_low, n.phase_before_high);
+    add_step(row, n.phase_after, n.phase_after_low, n.phase_after_high);
+    table.add(row);
     if (!n.nothing_moved.empty())
       reasons += paragraph(fmt::format("  node {}: nothing moved: ", n.index), n.nothing_moved);
   }

@@ -255,9 +255,7 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
     shared.add(b.shared_looks, b.shared_wait, b.shared_low, b.shared_high);
     library.add(b.library_looks, b.library_wait, b.library_low, b.library_high);
   }
-  if (shared.looks <= 0 || library.looks <= 0) {
-    return "the gain is not known: only --collectives=auto compares";
-  }
+  if (shared.looks <= 0 || library.looks <= 0) return why_gain_is_unknown(record);
   const double gain = library.value() - shared.value();
   const double low = gain - std::hypot(library.half_width(), shared.half_width());
   const std::string waits =
@@ -444,7 +442,7 @@ void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page
   }
   const std::string lengths =
       fmt::format("a step takes {} instead of {}", duration(best.node->phase_after), duration(best.node->phase_before));
-  if (best.low <= 0 && best.high >= 0) {
+  if (!excludes_zero(best.low, best.high)) {
     page.say("gain",
              fmt::format("no statistically significant change: {} ({}); {}", percent(best.value, 1),
                          confidence_interval(best.low, best.high, record), lengths),

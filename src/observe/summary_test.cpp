@@ -385,6 +385,16 @@ TEST(Summary, FixedThreadsAreToldWithoutARemarkToo) {
   EXPECT_THAT(text(record), HasSubstr("note      rank 6: the program sets num_threads(4)\n"));
 }
 
+TEST(Summary, WhatIsZeroAsItIsPrintedIsNoGain) {
+  RunRecord record = rich_run();
+  NodeRecord& node = record.nodes[0];
+  for (const double change : {0.0004, -0.0004}) {
+    node.phase_before_low = node.phase_before_high = node.phase_before;
+    node.phase_after = node.phase_after_low = node.phase_after_high = node.phase_before * (1 - change);
+    EXPECT_THAT(text(record), HasSubstr("gain      no statistically significant change: 0.0 % (95 % CI ")) << change;
+  }
+}
+
 TEST(Summary, ALossIsCalledALoss) {
   RunRecord record = rich_run();
   record.nodes[0].phase_after = 0.07;
@@ -415,7 +425,9 @@ TEST(Summary, SaysWhoCameLateToBroadcasts) {
   for (RankRecord& rank : record.ranks) rank.broadcasts = {1000, 980, 0, 20, 0, 0};
   EXPECT_THAT(text(record),
               HasSubstr("bcast     98 % of 1000 broadcasts through shared memory, 2 % by the MPI library\n"));
-  EXPECT_THAT(text(record), HasSubstr("the gain is not known"));
+  EXPECT_THAT(text(record), HasSubstr("the gain is not known: only --collectives=auto"));
+  record.options["collectives"] = "auto";
+  EXPECT_THAT(text(record), HasSubstr("the gain is not known: too few of them were compared"));
   record.ranks[2].broadcasts.late = 900;
   record.ranks[2].broadcasts.behind = 9;
   EXPECT_THAT(text(record), HasSubstr("; rank 2 came 10.0\n            ms after the data"));
@@ -513,6 +525,9 @@ TEST(FullReport, HoldsTheSummaryAndTheTables) {
           "confirmed: forecast 22.1 % (20.9 to 23.3 %) less time, cost 900 us; measured 21.9 %\n             (21.5"));
   EXPECT_THAT(report, HasSubstr("\nRemarks\n  rank 6: the program"));
   EXPECT_THAT(report, HasSubstr("steal       12.0 % (11.0 to 13.0 %)  even\n"));
+  RunRecord record = rich_run();
+  record.nodes[0].phase_after = 0;
+  EXPECT_THAT(full_report(record), testing::ContainsRegex("61.2 ms +[0-9.]+ ms to [0-9.]+ ms +- +-\n"));
 }
 
 TEST(Summary, NamesTheLevelOfItsIntervals) {

@@ -53,6 +53,8 @@ std::size_t width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
+bool excludes_zero(double low, double high) { return std::round(1000 * low) > 0 || std::round(1000 * high) < 0; }
+
 std::string percent(double fraction, int digits) {
   const std::string figure = fmt::format("{:.{}f}", 100 * fraction, digits);
   const bool nothing = figure.find_first_not_of("-0.") == std::string::npos;

@@ -15,6 +15,8 @@ std::string rank_list(const std::vector<int>& numbers, std::size_t most = 6);
 std::string numbered(std::string_view noun, const std::vector<int>& numbers, std::size_t most = 6);
 /// "6 each" where all are alike, otherwise "9,7,7,6"; after `most` numbers "..." and the range of all.
 std::string counts(const std::vector<int>& values, std::size_t most = 16);
+/// Whether an interval says that there is a difference: not if a bound is zero as it is printed, "0.0 to 0.1 %".
+bool excludes_zero(double low, double high);
 /// 0.2187 as "21.9 %".
 std::string percent(double fraction, int digits = 0);
 /// "61.2 ms", "3.41 s", "870 us".

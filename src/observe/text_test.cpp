@@ -81,5 +81,13 @@ TEST(Text, LetsNoControlCharactersOfOthersThrough) {
 
 TEST(Text, EmptyTableIsItsHeader) { EXPECT_EQ(Table({"a", "b"}).text(""), "a  b\n"); }
 
+TEST(ExcludesZero, AsItIsPrinted) {
+  EXPECT_TRUE(excludes_zero(0.001, 0.2));
+  EXPECT_TRUE(excludes_zero(-0.2, -0.001));
+  EXPECT_FALSE(excludes_zero(0.0004, 0.2)) << "0.0 to 20.0 %";
+  EXPECT_FALSE(excludes_zero(-0.2, -0.0004));
+  EXPECT_FALSE(excludes_zero(-0.1, 0.2));
+}
+
 }  // namespace
 }  // namespace steelyard::observe

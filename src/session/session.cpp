@@ -157,7 +157,7 @@ void show_process(Session& session) {
   self.rank.store(session.bootstrap->rank());
   self.pid.store(getpid());
   self.threads.store(session.processes[session.me].threads_at_start);
-  self.cores.store(session.cores != nullptr ? session.cores->owned() : limits().program);
+  self.owned.store(session.cores != nullptr ? session.cores->owned() : limits().program);
 }
 
 // After all processes of the node have shown themselves.

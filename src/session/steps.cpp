@@ -69,7 +69,7 @@ void add_sample(Session& session, const observe::Totals& totals, std::int64_t no
 void show(Session& session, const observe::Totals& totals, std::int64_t now) {
   if (session.progress.live == nullptr) return;
   observe::LiveProcess& self = session.progress.live->mine();
-  self.cores.store(session.cores != nullptr ? session.cores->owned() : limits().program, std::memory_order_relaxed);
+  self.owned.store(session.cores != nullptr ? session.cores->owned() : limits().program, std::memory_order_relaxed);
   self.borrowed.store(session.cores != nullptr ? session.cores->borrowed() : 0, std::memory_order_relaxed);
   session.progress.live->publish(totals, now);
   if (!session.leader || session.cores == nullptr || now - session.progress.decisions_shown < kShowDecisionsEvery)

@@ -31,7 +31,7 @@ def test_the_tool_is_used_as_without_steelyard(variable):
 def test_a_tool_that_does_not_exist_hides_nothing(tmp_path):
     record = tmp_path / "run.json"
     measured = run(COMMAND, "run", f"--record={record}", PROGRAM, OMP_TOOL_LIBRARIES="/nowhere/tool.so")
-    assert "OMP_TOOL_LIBRARIES names /nowhere/tool.so, which does not exist" in measured.stderr
+    assert "OMP_TOOL_LIBRARIES names /nowhere/tool.so, which cannot be read" in measured.stderr
     assert "has an OpenMP tool of its own" not in measured.stderr
     assert any(rank["totals_ns"]["regions"] for rank in json.loads(record.read_text())["ranks"])
 

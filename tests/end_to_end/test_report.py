@@ -80,7 +80,7 @@ def test_pages_traces_and_comparison(run, tmp_path):
 
 @pytest.mark.parametrize("damage, cause", [
     (lambda text: text[: len(text) // 2], "JSON"),
-    (lambda text: "", "JSON"),
+    (lambda text: "", "empty"),
     (lambda text: text.replace('"schema": 2', '"schema": 999', 1).replace('"schema":2', '"schema":999', 1), "schema"),
     (lambda text: text.replace('"ranks"', '"rangs"'), "ranks"),
     (lambda text: "[1, 2]", "object"),

@@ -28,7 +28,7 @@ SOURCES = [
     ("src/cli/jobs.cpp", r"return jobs == 1 \? (?=\")"),
     ("src/observe/summary.cpp", r"std::string silent ="),
     ("src/observe/summary.cpp", r"page\.say\(\s*\"(?:measured|ERROR|WARNING|reverted)\","),
-    ("src/observe/summary.cpp", r"return (?=\"the gain is not)"),
+    ("src/observe/left_broadcasts.cpp", r"return (?=\"the gain is not)"),
     ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
     ("src/observe/record.cpp", r"return (?=fmt::format\(\s*\"regions that)"),
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
@@ -60,6 +60,7 @@ SOURCES = [
     ("src/intercept/awaiting.cpp", r"base::say\("),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
     ("src/cli/main.cpp", r"refuse_to_start\(\s*fmt::format\((?=\"no program)"),
+    ("src/cli/main.cpp", r"base::say\(\s*fmt::format\((?=\"\{0\} after)"),
 ]
 
 # No reason for doing nothing: what a move did, or words inside of a sentence.

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "base/tool_libraries.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace steelyard::base {
+
+ToolLibraries tool_libraries(std::string_view list) {
+  ToolLibraries found;
+  while (!list.empty()) {
+    const std::string file(list.substr(0, list.find(':')));
+    list.remove_prefix(std::min(file.size() + 1, list.size()));
+    if (file.empty()) continue;
+    const bool missing = file.find('/') != std::string::npos && access(file.c_str(), R_OK) != 0;
+    std::string& names = missing ? found.missing : found.others;
+    names += (names.empty() ? "" : ":") + file;
+  }
+  return found;
+}
+
+}  // namespace steelyard::base
