@@ -175,25 +175,40 @@ def _samples_after(run: Run, watched: _Watched) -> int:
 
 
 def _shares(run: Run, windows: int, watched: _Watched) -> dict[int, Parts]:
-    """By rank: core time in equal windows after the last move, in total and by activity."""
+    """By rank: core time in equal windows after the last move, in total and by activity; and, of the cores that it
+    owned at the start, what shares.py adds up."""
     begin = _last_move(run)
+    owned = run.ranks["threads_at_start"].to_dict()
     end = max((float(samples.end[-1]) for _, samples in watched(run) if len(samples)), default=0.0)
     edges = np.linspace(begin, max(begin, end), windows + 1)
     found = {}
     for rank, samples in watched(run):
         late = samples.start >= begin
         window = np.clip(np.searchsorted(edges, (samples.start + samples.end)[late] / 2) - 1, 0, windows - 1)
-        weight = ((samples.end - samples.start) * np.maximum(1, samples.threads))[late]
-        whole, omp, mpi = (
-            np.bincount(window, weight * share, windows).astype(np.float64)
-            for share in (np.ones_like(weight), samples.omp_share[late], samples.mpi_share[late])
-        )
-        found[rank] = {"all": whole, "omp": omp, "mpi": mpi, "useful": whole - omp - mpi}
+        length = (samples.end - samples.start)[late]
+        weight = length * np.maximum(1, samples.threads)[late]
+        cores = length * owned[rank]
+        columns = {
+            "all": weight,
+            "mpi": weight * samples.mpi_share[late],
+            "cores": cores,
+            "useful": samples.useful[late],
+            "omp": samples.omp_wait[late],
+            "gpu": cores * samples.gpu_wait_share[late],
+        }
+        found[rank] = {
+            name: np.bincount(window, column, windows).astype(np.float64) for name, column in columns.items()
+        }
     return found
 
 
 def _all(ranks: dict[int, Parts]) -> Parts:
-    return {name: np.sum([parts[name] for parts in ranks.values()], axis=0) for name in ("all", "omp", "mpi", "useful")}
+    """Each core once, as in shares.py: what is neither computing nor lost outside of MPI is lost in MPI."""
+    names = ("cores", "useful", "omp", "gpu")
+    total = {name: np.sum([parts[name] for parts in ranks.values()], axis=0) for name in names}
+    outside_mpi = total["useful"] + total["omp"] + total["gpu"]
+    whole = np.maximum(total["cores"], outside_mpi)
+    return total | {"all": whole, "mpi": whole - outside_mpi}
 
 
 def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Difference:

@@ -10,7 +10,8 @@ from .record import Run
 from .samples import most_threads
 from .section import LINES, ROWS, Section, activities, core_shares, has_samples, timeline_legend
 from .table import meaning
-from .summary import gains, shares
+from .shares import measures_threads, shares
+from .summary import gains
 from .words import duration, number, percent, plural
 
 
@@ -41,7 +42,9 @@ def core_time(run: Run) -> Optional[Section]:
         if len(frame) > len(order) > 0
         else ""
     )
-    if len(run.ranks) == 0:
+    if run.ranks["borrowed"].sum() >= run.thresholds["printed_core_time"]:
+        more = f"{more} A rank's bar has the cores that it borrowed, too. All ranks: each core once.".strip()
+    if len(run.ranks) == 0 or not measures_threads(run):
         return None
     return Section(
         "core-time", "Where did the core time go?", legend=activities(run), svg=bars(rows, percent, 1.0), caption=more
@@ -171,7 +174,11 @@ def efficiency(run: Run) -> Optional[Section]:
         ("omp_scheduling", "scheduling", 2),
         ("omp_serialisation", "serialisation", 2),
     )
-    if run.metrics["gpu"] < 1:
+    question = "What lowers the parallel efficiency?"
+    if not measures_threads(run):
+        question = "What lowers the MPI efficiency?"
+        tree = tuple((member, name, depth - 1) for member, name, depth in tree[1:6])
+    elif run.metrics["gpu"] < 1:
         tree += (("gpu", "waits for GPUs", 1),)
     rows = [
         Bar(
@@ -184,4 +191,4 @@ def efficiency(run: Run) -> Optional[Section]:
         for member, name, depth in tree
     ]
     words = ["Factors of POP and TALP: each is the product of the factors that are indented below it."]
-    return Section("efficiency", "What lowers the parallel efficiency?", words, svg=bars(rows, percent, 1.0))
+    return Section("efficiency", question, words, svg=bars(rows, percent, 1.0))

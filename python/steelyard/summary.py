@@ -11,6 +11,7 @@ from typing import Any, Optional
 import pandas as pd
 
 from .record import Run
+from .shares import measures_threads, shares
 from .trees import trees
 from .words import band, core_time, counts, duration, excludes_zero, number, numbered, percent, plural
 
@@ -46,27 +47,6 @@ class Summary:
     moved: str
     helped: str
     notes: list[str]
-
-
-@dataclass(frozen=True)
-class Shares:
-    """What became of the core time of all ranks, as fractions of their sum."""
-
-    useful: float
-    omp: float
-    mpi: float
-    gpu: float = 0.0
-
-
-def shares(run: Run) -> Shares:
-    names = ["useful", "omp_imbalance", "omp_scheduling", "omp_serialisation", "mpi_capacity", "gpu_capacity"]
-    totals = run.ranks[names].sum()
-    omp = totals["omp_imbalance"] + totals["omp_scheduling"] + totals["omp_serialisation"]
-    mpi, gpu = totals["mpi_capacity"], totals["gpu_capacity"]
-    whole = totals["useful"] + omp + mpi + gpu
-    if not whole > 0:
-        return Shares(0.0, 0.0, 0.0)
-    return Shares(*(float(part / whole) for part in (totals["useful"], omp, mpi, gpu)))
 
 
 def gains(run: Run) -> list[Gain]:
@@ -119,8 +99,12 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
     return f"Cores were moved to the critical ranks: a step takes {best.words(run.confidence)} time{where}."
 
 
+def _borrowed(run: Run) -> bool:
+    return float(run.ranks["borrowed"].sum()) >= run.thresholds["printed_core_time"]
+
+
 def _other_moves(run: Run) -> str:
-    if run.ranks["borrowed"].sum() >= run.thresholds["printed_core_time"]:
+    if _borrowed(run):
         return "ranks that waited lent theirs to others"
     if len(run.tasks) and (run.tasks["stolen_local"] + run.tasks["stolen_remote"]).sum() > 0:
         return "tasks were"
@@ -131,11 +115,21 @@ def _other_moves(run: Run) -> str:
 
 def _waiting(run: Run) -> str:
     parts = shares(run)
+    if not measures_threads(run):
+        text = (
+            f"Of all core time, {percent(parts.mpi)} was waiting in MPI. How much was computing is not known: only "
+            "threads of OpenMP regions are measured, and none was seen."
+        )
+        return _waiting_ranks(run, text)
     gpu = f", {percent(parts.gpu)} waiting for GPUs" if parts.gpu > 0 else ""
     text = (
         f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI{gpu} "
         f"and {percent(parts.omp)} lost in OpenMP."
     )
+    return _waiting_ranks(run, text)
+
+
+def _waiting_ranks(run: Run, text: str) -> str:
     ranks = run.ranks
     if len(ranks) < 2:
         return text
@@ -238,6 +232,11 @@ def _stayed(run: Run) -> str:
 
 def _helped(run: Run, moves: pd.DataFrame) -> str:
     if not len(moves):
+        if _borrowed(run):
+            return (
+                "What lending gained is not estimated, as no step ran without it: to measure it, compare with a run "
+                "with --lending=off."
+            )
         return "There was no move whose effect could be measured."
     if set(moves["outcome"]) == {"undone"}:
         last = moves.iloc[-1]

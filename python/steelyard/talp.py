@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from .record import Run
+from .shares import shares_of
 
 VERSION = "3.5.0"  # of the format
 
@@ -17,8 +18,6 @@ SUMS = (
     "omp_imbalance",
     "omp_scheduling",
     "omp_serialisation",
-    "mpi_capacity",
-    "capacity",
     "regions",
     "mpi_calls",
     "omp_tasks",
@@ -48,10 +47,13 @@ def region(run: Run, ranks: list[dict[str, Any]], metrics: dict[str, float], sec
     total = {name: int(sum(rank["totals_ns"].get(name, 0) for rank in ranks)) for name in SUMS}
     of = run.ranks.loc[[rank["rank"] for rank in ranks]]
     cores, wall = int(of["threads_at_start"].sum()), round(seconds * 1e9)
+    lost = ("omp_imbalance", "omp_scheduling", "omp_serialisation", "gpu_capacity")
+    outside_mpi = total["serial"] + total["region_useful"] + sum(total[name] for name in lost)
+    in_mpi = round(shares_of(metrics).mpi * cores * wall)
     written = {
         "numCpus": cores,
         "numNodes": int(of["node"].nunique()),
-        "avgCpus": total["capacity"] / wall if wall else float(cores),
+        "avgCpus": (outside_mpi + in_mpi) / wall if wall else float(cores),
         "numGpus": 0,
         "cycles": 0,
         "instructions": 0,
@@ -61,7 +63,7 @@ def region(run: Run, ranks: list[dict[str, Any]], metrics: dict[str, float], sec
         "numOmpTasks": total["omp_tasks"],
         "elapsedTime": wall,
         "usefulTime": total["serial"] + total["region_useful"],
-        "mpiTime": total["mpi_capacity"],
+        "mpiTime": in_mpi,
         "ompLoadImbalanceTime": total["omp_imbalance"],
         "ompSchedulingTime": total["omp_scheduling"],
         "ompSerializationTime": total["omp_serialisation"],

@@ -78,6 +78,7 @@ class CoreTable {
   bool asked_back() const { return asked_[me_].load(std::memory_order_relaxed) != 0; }
   void clear_asked_back() { asked_[me_].store(0, std::memory_order_relaxed); }
 
+  int owner(int core) const { return core_[core].home.load(std::memory_order_relaxed); }
   bool is_home(int core) const { return core_[core].home.load(std::memory_order_relaxed) == me_; }
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that this process owns, if it is free or lent. Otherwise asks its user to return it and returns

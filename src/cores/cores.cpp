@@ -31,7 +31,8 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       table_(segment, static_cast<int>(topology.pus.size()), count, me),
       late_join_(segment, count, me),
       late_join_regions_(options.policy.decision),
-      borrowing_(options.policy.decision) {}
+      borrowing_(options.policy.decision),
+      borrowed_from_(static_cast<std::size_t>(count)) {}
 
 Cores::~Cores() = default;
 
@@ -48,12 +49,20 @@ void Cores::settle_homes(Homes homes, bool leader) {
 void Cores::begin() {
   holding_ = std::make_unique<Holding>(table_, domain_);
   generation_ = table_.generation();
+  count_cores_without_owner();
   // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
   seats_ = cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
   if (topology_.emulated)
     binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
+}
+
+void Cores::count_cores_without_owner() {
+  const std::vector<int> home = table_.homes();
+  without_owner_ = 0;
+  for (std::size_t core = 0; core < home.size(); ++core)
+    without_owner_ += homes_.usable[core] && home[core] == -1 ? 1 : 0;
 }
 
 std::vector<int> Cores::cpus(const std::vector<int>& cores) const {
@@ -71,7 +80,30 @@ std::vector<int> Cores::poll() {
 void Cores::keep_only(const std::vector<int>& kept, std::int64_t now) {
   holding_->return_wanted(
       [&](int core) { return std::find(kept.begin(), kept.end(), topology_.pus[core].os_index) == kept.end(); });
-  note_by_call(now);
+  if (!acquired_.empty()) note_by_call(now, borrowed_cores());
+}
+
+void Cores::note_by_call(std::int64_t now, std::span<const int> acquired) {
+  const std::int64_t used = add_borrowed(acquired_, std::max<std::int64_t>(0, now - acquired_since_));
+  activity_.hold_by_call(holding_->offered(), used, now);
+  acquired_.assign(acquired.begin(), acquired.end());
+  acquired_since_ = now;
+}
+
+// A core that a plan has given to this process meanwhile, or that has lost its owner, is not borrowed.
+std::int64_t Cores::add_borrowed(std::span<const int> cores, std::int64_t length) {
+  std::int64_t sum = 0;
+  for (const int core : cores) {
+    const int owner = table_.owner(core);
+    if (owner < 0 || owner == me_) continue;
+    borrowed_from_[static_cast<std::size_t>(owner)] += length;
+    sum += length;
+  }
+  return sum;
+}
+
+std::span<const int> Cores::borrowed_cores() const {
+  return std::span(holding_->cores()).last(static_cast<std::size_t>(holding_->borrowed()));
 }
 
 int Cores::offer(int most, std::int64_t now) {
@@ -87,10 +119,10 @@ int Cores::reclaim(std::int64_t now) {
   return missing;
 }
 
-int Cores::acquire(int most, const Terms& terms, std::int64_t now) {
+int Cores::acquire(int most, const Terms& terms) {
   by_call_ = true;
   const int acquired = holding_->acquire(most, terms);
-  note_by_call(now);
+  note_by_call(base::now_ns(), borrowed_cores());
   return acquired;
 }
 
@@ -105,16 +137,22 @@ bool Cores::seated() const {
                     [this](int core, int seat) { return topology_.pus[core].os_index == seat; });
 }
 
+// At least one, and at most as many as the region and the rank can use.
+int Cores::threads_on(int cores, int most) const {
+  const int ceiling = processes_[me_].thread_ceiling.load(std::memory_order_relaxed);
+  return std::max(1, std::min({cores, most, ceiling}));
+}
+
 int Cores::threads_for_region(const RegionAhead& region) {
-  const node::Process& self = processes_[me_];
   if (!problem_.empty()) return 0;
-  const bool fixed = self.fixed.load(std::memory_order_relaxed) != 0;
-  const int most = std::max(1, std::min(region.most, self.thread_ceiling.load(std::memory_order_relaxed)));
+  const bool fixed = processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
+  const int most = threads_on(std::numeric_limits<int>::max(), region.most);
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
-  holding_->settle(most, region_.worth_borrowing, region.terms);
   note_by_call(region.begin);
+  const bool changed = holding_->settle(most, region_.worth_borrowing, region.terms);
+  borrowed_since_ = changed && holding_->borrowed() > 0 ? base::now_ns() : region.begin;
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
   late_join_count_ = late_join_threads(held, most);
@@ -122,13 +160,14 @@ int Cores::threads_for_region(const RegionAhead& region) {
     // Unbound processes with one affinity mask share its cores until a plan assigns each core to a process, or until a
     // late-join thread has to keep off the cores of other processes.
     generation_ = table_.generation();
+    count_cores_without_owner();
     rebind_ = false;
     bind_ = bind_ || ((replanned || late_join_count_ > 0) && !topology_.emulated);
     seats_ = cpus();
     if (bind_ || topology_.emulated) binding_.fetch_add(1, std::memory_order_relaxed);
   }
   if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
-  threads_ = std::min(most, std::max(1, held + late_join_count_));
+  threads_ = threads_on(held + late_join_count_, most);
   choose_measurement();
   return fixed ? 0 : threads_;
 }
@@ -139,11 +178,9 @@ bool Cores::at_rest() const {
          !late_join_.will_be_changed() && seated();
 }
 
-int Cores::threads_at_rest() const {
-  const node::Process& self = processes_[me_];
-  if (!problem_.empty() || self.fixed.load(std::memory_order_relaxed) != 0) return 0;
-  const int most = std::max(1, self.thread_ceiling.load(std::memory_order_relaxed));
-  return std::min(most, std::max(1, static_cast<int>(holding_->cores().size())));
+int Cores::threads_at_rest(int most) const {
+  const bool fixed = !problem_.empty() || processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
+  return fixed ? 0 : threads_on(static_cast<int>(holding_->cores().size()), most);
 }
 
 // One late-join thread for each thread, or none: if a loop has equal parts, a core with two threads delays the cores
@@ -159,21 +196,31 @@ std::vector<int> Cores::find_given() {
   return holding_->find_given();
 }
 
-observe::LateCores Cores::after_region(std::int64_t now, int team, const observe::Activity& activity) {
+int Cores::threads_without_core(int team) const {
+  if (!problem_.empty() || !holding_) return 0;
+  const int without = team - static_cast<int>(holding_->cores().size());
+  return std::max(0, bind_ ? without : without - without_owner_);
+}
+
+observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe::Activity& activity) {
   if (!holding_) return {};
   late_join_.withdraw();
   const bool asked = late_join_count_ > 0;
   const int borrowed = holding_->borrowed();
-  // A lender may have passed a core without having announced it yet.
-  const std::vector<int> given = late_join_.changed() || asked ? find_given() : std::vector<int>{};
   const std::int64_t wall = now - region_.begin;
   const int late_joined = std::clamp(team - (threads_ - late_join_count_), 0, late_join_count_);
-  observe::LateCores late{.without = late_joined * wall};
+  observe::TeamCores cores{.without = std::max(late_joined, threads_without_core(team)) * wall};
+  const int own = static_cast<int>(holding_->cores().size()) - borrowed;
+  const auto used = static_cast<std::size_t>(std::clamp(team - own, 0, borrowed));
+  cores.borrowed = add_borrowed(borrowed_cores().first(used), std::max<std::int64_t>(0, now - borrowed_since_));
+  // A lender may have passed a core without having announced it yet.
+  const std::vector<int> given = late_join_.changed() || asked ? find_given() : std::vector<int>{};
   for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < late_joined; ++i) {
     const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
-    late.with += with;
-    late.without -= with;
+    cores.came_late += add_borrowed(std::span(given).subspan(i, 1), with);
+    cores.without -= with;
   }
+  cores.borrowed += cores.came_late;
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
   if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
     const int came = asked ? came_to_late_join(now, given) : came_free(now);
@@ -182,7 +229,7 @@ observe::LateCores Cores::after_region(std::int64_t now, int team, const observe
   if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
   late_join_count_ = 0;
   holding_->give_back_wanted();
-  return late;
+  return cores;
 }
 
 // Threads on borrowed cores have the highest thread IDs (Holding::cores()) and are bound there. Otherwise the kernel

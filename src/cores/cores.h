@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,9 +60,13 @@ class Cores {
   /// True if threads_for_region() would change nothing, for a region that is not worth borrowing. Such a region needs
   /// no after_region() if `threads_at_rest()` threads run it instead.
   bool at_rest() const;
-  int threads_at_rest() const;
+  /// @param most threads that the region can use
+  int threads_at_rest(int most) const;
   /// After the region, before `activity` ends it.
-  observe::LateCores after_region(std::int64_t now, int team, const observe::Activity& activity);
+  observe::TeamCores after_region(std::int64_t now, int team, const observe::Activity& activity);
+  /// Threads of a team that share the cores of the others: the program's thread count is larger than what is held, and
+  /// no core is without an owner.
+  int threads_without_core(int team) const;
   /// Before a blocking MPI call, which may wake other processes that then use their cores.
   void before_call(std::int64_t now) {
     if (!holding_) return;
@@ -93,7 +98,7 @@ class Cores {
   /// Takes them back. Returns how many others still use.
   int reclaim(std::int64_t now);
   /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
-  int acquire(int most, const Terms& terms, std::int64_t now);
+  int acquire(int most, const Terms& terms);
   void release(std::int64_t now);
   /// Takes own cores that have come free. Returns the CPUs of cores in use that no owner has asked for.
   std::vector<int> poll();
@@ -135,19 +140,26 @@ class Cores {
   void show_owners(observe::LiveBoard& board) const;
   /// So far, the newest last.
   const std::vector<observe::DecisionRecord>& decisions() const;
+  /// Core time used of cores of each process of the node, in ns.
+  const std::vector<std::int64_t>& borrowed_from() const { return borrowed_from_; }
   /// Adds its part to the record.
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
 
  private:
   NodeShape shape() const;
   int fixed_away_from_home() const;
+  int threads_on(int cores, int most) const;
+  void count_cores_without_owner();
   int late_join_threads(int held, int most);
   std::vector<int> find_given();
   void give_to_late_join_threads(std::int64_t now);
   std::vector<int> cpus(const std::vector<int>& cores) const;
   void note_by_call(std::int64_t now) {
-    if (by_call_) activity_.hold_by_call(holding_->offered(), holding_->borrowed(), now);
+    if (by_call_) note_by_call(now, {});
   }
+  void note_by_call(std::int64_t now, std::span<const int> acquired);
+  std::int64_t add_borrowed(std::span<const int> cores, std::int64_t length);
+  std::span<const int> borrowed_cores() const;
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;
@@ -182,17 +194,22 @@ class Cores {
   LateJoin late_join_;
   LateJoinRegions late_join_regions_;
   Borrowing borrowing_;
-  bool by_call_ = false;              // the program has lent or acquired cores
-  bool run_delays_known_ = false;     // the kernel has scheduler statistics
-  bool comparable_ = false;           // the present region tells whether borrowing is a gain
-  RegionAhead region_;                // the present one
-  int threads_ = 0;                   // it was to have
-  int late_join_count_ = 0;           // of them began without a core
-  bool rebind_ = false;               // threads may be elsewhere than on their seats
-  bool bind_ = false;                 // from the first change on, threads are bound one to a core
-  std::uint32_t generation_ = 0;      // of the table, when binding was last looked at
-  std::uint32_t withdrawals_ = 0;     // of the table, when withdrawn cores were last left
-  std::unique_ptr<Planner> planner_;  // at the leader
+  bool by_call_ = false;                     // the program has lent or acquired cores
+  std::vector<int> acquired_;                // by calls, and held
+  std::int64_t acquired_since_ = 0;          // ns
+  std::int64_t borrowed_since_ = 0;          // ns: the present region has had its borrowed cores since then
+  bool run_delays_known_ = false;            // the kernel has scheduler statistics
+  bool comparable_ = false;                  // the present region tells whether borrowing is a gain
+  RegionAhead region_;                       // the present one
+  int threads_ = 0;                          // it was to have
+  int late_join_count_ = 0;                  // of them began without a core
+  bool rebind_ = false;                      // threads may be elsewhere than on their seats
+  bool bind_ = false;                        // from the first change on, threads are bound one to a core
+  int without_owner_ = 0;                    // cores of the job, at generation_
+  std::uint32_t generation_ = 0;             // of the table, when binding was last looked at
+  std::uint32_t withdrawals_ = 0;            // of the table, when withdrawn cores were last left
+  std::vector<std::int64_t> borrowed_from_;  // ns, by process
+  std::unique_ptr<Planner> planner_;         // at the leader
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
   alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
   std::vector<int> seats_;                             // os index by thread; written between regions

@@ -2,8 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 
+#include "base/clock.h"
 #include "cores/cores.h"
+#include "node/segment.h"
 
 namespace steelyard::cores {
 namespace {
@@ -42,6 +46,147 @@ TEST(Seat, UsesNoCoreThatTheJobWasNotGiven) {
 TEST(Seat, AProcessWithoutADomainMaySitAnywhere) {
   const std::vector<int> home = {0, 0, 0, 0, 0, 0, 1, 1};
   EXPECT_EQ(seat(home, kAll, kTwoDomains, plan_of({7, 1}, {-1, -1})), (std::vector<int>{0, 0, 0, 0, 0, 0, 1, 0}));
+}
+
+/// A node whose processes are played by this program. On an emulated node, no thread is bound.
+struct PlayedNode {
+  PlayedNode(int cores, int count, int owned)
+      : processes(static_cast<std::size_t>(count)), activities(processes.size()) {
+    node::Topology topology;
+    topology.emulated = true;
+    for (int c = 0; c < cores; ++c) topology.pus.push_back({c, c, 0, 0, 0});
+    std::vector<Arrival> arrivals;
+    for (int p = 0; p < count; ++p) {
+      processes[p].thread_ceiling.store(cores);
+      processes[p].world_rank = p;
+      arrivals.push_back({{}, owned, true, p});
+    }
+    const std::size_t bytes = Cores::footprint(cores, count);
+    memory.resize(bytes + 64);
+    void* place = memory.data();
+    std::size_t space = memory.size();
+    std::align(64, bytes, place, space);
+    for (int p = 0; p < count; ++p) {
+      segments.push_back(node::Segment::over(place, bytes));
+      all.push_back(
+          std::make_unique<Cores>(*segments.back(), processes.data(), count, p, topology, activities[p], Options{}));
+      all.back()->settle_homes(share_out(topology, arrivals), p == 0);
+    }
+    for (int p = 0; p < count; ++p) {
+      all[p]->begin();
+      activities[p].start(base::now_ns(), owned);
+    }
+  }
+  std::vector<unsigned char> memory;
+  std::vector<node::Process> processes;
+  std::vector<observe::Activity> activities;
+  std::vector<std::unique_ptr<node::Segment>> segments;
+  std::vector<std::unique_ptr<Cores>> all;
+};
+
+/// What a process does next: regions of any team, waits, calls of steelyard/cores.h.
+class Player {
+ public:
+  Player(PlayedNode& node, int me, std::mt19937& random)
+      : cores_(*node.all[me]), activity_(node.activities[me]), random_(random) {}
+
+  void act() {
+    const std::int64_t now = base::now_ns();
+    if (team_ > 0) return end_region(now);
+    if (waits_) {
+      waits_ = false;
+      activity_.lent((now - asleep_since_) * cores_.lent_in_waits());
+      cores_.come_back();
+      return activity_.leave_mpi(base::now_ns());
+    }
+    switch (random_() % 8) {
+      case 0: cores_.offer(1, now); break;
+      case 1: cores_.reclaim(now); break;
+      case 2: cores_.acquire(2, {.until = INT64_MAX}); break;
+      case 3: cores_.release(now); break;
+      case 4:
+      case 5: begin_wait(now); break;
+      default: begin_region(now);
+    }
+  }
+  /// As in MPI_Finalize.
+  void end() {
+    while (team_ > 0 || waits_) act();
+    cores_.before_call(base::now_ns());
+  }
+
+ private:
+  void begin_wait(std::int64_t now) {
+    activity_.enter_mpi(now);
+    cores_.before_call(now);
+    asleep_since_ = base::now_ns();
+    cores_.lend(asleep_since_, {.until = INT64_MAX});
+    waits_ = true;
+  }
+  void begin_region(std::int64_t now) {
+    const int threads = cores_.threads_for_region(
+        {.key = 1, .begin = now, .worth_borrowing = random_() % 4 != 0, .terms = {.until = now}});
+    activity_.own(cores_.owned());
+    // The program's count instead, which may be more or less than the cores that are held.
+    team_ = random_() % 3 == 0 ? 1 + static_cast<int>(random_() % 8) : std::max(1, threads);
+    activity_.region_begin(now, team_);
+    for (int t = 0; t < team_; ++t) observe::Activity::thread_begin(*activity_.cell(t), now);
+  }
+  void end_region(std::int64_t now) {
+    for (int t = 0; t < team_; ++t) observe::Activity::barrier_begin(*activity_.cell(t), now);
+    activity_.region_end(now, team_, cores_.after_region(now, team_, activity_));
+    team_ = 0;
+  }
+
+  Cores& cores_;
+  observe::Activity& activity_;
+  std::mt19937& random_;
+  int team_ = 0;
+  bool waits_ = false;
+  std::int64_t asleep_since_ = 0;
+};
+
+TEST(Account, WhatIsBorrowedIsOfCoresOfOthers) {
+  constexpr int kCores = 6, kCount = 3;
+  std::int64_t borrowed_in_all = 0;
+  for (unsigned round = 0; round < 200; ++round) {
+    std::mt19937 random(round);
+    PlayedNode node(kCores, kCount, 2);
+    std::vector<Player> players;
+    for (int p = 0; p < kCount; ++p) players.emplace_back(node, p, random);
+    for (int event = 0; event < 300; ++event) {
+      players[random() % kCount].act();
+      if (random() % 40 == 0) {
+        node::CpuSet cpus;
+        for (int c = 0; c < kCores; ++c) {
+          if (random() % 4 != 0) cpus.add(c);
+        }
+        (void)node.all[0]->resize(cpus, 0, "test");
+      }
+    }
+    observe::RunRecord record;
+    std::vector<observe::Contribution> parts(kCount);
+    for (int p = 0; p < kCount; ++p) {
+      players[p].end();
+      observe::RankRecord& rank = parts[p].rank;
+      rank.rank = p;
+      rank.totals = node.activities[p].totals_at(base::now_ns());
+      const std::vector<std::int64_t>& from = node.all[p]->borrowed_from();
+      ASSERT_EQ(from[p], 0);
+      ASSERT_EQ(std::accumulate(from.begin(), from.end(), std::int64_t{0}), rank.totals.borrowed) << round;
+      ASSERT_EQ(rank.totals.capacity, rank.totals.outside_mpi() + rank.totals.mpi_capacity) << round;
+      for (int owner = 0; owner < kCount; ++owner) parts[p].borrowed_from[owner] = base::seconds(from[owner]);
+    }
+    observe::merge(record, std::move(parts));
+    std::int64_t lent = 0, borrowed = 0;
+    for (const observe::RankRecord& rank : record.ranks) {
+      lent += rank.totals.lent;
+      borrowed += rank.totals.borrowed;
+    }
+    ASSERT_LE(borrowed, lent) << round;
+    borrowed_in_all += borrowed;
+  }
+  EXPECT_GT(borrowed_in_all, 0);
 }
 
 }  // namespace

@@ -63,6 +63,32 @@ void share_guesses(const node::Topology& topology, const std::vector<Arrival>& a
   }
 }
 
+// Why process p has fewer cores than threads.
+std::string why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                        const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
+  std::vector<int> pus;
+  int sharing = 0, threads_in_all = 0;
+  for (std::size_t other = 0; other < places.size(); ++other) {
+    if (static_cast<int>(other) != p && !overlap({places[p], places[other]})) continue;
+    pus.insert(pus.end(), places[other].begin(), places[other].end());
+    ++sharing;
+    threads_in_all += threads[other];
+  }
+  const int cores = cores_of(topology, pus);
+  const std::string those = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
+  if (sharing > cores && sharing > 1) {
+    return fmt::format("more ranks than cores: {} ranks share {}; start fewer ranks or use a wider CPU binding",
+                       sharing, those);
+  }
+  const std::string advice = "use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";
+  if (sharing > 1) {
+    return fmt::format("more threads than cores: {} ranks with {} threads in all share {}; {}", sharing, threads_in_all,
+                       those, advice);
+  }
+  return fmt::format("more threads than cores: rank {} runs {} thread{}, and its affinity mask has {}; {}",
+                     arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice);
+}
+
 }  // namespace
 
 Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals) {
@@ -85,13 +111,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
       homes.home[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && homes.problem.empty()) {
-      homes.problem = fmt::format(
-          "more threads than cores: rank {} runs {} thread{}, and its affinity mask has {} core{} for it; use fewer "
-          "threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding",
-          arrivals[p].rank, homes.threads[p], homes.threads[p] == 1 ? "" : "s", homes.threads[p] - wanted,
-          homes.threads[p] - wanted == 1 ? "" : "s");
-    }
+    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, homes.threads, p);
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);

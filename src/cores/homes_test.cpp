@@ -47,11 +47,21 @@ TEST(ShareOut, SharesEvenlyWhereNobodyChoseACount) {
   EXPECT_EQ(homes.problem, "");
 }
 
-TEST(ShareOut, NamesTheProcessThatFindsNoCore) {
-  const Homes homes = share_out(machine(1, 2), {{{0, 1}, 2, true, 4}, {{0, 1}, 2, true, 7}});
-  EXPECT_EQ(homes.cores, 2);
-  EXPECT_NE(homes.problem.find("rank 7"), std::string::npos) << homes.problem;
-  EXPECT_NE(homes.problem.find("OMP_NUM_THREADS"), std::string::npos);
+TEST(ShareOut, SaysWhoSharesTooFewCores) {
+  const auto problem = [](const std::vector<Arrival>& arrivals) {
+    const Homes homes = share_out(machine(1, 2), arrivals);
+    EXPECT_EQ(homes.cores, 2);
+    return homes.problem;
+  };
+  const std::string advice = "; use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";
+  EXPECT_EQ(problem({{{0, 1}, 2, true, 4}, {{0, 1}, 2, true, 7}}),
+            "more threads than cores: 2 ranks with 4 threads in all share 2 cores" + advice);
+  EXPECT_EQ(problem({{{0}, 2, true, 4}, {{1}, 1, true, 7}}),
+            "more threads than cores: rank 4 runs 2 threads, and its affinity mask has 1 core" + advice);
+  for (const bool chosen : {true, false}) {
+    EXPECT_EQ(problem(std::vector<Arrival>(3, {{0, 1}, chosen ? 1 : 2, chosen})),
+              "more ranks than cores: 3 ranks share 2 cores; start fewer ranks or use a wider CPU binding");
+  }
 }
 
 TEST(ShareOut, TakesSecondHardwareThreadsOnlyWhereCoresRunOut) {

@@ -22,7 +22,11 @@ class Planner {
  public:
   Planner(std::vector<ProcessLoad> loads, const std::vector<Scaling>& scaling, const NodeShape& shape)
       : loads_(std::move(loads)), scaling_(scaling), budget_(shape.budget) {
-    join(shape);
+    JoinedShape merged = joined(shape);
+    names_ = std::move(merged.name);
+    capacity_ = std::move(merged.capacity);
+    held_ = std::move(merged.held);
+    free_ = capacity_;
     for (std::size_t p = 0; p < loads_.size(); ++p) {
       const auto most = std::max_element(held_[p].begin(), held_[p].end());
       home_.push_back(*most > 0 ? static_cast<int>(most - held_[p].begin()) : -1);
@@ -54,24 +58,6 @@ class Planner {
   }
 
  private:
-  void join(const NodeShape& shape) {
-    const std::vector<int> joined = joined_domains(shape);
-    std::vector<std::size_t> index(joined.size());
-    for (std::size_t d = 0; d < joined.size(); ++d) {
-      const auto first = static_cast<std::size_t>(joined[d]);
-      index[d] = first == d ? names_.size() : index[first];
-      if (first == d) {
-        names_.push_back(joined[d]);
-        capacity_.push_back(0);
-      }
-      capacity_[index[d]] += std::max(0, shape.capacity[d]);
-    }
-    free_ = capacity_;
-    held_.assign(loads_.size(), std::vector<int>(names_.size(), 0));
-    for (std::size_t p = 0; p < loads_.size(); ++p)
-      for (std::size_t d = 0; d < joined.size(); ++d) held_[p][index[d]] += std::max(0, shape.held[p][d]);
-  }
-
   bool possible() const {
     return !movable_.empty() && budget_ >= static_cast<int>(loads_.size()) &&
            std::accumulate(free_.begin(), free_.end(), 0) >= static_cast<int>(movable_.size());
@@ -180,6 +166,25 @@ std::vector<int> joined_domains(const NodeShape& shape) {
     }
   }
   return joined;
+}
+
+JoinedShape joined(const NodeShape& shape) {
+  JoinedShape found;
+  const std::vector<int> first = joined_domains(shape);
+  std::vector<std::size_t> index(first.size());
+  for (std::size_t d = 0; d < first.size(); ++d) {
+    const auto low = static_cast<std::size_t>(first[d]);
+    index[d] = low == d ? found.name.size() : index[low];
+    if (low == d) {
+      found.name.push_back(first[d]);
+      found.capacity.push_back(0);
+    }
+    found.capacity[index[d]] += std::max(0, shape.capacity[d]);
+  }
+  found.held.assign(shape.held.size(), std::vector<int>(found.name.size(), 0));
+  for (std::size_t p = 0; p < shape.held.size(); ++p)
+    for (std::size_t d = 0; d < first.size(); ++d) found.held[p][index[d]] += std::max(0, shape.held[p][d]);
+  return found;
 }
 
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape) {

@@ -88,6 +88,14 @@ struct NodeShape {
 /// A core of domain c may be given to process p where joined_domains(shape)[c] == plan.domain[p].
 std::vector<int> joined_domains(const NodeShape& shape);
 
+/// A node whose joined domains are one.
+struct JoinedShape {
+  std::vector<int> name;               ///< in the shape, of the domains here
+  std::vector<int> capacity;           ///< by domain here
+  std::vector<std::vector<int>> held;  ///< by process and domain here
+};
+JoinedShape joined(const NodeShape& shape);
+
 /// Both methods, placed, cores left over handed out within the domains; fixed processes stay where they are. The better
 /// forecast wins. Forecasts closer than half a per cent are a tie, and then the plan that moves fewest cores wins: a
 /// process moves away from its memory on another socket only for a gain that can be measured.

@@ -48,24 +48,9 @@ class Search {
   int nodes_ = 0;
 };
 
-/// Domains that a process spans are one to the rule, as to Steelyard's own (joined_domains).
-struct Sockets {
-  std::vector<int> name, capacity;
-  std::vector<std::vector<int>> held;  ///< by process and socket
-
-  explicit Sockets(const NodeShape& shape) : held(shape.held.size()) {
-    const std::vector<int> joined = joined_domains(shape);
-    for (std::size_t d = 0; d < joined.size(); ++d) {
-      const auto at = static_cast<std::size_t>(std::ranges::find(name, joined[d]) - name.begin());
-      if (at == name.size()) {
-        name.push_back(joined[d]);
-        capacity.push_back(0);
-        for (std::vector<int>& row : held) row.push_back(0);
-      }
-      capacity[at] += shape.capacity[d];
-      for (std::size_t p = 0; p < held.size(); ++p) held[p][at] += shape.held[p][d];
-    }
-  }
+/// Domains that a process spans are one to the rule, as to Steelyard's own.
+struct Sockets : JoinedShape {
+  explicit Sockets(const NodeShape& shape) : JoinedShape(joined(shape)) {}
   std::size_t home(std::size_t p) const {
     return static_cast<std::size_t>(std::ranges::max_element(held[p]) - held[p].begin());
   }

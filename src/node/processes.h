@@ -11,7 +11,7 @@ namespace steelyard::node {
 struct alignas(64) Process {
   // Written by its owner before the first barrier_in_node(), then constant.
   std::int32_t world_rank;
-  std::int32_t threads_at_start;
+  std::int32_t threads_at_start;  // that it brings; from Cores::begin() on, its cores
   bool threads_chosen;
   SharedCpuSet mask;  // CPUs that the launcher gave it
 

@@ -48,13 +48,12 @@ void Activity::add_by_call(Totals& totals, std::int64_t now) const {
   const std::int64_t length = std::max<std::int64_t>(0, now - by_call_since_);
   totals.lent += lent_by_call_ * length;
   totals.lent_by_call += lent_by_call_ * length;
-  totals.borrowed += acquired_by_call_ * length;
 }
 
-void Activity::hold_by_call(int lent, int acquired, std::int64_t now) {
+void Activity::hold_by_call(int lent, std::int64_t used, std::int64_t now) {
   add_by_call(totals_, now);
   lent_by_call_ = lent;
-  acquired_by_call_ = acquired;
+  totals_.borrowed += used;
   by_call_since_ = std::max(now, by_call_since_);
 }
 
@@ -148,7 +147,7 @@ std::int64_t Activity::busy(int thread, std::int64_t now) const {
   return working - gpu_of(cell, working);
 }
 
-void Activity::region_end(std::int64_t now, int team, LateCores late) {
+void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   if (state_ != State::region) return;
   const std::int64_t begin = since_;
   const std::int64_t wall = now - begin;
@@ -179,9 +178,10 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
   }
   // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
   // without.
-  std::int64_t without_core = 0;
+  TeamCores found = cores;
+  std::int64_t& without_core = found.without = 0;
   for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
-    const std::int64_t taken = std::min(late.without - without_core, totals_.*part - before.*part);
+    const std::int64_t taken = std::min(cores.without - without_core, totals_.*part - before.*part);
     totals_.*part -= taken;
     without_core += taken;
   }
@@ -191,13 +191,15 @@ void Activity::region_end(std::int64_t now, int team, LateCores late) {
   totals_.gpu_capacity += gpu;
   totals_.gpu += gpu / team;
   totals_.region_wall -= gpu / team;
-  close_region(now, team, without_core, late.with);
+  close_region(now, team, found);
 }
 
-void Activity::unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share) {
+void Activity::unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,
+                                     int without_core) {
   if (state_ != State::region) return;
   team = std::clamp(team, 1, cells_size_);
-  const std::int64_t capacity = team * (now - since_);
+  const TeamCores cores{.without = std::clamp(without_core, 0, team - 1) * (now - since_)};
+  const std::int64_t capacity = team * (now - since_) - cores.without;
   const auto part = [capacity](float share, std::int64_t most) {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(static_cast<float>(capacity) * share), 0, most);
   };
@@ -206,20 +208,18 @@ void Activity::unmeasured_region_end(std::int64_t now, int team, float useful_sh
   totals_.region_useful += useful;
   totals_.omp_imbalance += imbalance;
   totals_.omp_scheduling += capacity - useful - imbalance;
-  close_region(now, team, 0, 0);
+  close_region(now, team, cores);
 }
 
-void Activity::close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core) {
+void Activity::close_region(std::int64_t now, int team, const TeamCores& cores) {
   const std::int64_t wall = now - since_;
   totals_.region_wall += wall;
   // Owned cores without a thread are as idle as while the primary computes alone.
-  const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + without_core);
+  const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + cores.without);
   totals_.omp_serialisation += idle;
-  totals_.capacity += team * wall - without_core + idle;
-  // In a phase, a team on the cores of other ranks borrows none: those ranks wait for it.
-  const std::int64_t borrowed = held_ ? 0 : std::max<std::int64_t>(0, (team - owned_) * wall - without_core);
-  totals_.borrowed += borrowed;
-  totals_.came_late += std::min(with_late_core, borrowed);
+  totals_.capacity += team * wall - cores.without + idle;
+  totals_.borrowed += cores.borrowed;
+  totals_.came_late += cores.came_late;
   ++totals_.regions;
   totals_.wall = now - start_;
   last_region_wall_ = wall;

@@ -19,10 +19,11 @@ struct alignas(64) ThreadCell {
   std::atomic<std::int32_t> gpu_waits{0}, tasks{0};
 };
 
-/// Of a region to which cores came while it ran, added up over threads, in ns.
-struct LateCores {
-  std::int64_t without = 0;  ///< threads have shared the cores of other threads before theirs came
-  std::int64_t with = 0;     ///< and this is what they had of their own then
+/// What the team of a region had beside the cores of its process, added up over threads, in ns.
+struct TeamCores {
+  std::int64_t without = 0;    ///< threads have shared the cores of other threads, as they had none of their own
+  std::int64_t borrowed = 0;   ///< threads have used cores that other processes had lent
+  std::int64_t came_late = 0;  ///< of borrowed: on cores that came while the region ran already
 };
 
 /// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
@@ -53,15 +54,18 @@ class Activity {
   void end_wait(std::int64_t now);
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
-  void region_end(std::int64_t now, int team, LateCores late = {});
+  void region_end(std::int64_t now, int team, const TeamCores& cores = {});
   /// The same for a region whose threads are not measured: its wall time is, and the thread time is divided by shares.
   void unmeasured_region_begin(std::int64_t now) { close_stretch(now, State::region); }
-  void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share);
+  /// `without_core`: threads of the team that have shared the cores of the others.
+  void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,
+                             int without_core = 0);
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
-  /// From now on, the process has lent and acquired so many cores by calls (steelyard/cores.h).
-  void hold_by_call(int lent, int acquired, std::int64_t now);
+  /// From now on, the process has lent so many cores by calls (steelyard/cores.h). `used`: core ns of cores that it had
+  /// acquired.
+  void hold_by_call(int lent, std::int64_t used, std::int64_t now);
 
   /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
   ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
@@ -100,7 +104,7 @@ class Activity {
   enum class State { off, alone, region, mpi, gpu };
   Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
-  void close_region(std::int64_t now, int team, std::int64_t without_core, std::int64_t with_late_core);
+  void close_region(std::int64_t now, int team, const TeamCores& cores);
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
   void add_by_call(Totals& totals, std::int64_t now) const;
 
@@ -112,7 +116,6 @@ class Activity {
   TeamTime last_team_time_;
   int owned_ = 1;
   int lent_by_call_ = 0;             // cores
-  int acquired_by_call_ = 0;         // cores
   std::int64_t by_call_since_ = 0;   // ns: totals_ has their time until then
   bool waits_ = false;               // between begin_wait() and end_wait()
   std::int64_t quiesced_since_ = 0;  // 0: is not

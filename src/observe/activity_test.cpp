@@ -129,15 +129,38 @@ TEST(Activity, AThreadThatNeverComesIsTheRuntimes) {
   expect_identity(activity.totals());
 }
 
-TEST(Activity, ALargerTeamThanOwnedHasBorrowed) {
+/// One core, and a region of two threads from 100 to 200, which are done then.
+void region_on_one_core(Activity& activity, std::int64_t first_done, std::int64_t second_done, const TeamCores& cores) {
+  activity.region_begin(100, 2);
+  for (int thread = 0; thread < 2; ++thread) Activity::thread_begin(*activity.cell(thread), 100);
+  Activity::barrier_begin(*activity.cell(0), first_done);
+  Activity::barrier_begin(*activity.cell(1), second_done);
+  activity.region_end(200, 2, cores);
+}
+
+TEST(Activity, ALargerTeamThanOwnedHasBorrowedWhatItIsTold) {
   Activity activity;
   activity.start(1000, 2);
   activity.region_begin(1000, 3);
   for (int i = 0; i < 3; ++i) Activity::thread_begin(cell_of(activity, i), 1000);
   for (int i = 0; i < 3; ++i) Activity::barrier_begin(cell_of(activity, i), 1010);
-  activity.region_end(1010, 3);
+  activity.region_end(1010, 3, {.borrowed = 10});
   EXPECT_EQ(activity.totals().borrowed, 10);
   EXPECT_EQ(activity.totals().region_useful, 30);
+}
+
+TEST(Activity, AProgramsThreadCountBeyondItsCoresHasBorrowedNothing) {
+  Activity activity;
+  activity.start(0, 1);
+  region_on_one_core(activity, 200, 200, {.without = 100});
+  EXPECT_EQ(activity.totals().borrowed, 0);
+  EXPECT_EQ(activity.totals().region_useful, 100);
+  activity.unmeasured_region_begin(200);
+  activity.unmeasured_region_end(300, 2, 1.0F, 0.0F, 1);
+  EXPECT_EQ(activity.totals().borrowed, 0);
+  EXPECT_EQ(activity.totals().region_useful, 200);
+  EXPECT_EQ(activity.totals().capacity, 300);
+  expect_identity(activity.totals());
 }
 
 TEST(Activity, CoresAreLentAndAcquiredByCalls) {
@@ -146,8 +169,8 @@ TEST(Activity, CoresAreLentAndAcquiredByCalls) {
   activity.hold_by_call(2, 0, 1000);
   EXPECT_EQ(activity.totals_at(1010).lent, 20) << "they are lent still";
   EXPECT_EQ(activity.totals_at(1010).lent_by_call, 20);
-  activity.hold_by_call(1, 3, 1010);
-  activity.hold_by_call(0, 0, 1100);
+  activity.hold_by_call(1, 0, 1010);
+  activity.hold_by_call(0, 270, 1100);
   activity.lent(5);
   const Totals totals = activity.totals_at(1200);
   EXPECT_EQ(totals.lent_by_call, 110);
@@ -209,19 +232,10 @@ TEST(Activity, WaitsOutsideOfMpiAreWaits) {
   expect_identity(activity.totals_at(1600));
 }
 
-/// One core, and a region of two threads from 100 to 200, which are done then.
-void region_on_one_core(Activity& activity, std::int64_t first_done, std::int64_t second_done, LateCores late) {
-  activity.region_begin(100, 2);
-  for (int thread = 0; thread < 2; ++thread) Activity::thread_begin(*activity.cell(thread), 100);
-  Activity::barrier_begin(*activity.cell(0), first_done);
-  Activity::barrier_begin(*activity.cell(1), second_done);
-  activity.region_end(200, 2, late);
-}
-
 TEST(Activity, ThreadsThatShareACoreForAWhileAreNotCountedTwice) {
   Activity activity;
   activity.start(0, 1);
-  region_on_one_core(activity, 200, 200, {.without = 60, .with = 40});  // on one core up to 160
+  region_on_one_core(activity, 200, 200, {.without = 60, .borrowed = 40, .came_late = 40});  // on one core up to 160
   const Totals& totals = activity.totals();
   EXPECT_EQ(totals.region_useful, 140);
   EXPECT_EQ(totals.borrowed, 40);

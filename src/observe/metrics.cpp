@@ -12,6 +12,14 @@ struct Share {
   double cores = 0;
 };
 
+// A process whose threads are not OpenMP's counts one core (totals.capacity), however many it runs on.
+double measured_cores(const RankLoad& rank) {
+  const double cores = std::max(rank.threads, 1);
+  const Totals& t = rank.totals;
+  if (t.regions > 0 || t.capacity <= 0 || t.wall <= 0) return cores;
+  return std::min(cores, static_cast<double>(t.capacity) / static_cast<double>(t.wall));
+}
+
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }
 
 }  // namespace
@@ -22,7 +30,7 @@ Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   std::map<int, Share> nodes;
   double busiest_rank = 0;
   for (const RankLoad& rank : ranks) {
-    const double cores = std::max(rank.threads, 1);
+    const double cores = measured_cores(rank);
     const auto outside = static_cast<double>(rank.totals.outside_mpi());
     sum += rank.totals;
     all.cores += cores;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace steelyard::observe {
 namespace {
@@ -154,6 +155,7 @@ TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
       for (const TotalsField& field : kTotalsFields) {
         r.totals.*field.value = random() % 4 == 0 ? 0 : static_cast<std::int64_t>(random() % 3000);
       }
+      r.totals.regions += 1;
       useful += static_cast<double>(r.totals.useful());
       cores += std::max(r.threads, 1);
     }
@@ -163,6 +165,16 @@ TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
     EXPECT_NEAR(m.parallel, there > 0 ? std::min(useful / there, 1.0) : 1.0, 1e-9);
     if (HasFailure()) return;
   }
+}
+
+TEST(Metrics, ThreadsThatAreNotOpenMpsAreNotMissing) {
+  RankLoad late = rank(0, 1, 10, 10), early = rank(0, 1, 5, 10);
+  for (RankLoad* r : {&late, &early}) {
+    r->totals.serial = std::exchange(r->totals.region_wall, 0);
+    r->totals.region_useful = 0;
+    r->threads = 4;  // as steelyard_cores_init() says; its capacity is that of one
+  }
+  EXPECT_DOUBLE_EQ(metrics_of({late, early}, 10).mpi, 0.75);
 }
 
 }  // namespace

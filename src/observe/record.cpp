@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -119,7 +120,9 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
 
   std::vector<std::string> remarks;
   std::map<std::string, std::vector<int>> remarked_by;
+  std::map<int, std::int64_t> used_by_others;
   for (Contribution& c : contributions) {
+    for (const auto& [owner, seconds] : c.borrowed_from) used_by_others[owner] += std::llround(seconds * 1e9);
     record.nodes.insert(record.nodes.end(), c.node.begin(), c.node.end());
     record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
     add_loops(record.loops, c.loops);
@@ -150,7 +153,9 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   if (const std::string sentence = about_kept_regions(record); !sentence.empty()) record.remarks.push_back(sentence);
 
   std::vector<RankLoad> loads;
-  for (const RankRecord& rank : record.ranks) {
+  for (RankRecord& rank : record.ranks) {
+    if (const auto used = used_by_others.find(rank.rank); used != used_by_others.end())
+      rank.totals.lent = std::max(rank.totals.lent, used->second);
     record.wall = std::max(record.wall, base::seconds(rank.totals.wall));
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }

@@ -170,8 +170,9 @@ struct Contribution {
   std::vector<RegionRecord> regions;  ///< with this rank alone; wall and metrics are not set
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
-  std::vector<TasksRecord> tasks;  ///< one element where there were any
-  std::vector<Tree> trees;         ///< of the communicators whose rank 0 it is
+  std::vector<TasksRecord> tasks;       ///< one element where there were any
+  std::vector<Tree> trees;              ///< of the communicators whose rank 0 it is
+  std::map<int, double> borrowed_from;  ///< core s of totals.borrowed, by the rank that owned the core
 };
 /// As bytes for Bootstrap::gather(): CBOR of the JSON behind a checksum.
 std::string pack(const Contribution& contribution);
@@ -179,7 +180,8 @@ std::string pack(const Contribution& contribution);
 base::Status unpack(const std::string& bytes, Contribution& contribution);
 
 /// Adds contributions in the order of ranks, nodes and time, and derives `wall` and `metrics`. What several ranks say
-/// is listed once; a remark that does not come from all ranks gets their numbers in front.
+/// is listed once; a remark that does not come from all ranks gets their numbers in front. A rank has lent at least
+/// what others have used: a borrower may keep a core after its owner's wait, and after the owner's MPI_Finalize.
 void merge(RunRecord& record, std::vector<Contribution> contributions);
 
 /// Always the same bytes for the same record: fixed order of members, numbers to the nanosecond.

@@ -251,6 +251,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("remarks", c.remarks);
   io.optional("tasks", c.tasks, !c.tasks.empty());
   io.optional("trees", c.trees, !c.trees.empty());
+  io.optional("borrowed_from", c.borrowed_from, !c.borrowed_from.empty());
 }
 
 struct Writer {

@@ -115,9 +115,12 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
 
 void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   const Metrics& m = record.metrics;
+  const auto several = [](const RankRecord& rank) { return rank.threads_at_start > 1; };
+  const bool unmeasured = sum.regions == 0 && std::ranges::any_of(record.ranks, several);
   const std::string gpu = sum.gpu_capacity > 0 ? " x GPU " + percent(m.gpu) : "";
-  page.line("  ", fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel), percent(m.mpi),
-                              percent(m.openmp), gpu));
+  page.line("  ", unmeasured ? "MPI efficiency " + percent(m.mpi) + "; without OpenMP regions, no other is known"
+                             : fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel),
+                                           percent(m.mpi), percent(m.openmp), gpu));
   if (record.ranks.size() > 1) {
     const std::string balance = record.nodes.size() > 1
                                     ? fmt::format("load balance in nodes {}, across nodes {}",
@@ -487,14 +490,10 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
   }
 }
 
-std::string core_seconds(std::int64_t ns) {
-  const double value = base::seconds(ns);
-  return fmt::format("{:.{}f} core s", value, value < 10 ? 2 : value < 100 ? 1 : 0);
-}
-
-void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
+void say_lending(const Totals& sum, const Thresholds& thresholds, bool alone, Page& page) {
   if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
-  const std::string used = base::seconds(sum.borrowed) >= thresholds.printed_core_time
+  const bool were_used = base::seconds(sum.borrowed) >= thresholds.printed_core_time;
+  const std::string used = were_used
                                ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
                                : "no rank used them";
   const std::string by = base::seconds(sum.lent_by_call) >= thresholds.printed_core_time
@@ -502,6 +501,8 @@ void say_lending(const Totals& sum, const Thresholds& thresholds, Page& page) {
                          : sum.gpu > 0 ? " by ranks that waited in MPI or for a GPU"
                                        : " by ranks that waited in MPI";
   page.say("lent", core_seconds(sum.lent) + by + "; " + used, 2);
+  if (were_used && alone)
+    page.say("gain", "of lending: not estimated, as no step ran without it; to measure it, use --lending=off", 1);
 }
 
 void say_loops(const RunRecord& record, Page& page) {
@@ -584,7 +585,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
       say_gain(record, moves, page);
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
-    say_lending(sum, record.thresholds, page);
+    say_lending(sum, record.thresholds, moves.empty(), page);
     say_loops(record, page);
   }
   say_tasks(record, page);

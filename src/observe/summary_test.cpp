@@ -237,7 +237,7 @@ steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   WARNING   no OpenMP region was seen, so there are no threads to move: the program does not use
             OpenMP, or its runtime has no tools interface (GNU's libgomp). `steelyard doctor
             PROGRAM` says which it is.
-  parallel efficiency 16 % = MPI 62 % x OpenMP 25 %
+  MPI efficiency 62 %; without OpenMP regions, no other is known
     MPI     load balance 62 %, communication 100 %
   waiting   ranks 0-1 spent 50 % to 75 % of their time in MPI
   moved     nothing: no OpenMP regions: there are no threads to move

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/clock.h"
 #include "base/printable.h"
 
 namespace steelyard::observe {
@@ -59,6 +60,11 @@ std::string percent(double fraction, int digits) {
   const std::string figure = fmt::format("{:.{}f}", 100 * fraction, digits);
   const bool nothing = figure.find_first_not_of("-0.") == std::string::npos;
   return (nothing && figure[0] == '-' ? figure.substr(1) : figure) + " %";
+}
+
+std::string core_seconds(std::int64_t ns) {
+  const double value = base::seconds(ns);
+  return fmt::format("{:.{}f} core s", value, value < 10 ? 2 : value < 100 ? 1 : 0);
 }
 
 std::string duration(double seconds) {

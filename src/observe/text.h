@@ -21,6 +21,8 @@ bool excludes_zero(double low, double high);
 std::string percent(double fraction, int digits = 0);
 /// "61.2 ms", "3.41 s", "870 us".
 std::string duration(double seconds);
+/// "8.65 core s".
+std::string core_seconds(std::int64_t ns);
 /// "1 move", "3 moves".
 std::string plural(long count, std::string_view noun);
 /// Columns that the text takes on a terminal.

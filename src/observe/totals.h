@@ -21,9 +21,9 @@ struct Totals {
   std::int64_t omp_serialisation = 0;  ///< thread time of owned cores without a thread: the primary alone, small teams
   std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI
   std::int64_t capacity = 0;           ///< thread time that the process could have used
-  std::int64_t lent = 0;               ///< core time offered to others during waits, or by calls of the program
+  std::int64_t lent = 0;               ///< core time lent to others: offered in waits or by calls, or used by them
   std::int64_t lent_by_call = 0;       ///< of lent: by steelyard_cores_lend()
-  std::int64_t borrowed = 0;           ///< core time used of cores that belong to others
+  std::int64_t borrowed = 0;           ///< core time used of cores that others own and have lent
   std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -70,6 +71,7 @@ class Cores final : public Capability {
 
   void contribute(const Session& session, observe::Contribution& part) const override {
     if (session.leader) cores_->report(part.node.front(), part.decisions);
+    contribute_borrowed(session, part);
     note_requests(part);
     part.kept_regions = kept_regions(session);
     if (cores_->paused_borrowing()) {
@@ -83,6 +85,17 @@ class Cores final : public Capability {
   }
 
  private:
+  // Of what was borrowed while the measurement was paused, no part is in any figure.
+  void contribute_borrowed(const Session& session, observe::Contribution& part) const {
+    const std::vector<std::int64_t>& from = cores_->borrowed_from();
+    const auto all = static_cast<double>(std::accumulate(from.begin(), from.end(), std::int64_t{0}));
+    const double measured = all > 0 ? std::min(1.0, static_cast<double>(part.rank.totals.borrowed) / all) : 0;
+    for (int p = 0; p < session.count; ++p) {
+      const double used = measured * base::seconds(from[static_cast<std::size_t>(p)]);
+      if (used > 0) part.borrowed_from[session.processes[p].world_rank] = used;
+    }
+  }
+
   std::unique_ptr<cores::Cores> cores_;
 };
 
@@ -160,7 +173,7 @@ int acquire_cores(int most) {
   if (cores == nullptr) return 0;
   // Nothing tells how long the program will use them: only from owners that have offered them or wait for this process.
   const std::int64_t now = base::now_ns();
-  return cores->acquire(most, {.lent_after = lent_before_call(*g_session, now), .until = INT64_MAX}, now);
+  return cores->acquire(most, {.lent_after = lent_before_call(*g_session, now), .until = INT64_MAX});
 }
 
 void release_cores() {

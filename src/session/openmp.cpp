@@ -302,7 +302,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
     const int most = most_threads(site);
     const int held = regions.measured ? session->cores->threads_for_region({key, now, most, may_borrow, lending})
-                                      : std::min(most, session->cores->threads_at_rest());
+                                      : session->cores->threads_at_rest(most);
     if (regions.measured) session->activity.own(session->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
@@ -354,7 +354,9 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
   Regions& regions = session.regions;
   observe::Site& site = *regions.present;
   const float scale = site.capacity_ns > 0 ? 1 / site.capacity_ns : 0;
-  session.activity.unmeasured_region_end(now, regions.team, site.useful_ns * scale, site.imbalance_ns * scale);
+  const int without_core = session.cores != nullptr ? session.cores->threads_without_core(regions.team) : 0;
+  session.activity.unmeasured_region_end(now, regions.team, site.useful_ns * scale, site.imbalance_ns * scale,
+                                         without_core);
   const std::int64_t wall = session.activity.last_region_wall();
   regions.present = nullptr;
   site.add(wall);
@@ -373,16 +375,16 @@ void region_end() {
   Regions& regions = session->regions;
   const std::int64_t now = event_ns();
   if (!regions.measured) return unmeasured_region_end(*session, now);
-  const observe::LateCores late = session->cores != nullptr && !session->held
-                                      ? session->cores->after_region(now, regions.team, session->activity)
-                                      : observe::LateCores{};
+  const observe::TeamCores cores = session->cores != nullptr && !session->held
+                                       ? session->cores->after_region(now, regions.team, session->activity)
+                                       : observe::TeamCores{};
   std::int64_t busy = 0;
   for (int thread = 0; regions.virtual_threads > 0 && thread < std::min(regions.team, session->activity.cells());
        ++thread)
     busy += session->activity.busy(thread, now);
   if (regions.virtual_threads > regions.team) session->activity.had_virtual_threads();
   const std::int64_t before = session->activity.totals().region_wall;
-  session->activity.region_end(now, regions.team, late);
+  session->activity.region_end(now, regions.team, cores);
   const std::int64_t computed = session->activity.totals().region_wall - before;
   const std::int64_t wall = session->activity.last_region_wall();
   observe::Site& site = *regions.present;
@@ -396,9 +398,11 @@ void region_end() {
   observe::Site::blend(site.useful_ns, time.useful);
   observe::Site::blend(site.imbalance_ns, time.imbalance);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
-  const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
+  // Threads beyond its cores that have borrowed none make it no shorter.
+  const bool grown = cores.borrowed > 0;
   if (!grown) observe::Site::blend(site.own_ns, wall);
-  const bool shared = late.with + late.without > 0;  // threads that began without a core have shared those of others
+  const bool shared =
+      cores.came_late + cores.without > 0;  // threads that began without a core have shared those of others
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   note_queries(regions, site);
   // In a phase, ranks run other regions than each other.

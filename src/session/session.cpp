@@ -148,6 +148,8 @@ void settle_cores(Session& session) {
   session.cores->settle_homes(std::move(homes), session.leader);
   session.bootstrap->barrier_in_node();
   session.cores->begin();
+  // The runtime's guess, all cores for each rank, becomes the rank's share of them.
+  session.processes[session.me].threads_at_start = session.cores->owned();
   session.lends = session.cores->lends();
 }
 
@@ -185,8 +187,7 @@ void print_header(const Session& session) {
   const base::Options& options = base::options();
   const int nodes = session.bootstrap->node_count();
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
-  const bool declared = limits().declared >= 0 && session.cores != nullptr;
-  const int threads = declared ? session.cores->owned() : limits().program;
+  const int threads = session.cores != nullptr ? session.cores->owned() : limits().program;
   const std::string openmp = !openmp_version().empty() ? openmp_version()
                              : options.awaits_mpi      ? "no OpenMP yet"
                                                        : "no OpenMP";
@@ -407,9 +408,12 @@ void finish() {
   Session* session = g_session;
   if (session == nullptr) return;
   put_threads_back();
-  if (session->cores != nullptr) session->cores->unbind();
-  g_session = nullptr;  // from here on the program's calls go straight through
   const std::int64_t now = now_ns();
+  if (session->cores != nullptr) {
+    if (!session->held) session->cores->before_call(now);
+    session->cores->unbind();
+  }
+  g_session = nullptr;  // from here on the program's calls go straight through
   session->processes[session->me].finished.store(1);
   if (session->cores != nullptr) session->cores->lend(now, {.until = INT64_MAX});
   std::vector<std::string> gathered = session->bootstrap->gather(observe::pack(contribution(*session, now)));

@@ -145,6 +145,8 @@ def check_measured(result: Result, status: int = 0) -> None:
     (summary,) = result.summaries
     assert len(summary) <= 15, result.explain()
     assert all(0 <= value <= 1 for value in result.record["metrics"].values())
+    lent, borrowed = (sum(rank["totals_ns"][name] for rank in result.record["ranks"]) for name in ("lent", "borrowed"))
+    assert borrowed <= lent, f"{borrowed} ns borrowed, {lent} ns lent: " + result.explain()
     assert not left_in_shared_memory()
 
 

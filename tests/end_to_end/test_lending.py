@@ -24,6 +24,7 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
     lent = result.timeline.query("rank == 1")["lent"].sum()
     assert 0.5 * light["lent"] < 1e9 * lent <= 1.01 * light["lent"], "the timeline says when"
     assert "core s" in result.summary and " lent " in result.summary
+    assert "gain of lending: not estimated" in result.summary
     assert sum(result.threads_at_end) == 2
     assert result.record["ranks"][0]["thread_ceiling"] == len(os.sched_getaffinity(0))
 
@@ -36,6 +37,37 @@ def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi, program):
     check_measured(result)
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.summary
+
+
+def without_thread_count(mpi, ranks, program, *arguments):
+    """As a user who sets nothing: OMP_NUM_THREADS is not set, and no rank is bound."""
+    head, count, *rest = mpi.measured(ranks, program, *arguments)
+    result = mpi.launch(["--bind-to", "none", head, count, "env", "-u", "OMP_NUM_THREADS", *rest])
+    check_measured(result)
+    return result
+
+
+@needs_two_cores
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_ranks_without_a_thread_count_share_the_cores(mpi, program):
+    result = without_thread_count(mpi, 2, program, *ARGUMENTS)
+    cores = len(os.sched_getaffinity(0))
+    assert sum(rank["threads_at_start"] for rank in result.record["ranks"]) == cores, result.explain()
+    assert f"2 ranks x {(cores + 1) // 2} thread" in result.header_lines[0]
+    assert "WARNING" not in result.summary or "threads for" not in result.summary, "the ranks are not too many"
+
+
+@needs_two_cores
+def test_a_team_that_keeps_its_threads_beyond_its_cores_borrows_nothing(mpi):
+    result = without_thread_count(mpi, 2, "constrained.gcc", "divide", "20")
+    assert [rank["totals_ns"]["borrowed"] for rank in result.record["ranks"]] == [0, 0], result.explain()
+
+
+def test_more_ranks_than_cores_are_told_so(mpi):
+    cores = len(os.sched_getaffinity(0))
+    result = without_thread_count(mpi, cores + 1, "unbalanced.gcc", "--steps=3", "--work=4")
+    said = f"more ranks than cores: {cores + 1} ranks share {cores} core"
+    assert said in result.header_lines[0] and said in " ".join(result.summary.split()), result.explain()
 
 
 @needs_two_cores

@@ -21,7 +21,7 @@ SOURCES = [
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
     ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
     ("src/cores/cores.cpp", r"problem_ = count_ == 1 \? (?=\")"),
-    ("src/cores/homes.cpp", r"homes\.problem\s*="),
+    ("src/cores/homes.cpp", r"return (?=fmt::format\(\s*\"more)"),
     ("src/cores/resize.cpp", r"return (?=fmt::format\(\"\{\} core)"),
     ("src/cli/change_cores.cpp", r"refuse\((?!const)(?=[^;]*\")"),
     ("src/cli/change_cores.cpp", r"return \{\{\},"),

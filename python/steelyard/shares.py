@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What became of the core time of a run: its cores times its wall time. A core that a rank has lent counts once: as
+computing while its borrower uses it, and as waiting in MPI otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .record import Run
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of the core time, as fractions. Their sum is 1."""
+
+    useful: float
+    omp: float
+    mpi: float
+    gpu: float = 0.0
+
+
+def shares_of(metrics: Mapping[str, float]) -> Shares:
+    """From the efficiencies of a run or a region: `useful` is the parallel efficiency."""
+    outside_mpi = metrics["mpi"]
+    computing = outside_mpi * metrics.get("gpu", 1.0)
+    useful = computing * metrics["openmp"]
+    return Shares(useful, computing - useful, 1 - outside_mpi, outside_mpi - computing)
+
+
+def shares(run: Run) -> Shares:
+    return shares_of({str(name): float(value) for name, value in run.metrics.items()})
+
+
+def measures_threads(run: Run) -> bool:
+    """False if ranks had several threads, none of them in an OpenMP region: those are not measured."""
+    return bool(run.ranks["regions"].sum() > 0 or (run.ranks["threads_at_start"] <= 1).all())
