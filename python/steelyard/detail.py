@@ -98,6 +98,45 @@ def regions(run: Run) -> Optional[Section]:
     return Section("regions", "How efficient was each region of the program?", table=table, caption=caption)
 
 
+def other_regions(run: Run) -> Optional[Section]:
+    frame = run.other_regions.head(MOST)
+    if not len(frame):
+        return None
+    table = Table(
+        [
+            Column("region", meaning("other_region", "site"), False),
+            Column("in", meaning("other_region", "function"), False),
+            Column("begun", meaning("other_region", "nested"), False),
+            Column("time", meaning("other_region", "time")),
+            Column("useful", meaning("other_region", "useful")),
+            Column("load balance", "useful / (useful + imbalance): threads of the team wait for each other"),
+            Column("executions", meaning("other_region", "executions")),
+            Column("threads", meaning("other_region", "threads")),
+            Column("ranks", meaning("other_region", "ranks")),
+        ]
+    )
+    for site, row in frame.iterrows():
+        both = row["useful"] + row["imbalance"]
+        table.add(
+            text(site),
+            text(row["function"]) if row["function"] else nothing(),
+            text("in a region" if row["nested"] else "by another thread"),
+            seconds(row["time"]),
+            seconds(row["useful"]),
+            share(row["useful"] / both, 1) if row["threads"] > 1 and both else nothing(),
+            count(row["executions"]),
+            count(row["threads"]),
+            count(row["ranks"]),
+        )
+    caption = (
+        "Their time is in the figures of the ranks. No cores move for them. "
+        f"{first_of(len(run.other_regions), 'regions')}"
+    ).rstrip()
+    return Section(
+        "other_regions", "Which regions are nested, or begun by other threads?", table=table, caption=caption
+    )
+
+
 def tasks(run: Run) -> Optional[Section]:
     frame = run.tasks
     if not len(frame):

@@ -24,7 +24,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "virtual_regions", "mpi_calls", "gpu_waits", "omp_tasks")  # in totals_ns, and not times
-_LATER = ("lent_by_call", "came_late", "quiesced", "gpu", "gpu_capacity")
+_LATER = ("lent_by_call", "came_late", "quiesced", "gpu", "gpu_capacity", "mpi_overlapped", "beyond_owned")
 _LATER_COUNTS = ("virtual_regions", "gpu_waits", "omp_tasks")
 """Totals that records leave out where they are 0."""
 _RENAMED = {  # members of `tasks` in records of earlier versions
@@ -86,13 +86,14 @@ class Run:
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: lent_by_call (of lent, by
         steelyard_cores_lend()), came_late (of borrowed, on cores that joined a running region), quiesced (of mpi,
-        asleep in phases). Counts: regions, virtual_regions
+        asleep in phases), mpi_overlapped (of mpi, while other threads ran regions), beyond_owned (of capacity, threads
+        of nested regions and of other threads beyond the owned cores). Counts: regions, virtual_regions
         (those with virtual threads), mpi_calls, gpu_waits (calls that waited for an accelerator), omp_tasks (explicit
         tasks of OpenMP).
 
         Waits for accelerators: gpu (wall time; in regions, the mean of the team) and gpu_capacity (thread time).
 
-        Derived: busy (wall time outside MPI) and useful (thread time of computing).
+        Derived: busy (wall time outside MPI, or with regions of other threads) and useful (thread time of computing).
         """
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
@@ -154,6 +155,14 @@ class Run:
         """One row per region that kept its thread count because it queries thread IDs, indexed by its site: function
         (empty if the program has no symbols), ranks, and time (of all ranks)."""
         return _frame(self.record.get("kept_regions", []), _properties("kept_region")).set_index("site")
+
+    @functools.cached_property
+    def other_regions(self) -> pd.DataFrame:
+        """One row per nested region and per region of another thread than the primary, indexed by its site.
+
+        Columns: function (empty if the program has no symbols), nested (false: of another thread), ranks, executions,
+        threads (of the largest team), time (s in all executions, of all ranks), useful and imbalance (thread s)."""
+        return _frame(self.record.get("other_regions", []), _properties("other_region")).set_index("site")
 
     @functools.cached_property
     def regions(self) -> pd.DataFrame:
@@ -338,7 +347,7 @@ def _totals(totals: dict[str, int]) -> dict[str, float]:
 
 
 def _with_sums(frame: pd.DataFrame) -> pd.DataFrame:
-    frame["busy"] = frame["serial"] + frame["region_wall"] + frame["gpu"]
+    frame["busy"] = frame["serial"] + frame["region_wall"] + frame["gpu"] + frame["mpi_overlapped"]
     frame["useful"] = frame["serial"] + frame["region_useful"]
     return frame
 

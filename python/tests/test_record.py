@@ -37,11 +37,11 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 17
+    assert len(found) == 18
     # older records lack it, or the run had none of it
     later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "regions",
              "cpu", "preempted", "lent_by_call", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity",
-             "gpu_waits", "omp_tasks", "paused", "transport"}
+             "gpu_waits", "omp_tasks", "paused", "transport", "other_regions", "mpi_overlapped", "beyond_owned"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
                                                             for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
@@ -84,6 +84,13 @@ def test_kept_regions(written, example):
     regions = steelyard.load(written / "rich.json").kept_regions
     assert list(regions["function"]) == ["smooth", ""] and regions.loc["app+0x2c3d", "time"] == pytest.approx(7.7)
     assert steelyard.load(example).kept_regions.empty
+
+
+def test_other_regions(written, example):
+    regions = steelyard.load(written / "rich.json").other_regions
+    assert list(regions["function"]) == ["assemble", "write_behind"] and list(regions["nested"]) == [True, False]
+    assert regions.loc["app+0x4f50", ["executions", "threads"]].tolist() == [320, 2]
+    assert steelyard.load(example).other_regions.empty
 
 
 def test_regions(written, example):
@@ -149,8 +156,8 @@ def test_a_run_with_nothing_in_it_has_typed_empty_frames(example, tmp_path):
 
     run = steelyard.load(changed(example, tmp_path, empty))
     full = steelyard.load(example)
-    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "regions", "region_ranks", "nodes",
-                 "trees"):
+    for name in ("ranks", "waits", "timeline", "decisions", "loops", "kept_regions", "other_regions", "regions",
+                 "region_ranks", "nodes", "trees"):
         frame = getattr(run, name)
         assert len(frame) == 0
         assert list(frame.columns) == list(getattr(full, name).columns)

@@ -55,7 +55,7 @@ class alignas(64) Region {
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
 
-/// True if what the calling thread waits and executes in tasks is that of the measured region: not in a nested one.
+/// True if what the calling thread waits and executes in tasks is that of a measured region.
 bool in_measured_region();
 
 /// The function that runs an explicit task by `body`, and interrupts the wait in which the thread executes it.

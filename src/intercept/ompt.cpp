@@ -94,7 +94,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   begins ? session::barrier_begin() : session::barrier_end();
 }
 
-// In a nested region, the thread that has begun it counts as computing, and the others are not measured.
+// Null are the data of tasks in regions that are not measured.
 void on_task_create(ompt_data_t* creator, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
   if ((flags & ompt_task_explicit) != 0 && creator != nullptr && creator->ptr != nullptr) task->ptr = kNotBegun;
 }

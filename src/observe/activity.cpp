@@ -18,6 +18,7 @@ void Activity::start(std::int64_t now, int cores) {
   waits_ = false;
   held_ = false;
   correction_ = {};
+  others_then_ = others_.at(now);
 }
 
 void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int owned) {
@@ -36,9 +37,34 @@ void Activity::add_stretch(Totals& totals, State state, std::int64_t length, int
   }
 }
 
+// Other teams have computed on cores that count as idle since `since_`, and on more than those.
+OtherTeams::Reading Activity::take_idle(Totals& totals, std::int64_t now, std::int64_t idle_in_region) const {
+  const OtherTeams::Reading reading = others_.at(now);
+  if (state_ == State::off) return reading;
+  const std::int64_t length = now - since_;
+  std::int64_t Totals::* part = &Totals::omp_serialisation;
+  std::int64_t idle = (owned_ - 1) * length;
+  if (state_ == State::region) {
+    idle = idle_in_region;
+  } else if (state_ != State::alone) {
+    part = state_ == State::mpi ? &Totals::mpi_capacity : &Totals::gpu_capacity;
+    idle = owned_ * length;
+  }
+  if (state_ == State::mpi)
+    totals.mpi_overlapped += std::clamp<std::int64_t>(reading.other_threads - others_then_.other_threads, 0, length);
+  const std::int64_t used = std::max<std::int64_t>(0, reading.thread_time - others_then_.thread_time);
+  const std::int64_t taken = std::min(used, idle);
+  totals.*part -= taken;
+  totals.capacity -= taken;
+  totals.beyond_owned += used - taken;
+  return reading;
+}
+
 void Activity::close_stretch(std::int64_t now, State next) {
   now = std::max(now, since_);  // clocks differ by some tens of ns
   add_stretch(totals_, state_, now - since_, owned_);
+  if (others_.any()) [[unlikely]]
+    others_then_ = take_idle(totals_, now, 0);
   totals_.wall = now - start_;
   state_ = next;
   since_ = now;
@@ -117,34 +143,13 @@ void Activity::region_begin(std::int64_t now, int most_threads) {
   close_stretch(now, State::region);
 }
 
-namespace {
-
-// A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
-std::int64_t done_at(const ThreadCell& cell, std::int64_t now) {
-  const std::int64_t open = cell.open.load(std::memory_order_relaxed);
-  const std::int64_t end = cell.end.load(std::memory_order_relaxed);
-  return open != 0 ? open : end != 0 ? end : now;
-}
-
-// Of the time from its begin until `done`.
-std::int64_t waited_until(const ThreadCell& cell, std::int64_t came, std::int64_t done) {
-  return std::clamp<std::int64_t>(cell.waited.load(std::memory_order_relaxed), 0, done - came);
-}
-
-// Of what it did not wait for its team.
-std::int64_t gpu_of(const ThreadCell& cell, std::int64_t most) {
-  return std::clamp<std::int64_t>(cell.gpu.load(std::memory_order_relaxed), 0, most);
-}
-
-}  // namespace
-
 std::int64_t Activity::busy(int thread, std::int64_t now) const {
   const ThreadCell& cell = cells_[thread];
   const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
   if (came == 0) return 0;
   const std::int64_t done = std::clamp(done_at(cell, now), came, std::max(came, now));
   const std::int64_t working = done - came - waited_until(cell, came, done);
-  return working - gpu_of(cell, working);
+  return working - std::clamp<std::int64_t>(cell.gpu.load(std::memory_order_relaxed), 0, working);
 }
 
 void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
@@ -153,29 +158,13 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   const std::int64_t wall = now - begin;
   team = std::clamp(team, 1, cells_size_);
   const Totals before = totals_;
-  std::int64_t last = begin;
-  for (int i = 0; i < team; ++i) {
-    if (cells_[i].begin.load(std::memory_order_relaxed) != 0) last = std::max(last, done_at(cells_[i], now));
-  }
-  last = std::min(last, now);
-  std::int64_t gpu = 0, tasks = 0;
-  for (int i = 0; i < team; ++i) {
-    const ThreadCell& cell = cells_[i];
-    const std::int64_t came = cell.begin.load(std::memory_order_relaxed);
-    if (came == 0) {  // announced and never seen: all of it is the runtime's
-      totals_.omp_scheduling += wall;
-      continue;
-    }
-    const std::int64_t done = std::clamp(done_at(cell, now), came, last);
-    const std::int64_t waited = waited_until(cell, came, done);
-    const std::int64_t working = done - came - waited, for_gpu = gpu_of(cell, working);
-    gpu += for_gpu;
-    tasks += cell.tasks.load(std::memory_order_relaxed);
-    totals_.gpu_waits += cell.gpu_waits.load(std::memory_order_relaxed);
-    totals_.region_useful += working - for_gpu;
-    totals_.omp_imbalance += waited + last - done;
-    totals_.omp_scheduling += came - begin + now - last;
-  }
+  const TeamSplit split = split_team(cells_.get(), team, begin, now);
+  TeamParts parts = split.first;
+  parts += split.others;
+  totals_.region_useful += parts.useful;
+  totals_.omp_imbalance += parts.imbalance;
+  totals_.omp_scheduling += parts.scheduling;
+  totals_.gpu_waits += parts.gpu_waits;
   // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
   // without.
   TeamCores found = cores;
@@ -186,11 +175,11 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
     without_core += taken;
   }
   last_team_time_ = {team * wall - without_core, totals_.region_useful - before.region_useful,
-                     totals_.omp_imbalance - before.omp_imbalance, gpu > 0 || tasks > 0};
-  totals_.omp_tasks += tasks;
-  totals_.gpu_capacity += gpu;
-  totals_.gpu += gpu / team;
-  totals_.region_wall -= gpu / team;
+                      totals_.omp_imbalance - before.omp_imbalance, parts.gpu > 0 || parts.tasks > 0 || parts.nests};
+  totals_.omp_tasks += parts.tasks;
+  totals_.gpu_capacity += parts.gpu;
+  totals_.gpu += parts.gpu / team;
+  totals_.region_wall -= parts.gpu / team;
   close_region(now, team, found);
 }
 
@@ -218,6 +207,8 @@ void Activity::close_region(std::int64_t now, int team, const TeamCores& cores) 
   const std::int64_t idle = std::max<std::int64_t>(0, (owned_ - team) * wall + cores.without);
   totals_.omp_serialisation += idle;
   totals_.capacity += team * wall - cores.without + idle;
+  if (others_.any()) [[unlikely]]
+    others_then_ = take_idle(totals_, now, idle);
   totals_.borrowed += cores.borrowed;
   totals_.came_late += cores.came_late;
   ++totals_.regions;
@@ -233,6 +224,9 @@ Totals Activity::totals_at(std::int64_t now) const {
   add_stretch(snapshot, state_, now - since_, owned_);
   add_by_call(snapshot, now);
   snapshot.wall = now - start_;
+  if (!others_.any()) return snapshot;
+  if (state_ != State::region) take_idle(snapshot, now, 0);  // of a region, nothing is told before its end
+  others_.add_to(snapshot, now);
   return snapshot;
 }
 

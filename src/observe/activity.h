@@ -4,20 +4,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "observe/other_teams.h"
+#include "observe/team_time.h"
 #include "observe/ticks.h"
 #include "observe/totals.h"
 
 namespace steelyard::observe {
-
-/// One thread in the present region. Written by that thread, read by the primary after the region's last barrier.
-struct alignas(64) ThreadCell {
-  std::atomic<std::int64_t> begin{0};   // 0: the thread has not come
-  std::atomic<std::int64_t> open{0};    // begin of the barrier that it is in, 0 outside
-  std::atomic<std::int64_t> waited{0};  // in barriers that it has left
-  std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
-  std::atomic<std::int64_t> gpu{0};     // in waits for an accelerator
-  std::atomic<std::int32_t> gpu_waits{0}, tasks{0};
-};
 
 /// What the team of a region had beside the cores of its process, added up over threads, in ns.
 struct TeamCores {
@@ -29,7 +21,8 @@ struct TeamCores {
 /// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
 struct TeamTime {
   std::int64_t capacity = 0, useful = 0, imbalance = 0;
-  bool shares_vary = false;  ///< had explicit tasks or waits for an accelerator: shares of other executions differ
+  /// Had explicit tasks, nested regions or waits for an accelerator: shares of other executions differ.
+  bool shares_vary = false;
 };
 
 /// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel
@@ -73,7 +66,9 @@ class Activity {
   /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not come.
   std::int64_t busy(int thread, std::int64_t now) const;
   /// Changes with every region: identifies a delayed event, when a worker wakes up in the next region.
-  std::uint64_t region() const { return region_.load(std::memory_order_relaxed); }
+  const std::atomic<std::uint64_t>& region() const { return region_; }
+  /// Teams beside the primary thread's outermost one. From any thread.
+  OtherTeams& others() { return others_; }
 
   static void thread_begin(ThreadCell& cell, std::int64_t now);
   static void barrier_begin(ThreadCell& cell, std::int64_t now);
@@ -105,6 +100,7 @@ class Activity {
   Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
   void close_region(std::int64_t now, int team, const TeamCores& cores);
+  OtherTeams::Reading take_idle(Totals& totals, std::int64_t now, std::int64_t idle_in_region) const;
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
   void add_by_call(Totals& totals, std::int64_t now) const;
 
@@ -125,6 +121,8 @@ class Activity {
   std::unique_ptr<ThreadCell[]> cells_;
   int cells_size_ = 0;
   std::atomic<std::uint64_t> region_{0};
+  OtherTeams others_;
+  OtherTeams::Reading others_then_;  // at since_
 };
 
 inline Tick Activity::tick_at(std::int64_t now) const {
@@ -155,6 +153,7 @@ inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
   cell.waited.store(0, std::memory_order_relaxed);
   cell.end.store(0, std::memory_order_relaxed);
   cell.gpu.store(0, std::memory_order_relaxed);
+  cell.forked.store(0, std::memory_order_relaxed);
   cell.gpu_waits.store(0, std::memory_order_relaxed);
   cell.tasks.store(0, std::memory_order_relaxed);
   cell.begin.store(now, std::memory_order_relaxed);

@@ -30,7 +30,8 @@ Metrics metrics_of(const std::vector<RankLoad>& ranks, double wall_seconds) {
   std::map<int, Share> nodes;
   double busiest_rank = 0;
   for (const RankLoad& rank : ranks) {
-    const double cores = measured_cores(rank);
+    const double beyond = wall_seconds > 0 ? static_cast<double>(rank.totals.beyond_owned) / (wall_seconds * 1e9) : 0;
+    const double cores = measured_cores(rank) + beyond;
     const auto outside = static_cast<double>(rank.totals.outside_mpi());
     sum += rank.totals;
     all.cores += cores;

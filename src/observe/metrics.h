@@ -12,11 +12,13 @@ namespace steelyard::observe {
 ///     openmp = omp_load_balance * omp_scheduling * omp_serialisation
 ///
 /// Terms of the POP Centre of Excellence; the split inside and across nodes and the OpenMP split are those of TALP
-/// (DLB), in its multiplicative form. With c_p the cores that rank p owned at start (at most those of its `capacity` if
-/// it had no OpenMP region), C their sum (C_n: on node n), T the wall time, and sums over all ranks of thread time in
-/// useful work (U), lost by idle cores of a process that computes alone (S), by waiting at OpenMP barriers (I),
-/// by fork and join (F) and by waiting for accelerators (G), O = U + S + I + F + G is all thread time outside MPI (O_n:
-/// on node n), b_p the wall time of rank p outside MPI:
+/// (DLB), in its multiplicative form. c_p are the cores that rank p owned at start (at most those of its `capacity`
+/// if it had no OpenMP region), plus the mean number of threads beyond those that nested regions and regions of other
+/// threads had (beyond_owned / T). C is their sum (C_n: on node
+/// n), T the wall time of the run. Sums over all ranks of thread time: in useful work (U), lost by idle cores of a
+/// process that computes alone (S), by waiting at OpenMP barriers (I), by fork and join (F) and by waiting for
+/// accelerators (G). O = U + S + I + F + G is all thread time outside MPI (O_n: on node n), b_p the wall time of rank p
+/// outside MPI, or in it while another thread of the rank ran a region:
 ///   parallel          = U / (C T)
 ///   communication     = max_p b_p / T                         1 where some rank never waits
 ///   load_balance_in   = max_n (O_n / C_n) / max_p b_p         1 where the ranks of the busiest node are equally busy

@@ -130,6 +130,32 @@ TEST(Metrics, TakingTurnsWithAllCoresIsPerfect) {
   expect_identities(m);
 }
 
+// The primary threads of both ranks are in MPI, and other threads of theirs run regions: 10 s in one, 5 s in the other.
+TEST(Metrics, RegionsOfOtherThreadsWhileThePrimaryIsInMpi) {
+  RankLoad one = rank(0, 2, 0, 10), two = one;
+  one.totals.region_useful = 20 * kSecond;
+  one.totals.mpi_overlapped = 10 * kSecond;
+  two.totals.region_useful = 10 * kSecond;
+  two.totals.mpi_overlapped = 5 * kSecond;
+  const Metrics m = metrics_of({one, two}, 10);
+  EXPECT_DOUBLE_EQ(m.parallel, 0.75);
+  EXPECT_DOUBLE_EQ(m.load_balance, 0.75);
+  EXPECT_DOUBLE_EQ(m.communication, 1);
+  expect_identities(m);
+}
+
+// Nested teams have four threads half of the time, where the rank owns two cores: there was the time of three.
+TEST(Metrics, ThreadsBeyondTheOwnedCoresEnlargeWhatThereWas) {
+  RankLoad one = rank(0, 2, 10, 10);
+  one.totals.serial = 0;
+  one.totals.region_useful = 30 * kSecond;
+  one.totals.omp_serialisation = 0;
+  one.totals.beyond_owned = 10 * kSecond;
+  const Metrics m = metrics_of({one}, 10);
+  EXPECT_DOUBLE_EQ(m.parallel, 1);
+  expect_identities(m);
+}
+
 TEST(Metrics, ReadingsOfDifferentMomentsAreExtrapolated) {
   const RankLoad late = rank(0, 4, 8, 10), early = rank(0, 4, 2, 5), unread = rank(0, 4, 0, 0);
   const RunningMetrics running = running_metrics_of({late, unread, early});
@@ -148,6 +174,7 @@ TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
     std::vector<RankLoad> ranks(1 + random() % 9);
     double useful = 0;
     double cores = 0;
+    double beyond = 0;
     const double wall = 1e-9 * static_cast<double>(random() % 2000);
     for (RankLoad& r : ranks) {
       r.node = static_cast<int>(random() % 3);
@@ -158,10 +185,11 @@ TEST(Metrics, IdentitiesAndExactParallelEfficiencyForAnyInput) {
       r.totals.regions += 1;
       useful += static_cast<double>(r.totals.useful());
       cores += std::max(r.threads, 1);
+      beyond += static_cast<double>(r.totals.beyond_owned);
     }
     const Metrics m = metrics_of(ranks, wall);
     expect_identities(m);
-    const double there = cores * wall * 1e9;
+    const double there = wall > 0 ? cores * wall * 1e9 + beyond : 0;
     EXPECT_NEAR(m.parallel, there > 0 ? std::min(useful / there, 1.0) : 1.0, 1e-9);
     if (HasFailure()) return;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "observe/other_region_record.h"
 #include "observe/text.h"
 
 namespace steelyard::observe {
@@ -127,6 +128,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.decisions.insert(record.decisions.end(), c.decisions.begin(), c.decisions.end());
     add_loops(record.loops, c.loops);
     add_kept_regions(record.kept_regions, std::move(c.kept_regions));
+    add_other_regions(record.other_regions, std::move(c.other_regions));
     add_regions(record.regions, std::move(c.regions));
     record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
     record.trees.insert(record.trees.end(), c.trees.begin(), c.trees.end());
@@ -150,6 +152,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   merge_repeats(record.decisions);
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
   std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
+  std::ranges::stable_sort(record.other_regions, std::greater(), &OtherRegion::time);
   if (const std::string sentence = about_kept_regions(record); !sentence.empty()) record.remarks.push_back(sentence);
 
   std::vector<RankLoad> loads;

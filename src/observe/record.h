@@ -130,6 +130,20 @@ struct KeptRegion {
   double time = 0;       ///< s in all executions, of all ranks
 };
 
+/// A region beside the outermost ones of the primary thread, with what all ranks have executed of it.
+struct OtherRegion {
+  std::string site;      ///< "app+0x1a2b": its code, or where it is called
+  std::string function;  ///< that it is in; empty if the program has no symbols
+  bool nested = false;   ///< in another region; if not, begun by another thread than the primary
+  int ranks = 1;         ///< that have executed it
+  long executions = 0;
+  int threads = 0;       ///< of its largest team
+  double time = 0;       ///< s in all executions, of all ranks
+  double useful = 0;     ///< thread s of computing
+  double imbalance = 0;  ///< thread s of waiting at barriers
+  double load_balance() const { return useful + imbalance > 0 ? useful / (useful + imbalance) : 1; }
+};
+
 inline constexpr int kSchema = 2;  ///< Encoding: version of the run record
 
 struct RunRecord {
@@ -148,10 +162,11 @@ struct RunRecord {
   std::vector<NodeRecord> nodes;
   std::vector<RankRecord> ranks;
   std::vector<DecisionRecord> decisions;
-  std::vector<LoopRecord> loops;         ///< those that took longest first
-  std::vector<KeptRegion> kept_regions;  ///< the same; left out of the file where there were none
-  std::vector<RegionRecord> regions;     ///< named by the program, longest first; left out where there were none
-  std::vector<TasksRecord> tasks;        ///< by rank; empty where there were none, and then left out of the file
+  std::vector<LoopRecord> loops;           ///< those that took longest first
+  std::vector<KeptRegion> kept_regions;    ///< the same; left out of the file where there were none
+  std::vector<OtherRegion> other_regions;  ///< the same
+  std::vector<RegionRecord> regions;       ///< named by the program, longest first; left out where there were none
+  std::vector<TasksRecord> tasks;          ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
   Thresholds thresholds;    ///< of the summary and the page
@@ -167,6 +182,7 @@ struct Contribution {
   std::vector<DecisionRecord> decisions;
   std::vector<LoopRecord> loops;
   std::vector<KeptRegion> kept_regions;
+  std::vector<OtherRegion> other_regions;
   std::vector<RegionRecord> regions;  ///< with this rank alone; wall and metrics are not set
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;

@@ -162,6 +162,18 @@ void fields(auto& io, Is<KeptRegion> auto& k) {
   io("time", k.time);
 }
 
+void fields(auto& io, Is<OtherRegion> auto& r) {
+  io("site", r.site);
+  io("function", r.function);
+  io("nested", r.nested);
+  io("ranks", r.ranks);
+  io("executions", r.executions);
+  io("threads", r.threads);
+  io("time", r.time);
+  io("useful", r.useful);
+  io("imbalance", r.imbalance);
+}
+
 void fields(auto& io, Is<RegionRank> auto& r) {
   io("rank", r.rank);
   io("count", r.count);
@@ -234,6 +246,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("decisions", r.decisions);
   io.optional("loops", r.loops, true);  // older records lack it
   io.optional("kept_regions", r.kept_regions, !r.kept_regions.empty());
+  io.optional("other_regions", r.other_regions, !r.other_regions.empty());
   io("ranks", r.ranks);
   io.optional("regions", r.regions, !r.regions.empty());
   io.optional("tasks", r.tasks, !r.tasks.empty());
@@ -246,6 +259,7 @@ void fields(auto& io, Is<Contribution> auto& c) {
   io("decisions", c.decisions);
   io("loops", c.loops);
   io.optional("kept_regions", c.kept_regions, !c.kept_regions.empty());
+  io.optional("other_regions", c.other_regions, !c.other_regions.empty());
   io.optional("regions", c.regions, !c.regions.empty());
   io("intercepted", c.intercepted);
   io("remarks", c.remarks);

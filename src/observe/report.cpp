@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
+#include "observe/other_region_record.h"
 #include "observe/summary.h"
 #include "observe/text.h"
 
@@ -165,6 +166,7 @@ std::string full_report(const RunRecord& record) {
   if (!record.loops.empty()) out += loops(record);
   if (!record.regions.empty()) out += region_table(record);
   if (!record.kept_regions.empty()) out += kept_regions(record);
+  if (!record.other_regions.empty()) out += other_region_table(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "observe/left_broadcasts.h"
+#include "observe/other_region_record.h"
 #include "observe/text.h"
 
 namespace steelyard::observe {
@@ -536,11 +537,11 @@ void say_tasks(const RunRecord& record, Page& page) {
            2);
 }
 
-/// At most three lines, and a last one for what follows.
+/// At most three lines of those that the program has named, and a last one for what follows.
 void say_regions(const RunRecord& record, Page& page) {
-  constexpr std::size_t kMostRegions = 3;  // Size: lines
   const std::size_t room = page.room() - std::min<std::size_t>(page.room(), 1);
-  for (const std::string& line : region_lines(record, std::min(kMostRegions, room))) page.say("region", line, 1);
+  for (const std::string& line : region_lines(record, std::min<std::size_t>(3, room))) page.say("region", line, 1);
+  for (const std::string& line : other_region_lines(record)) page.say("regions", line, 1);
 }
 
 void say_notes(const RunRecord& record, Page& page) {

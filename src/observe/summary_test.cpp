@@ -186,6 +186,7 @@ steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
   region    solve: 50 % of the run, 40 executions; parallel efficiency 75 % = MPI 78 % x OpenMP 97 %
   region    output: 1 % of the run, 1 execution; parallel efficiency 87 % = MPI 90 % x OpenMP 97 %
+  regions   1 nested region: 8 thread s in 320 executions, load balance 90 %
   note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");
@@ -258,6 +259,7 @@ steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   moved     iterations: 6.0 % of those of 1 loop; threads were idle 2.0 % of their time in it
   region    solve: 50 % of the run, 40 executions; parallel efficiency 75 % = MPI 78 % x OpenMP 97 %
   region    output: 1 % of the run, 1 execution; parallel efficiency 87 % = MPI 90 % x OpenMP 97 %
+  regions   1 nested region: 8 thread s in 320 executions, load balance 90 %
   note      rank 6: the program sets num_threads(4): its thread count was not changed
   record    steelyard-run.json
 )");

@@ -26,16 +26,19 @@ struct Totals {
   std::int64_t borrowed = 0;           ///< core time used of cores that others own and have lent
   std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
-  std::int64_t regions = 0;            ///< outermost parallel regions
+  std::int64_t regions = 0;            ///< outermost parallel regions, of all threads
   std::int64_t virtual_regions = 0;    ///< of regions: with more virtual threads than threads
   std::int64_t mpi_calls = 0;          ///< blocking MPI calls
   std::int64_t gpu = 0;                ///< wall time of waiting for an accelerator; in regions, the mean of the team
   std::int64_t gpu_capacity = 0;       ///< thread time of the same: of all owned cores outside regions
   std::int64_t gpu_waits = 0;          ///< calls that waited for an accelerator
-  std::int64_t omp_tasks = 0;          ///< explicit OpenMP tasks executed in outermost regions
+  std::int64_t omp_tasks = 0;          ///< explicit OpenMP tasks executed in regions
+  std::int64_t mpi_overlapped = 0;     ///< of mpi: while other threads of the process ran regions
+  std::int64_t beyond_owned = 0;       ///< of capacity: threads of nested regions, and of those of other threads, for
+                                       ///< which the process owned no core that was idle otherwise
 
-  /// Wall time not in MPI: what the others may be waiting for.
-  std::int64_t busy() const { return serial + region_wall + gpu; }
+  /// Wall time not only in MPI: what the others may be waiting for.
+  std::int64_t busy() const { return serial + region_wall + gpu + mpi_overlapped; }
   /// Thread time of useful work, in regions and outside.
   std::int64_t useful() const { return region_useful + serial; }
   /// Thread time spent outside of MPI: useful work, and what OpenMP and waits for accelerators took from it.
@@ -74,6 +77,8 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"gpu_capacity", &Totals::gpu_capacity, true},
     {"gpu_waits", &Totals::gpu_waits, true},
     {"omp_tasks", &Totals::omp_tasks, true},
+    {"mpi_overlapped", &Totals::mpi_overlapped, true},
+    {"beyond_owned", &Totals::beyond_owned, true},
 };
 static_assert(sizeof(Totals) == sizeof(std::int64_t) * std::size(kTotalsFields), "a member is missing in the table");
 

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "session/other_regions.h"
 #include "session/state.h"
 #include "session/waits.h"
 
@@ -20,7 +21,7 @@ std::int64_t thread_cpu_ns() {
 AcceleratorWait::AcceleratorWait(std::uint64_t site) {
   Session* session = g_session;
   if (session == nullptr) return;
-  if (in_region()) {
+  if (present_cell() != nullptr || in_region()) {
     measured_ = Measured::thread;
     begin_ = event_ns();
     return;

@@ -17,6 +17,7 @@
 #include "node/topology.h"
 #include "partition/function_names.h"
 #include "partition/known_queries.h"
+#include "session/other_regions.h"
 #include "session/state.h"
 #include "session/virtual_threads.h"
 #include "session/worksharing.h"
@@ -44,8 +45,6 @@ ThreadLimits g_limits;
 // An empty region of two threads takes 736 ns with it and 810 ns with now_ns() under gcc, 685 and 760 ns under clang
 // (bench/region_cost.c). No difference in examples/cells.c, with one rank or two ranks per core.
 thread_local base::CounterClock t_clock;
-thread_local observe::ThreadCell* t_cell = nullptr;
-thread_local std::uint64_t t_region = 0;
 observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
 int usable_cores() {
@@ -128,7 +127,10 @@ std::uint64_t key_of(const RegionRequest& request) {
   return (request.site ^ base::spread(reinterpret_cast<std::uint64_t>(request.body))) | 1;
 }
 
-ThreadCells cells_of(observe::Activity& activity) { return {activity.cell(0), activity.cells(), activity.region()}; }
+ThreadCells cells_of(observe::Activity& activity) {
+  return {activity.cell(0), activity.cells(), ThreadCells::Team::outermost, activity.region().load(),
+          &activity.region()};
+}
 
 // True if the threads of most executions need not be measured. `kWorthBorrowing` is more than kShort, so such a region
 // borrows no cores. Where Steelyard has anything else to do for it, it is measured.
@@ -239,7 +241,7 @@ std::string openmp_version() {
 }
 constinit thread_local VirtualThread t_virtual;
 std::int64_t event_ns() { return t_clock.now(); }
-bool in_region() { return t_cell != nullptr; }
+bool in_region() { return t_state.cell != nullptr && !t_state.of_other_thread; }
 
 void attach_openmp(const OpenMp& openmp) {
   g_openmp = openmp;
@@ -269,14 +271,25 @@ void wake_openmp() {
   }
 }
 
+// Regions of other threads use the cores of this process, also while the primary thread waits.
+void respect_other_threads(Session& session) {
+  if (!session.regions.foreign.load(std::memory_order_relaxed) ||
+      !g_limits.reasons[ThreadLimits::several_threads].empty()) [[likely]]
+    return;
+  fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
+  session.lends = false;
+}
+
 RegionTerms region_begin(const RegionRequest& request) {
   Session* session = g_session;
-  if (session == nullptr || in_region()) return {};
-  if (!t_primary) {
-    session->regions.foreign.store(true, std::memory_order_relaxed);  // the primary acts on it
-    return {};
-  }
+  if (session == nullptr) return {};
   const std::int64_t now = event_ns();
+  if (in_region()) return other_region_begin(request, now);
+  if (!t_primary) {
+    if (!session->regions.foreign.load(std::memory_order_relaxed))
+      session->regions.foreign.store(true, std::memory_order_relaxed);  // the primary acts on it
+    return other_region_begin(request, now);
+  }
   Regions& regions = session->regions;
   const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
   if (g_limits.natural == 0 && by_argument) meet_late_runtime(*session);
@@ -291,8 +304,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;
   regions.measured = measures_threads(*session, site, request);
-  if (regions.foreign.load(std::memory_order_relaxed) && g_limits.reasons[ThreadLimits::several_threads].empty())
-    fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
+  respect_other_threads(*session);
   if (session->cores != nullptr && !session->held) {
     const bool keeps = keeps_count(site);
     const cores::Terms lending{.lent_after = lent_before_call(*session, now),
@@ -369,8 +381,9 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
 }  // namespace
 
 void region_end() {
+  if (in_other_region()) return other_region_end(event_ns());
   Session* session = g_session;
-  t_cell = nullptr;
+  t_state = {};
   if (session == nullptr || session->regions.present == nullptr) return;
   Regions& regions = session->regions;
   const std::int64_t now = event_ns();
@@ -414,25 +427,17 @@ void region_end() {
 void thread_begin(const ThreadCells& cells, int thread, int team) {
   Session* session = g_session;
   if (session == nullptr) return;
+  if (cells.team != ThreadCells::Team::outermost) return other_thread_begin(cells, thread, team, event_ns());
   const bool measured = cells.first != nullptr;
-  t_cell = !measured ? &g_no_cell : thread < cells.count ? cells.first + thread : nullptr;
-  t_region = cells.region;
+  t_state = {!measured              ? &g_no_cell
+             : thread < cells.count ? cells.first + thread
+                                    : nullptr,
+             cells.current, cells.region};
   if (thread == 0) session->regions.team = team;
   if (session->cores != nullptr && !session->held && g_limits.reasons[ThreadLimits::phases].empty())
     session->cores->bind_thread(thread);
-  if (measured && t_cell != nullptr) observe::Activity::thread_begin(*t_cell, event_ns());
+  if (measured && t_state.cell != nullptr) observe::Activity::thread_begin(*t_state.cell, event_ns());
 }
-
-namespace {
-
-// The cell of this thread, where its event belongs to the region that runs now. A worker's last events of a region come
-// when the next one wakes it.
-observe::ThreadCell* present_cell() {
-  const Session* session = g_session;
-  return session != nullptr && t_cell != nullptr && t_region == session->activity.region() ? t_cell : nullptr;
-}
-
-}  // namespace
 
 void thread_end(int thread) {
   observe::ThreadCell* cell = present_cell();
@@ -441,7 +446,7 @@ void thread_end(int thread) {
 
 // The thread is still in the region: it runs tasks at that barrier.
 void thread_done() {
-  if (t_cell != nullptr) observe::Activity::barrier_begin(*t_cell, event_ns());
+  if (t_state.cell != nullptr) observe::Activity::barrier_begin(*t_state.cell, event_ns());
 }
 
 bool in_region_reduced_to_one() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -40,13 +41,20 @@ enum class Measured { nothing, wall, threads };
 /// Where the threads of a measured region note their times. A copy of it that comes with the region saves each thread
 /// loads of memory that the primary thread writes in every region.
 struct ThreadCells {
+  /// That of an outermost region of the primary thread, of a region nested in such a region, or one of another thread
+  /// than the primary, nested or not.
+  enum class Team : std::uint8_t { outermost, nested, of_other_thread };
   observe::ThreadCell* first = nullptr;  ///< null where the threads are not measured
   int count = 0;
-  std::uint64_t region = 0;  ///< its number
+  Team team = Team::outermost;
+  std::uint64_t region = 0;                             ///< its number
+  const std::atomic<std::uint64_t>* current = nullptr;  ///< the number while the region runs
 };
+struct Region;
 struct RegionTerms {
-  /// Nothing before start(), in nested regions, and in those of other threads than the primary.
+  /// Nothing before start(), and in regions that are nested too deep (worksharing.h).
   Measured measured = Measured::nothing;
+  Region* record = nullptr;  ///< that region_made() is to return; null: one of its own
   ThreadCells cells;
   int threads = 0;  ///< by_argument: threads to run it with; 0: as many as the program asks for
   /// by_argument: as many virtual threads run the body, some of them by the same thread one after the other; 0: none
@@ -69,7 +77,7 @@ extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("
 /// code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
 const VirtualThread* virtual_thread(const void* caller);
 
-/// This thread begins or ends its part of the measured region, or a barrier in it. `team` as it really is. If only the
+/// This thread begins or ends its part of a measured region, or a barrier in it. `team` as it really is. If only the
 /// region's wall time is measured, a thread reports its begin alone.
 void thread_begin(const ThreadCells& cells, int thread, int team);
 void thread_end(int thread);

@@ -8,8 +8,8 @@
 
 namespace steelyard::session {
 
-/// The parallel regions of this process that are measured: the primary thread's. That thread writes what is not atomic,
-/// outside of its regions; their threads read it.
+/// The outermost parallel regions of the primary thread. That thread writes what is not atomic, outside of its regions;
+/// their threads read it. Other regions: other_regions.h.
 struct Regions {
   observe::Sites sites;
   std::uint32_t code_generation = 0;  ///< in which the sites were met

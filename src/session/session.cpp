@@ -26,6 +26,7 @@
 #include "observe/summary.h"
 #include "session/capability.h"
 #include "session/openmp.h"
+#include "session/other_regions.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -241,7 +242,7 @@ __attribute__((destructor)) void at_exit() {
 
 std::vector<std::string> seen_at_work(const Session& session) {
   std::vector<std::string> seen;
-  const observe::Totals& totals = session.activity.totals();
+  const observe::Totals totals = totals_of(session, base::now_ns());
   if (totals.regions > 0) seen.emplace_back("OpenMP regions");
   if (totals.mpi_calls > 0) seen.emplace_back("MPI (" + session.start.language + ")");
   return seen;
@@ -289,6 +290,7 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.timeline = observe::pack(session.progress.timeline->samples());
   part.intercepted = seen_at_work(session);
   part.remarks = remarks(session);
+  part.other_regions = other_regions();
   contribute_regions(session, part);
   contribute_pause(session, now, part);
   if (session.leader) part.node.push_back(node_record(session));

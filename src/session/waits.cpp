@@ -52,6 +52,7 @@ bool measures_this_call() { return g_session != nullptr && t_primary && !in_regi
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
   Session& session = *g_session;
+  respect_other_threads(session);
   history_ = &session.waits.sites.at(site_);
   session.activity.enter_mpi(begin_);
   session.processes[session.me].in_mpi.store(1, std::memory_order_relaxed);
@@ -128,6 +129,10 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
 }
 
 void BlockingCall::stay_asleep(std::int64_t now) {
+  if (lends(*g_session) && g_session->regions.foreign.load(std::memory_order_relaxed)) {
+    if (asleep_) come_back();  // another thread has begun a region since, on these cores
+    respect_other_threads(*g_session);
+  }
   if (!asleep_) return fall_asleep(now);
   if (lends(*g_session)) g_session->cores->expect_wait(now, expected_end(now));
 }

@@ -39,8 +39,7 @@ namespace {
 
 std::atomic<bool> g_on = false;
 
-/// A record for the next measured region. Those are the primary thread's alone, one at a time, so no lock is needed for
-/// it.
+/// A record for the next outermost region of the primary thread that is measured: no lock is needed for it.
 Region* g_spare = nullptr;
 
 /// The record of the regions of which only the wall time is measured, the primary thread's as well. Nothing is written
@@ -129,7 +128,7 @@ Region* region_made(const RegionTerms& terms) {
     return &g_short;
   }
   const bool measured = terms.cells.first != nullptr;
-  Region* region = measured ? std::exchange(g_spare, nullptr) : nullptr;
+  Region* region = terms.record != nullptr ? terms.record : measured ? std::exchange(g_spare, nullptr) : nullptr;
   if (region == nullptr) {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
@@ -146,7 +145,7 @@ Region* region_made(const RegionTerms& terms) {
 }
 
 void region_gone(Region* region) {
-  if (region == nullptr || region == &g_short) return;
+  if (region == nullptr || region == &g_short || region->cells.team != ThreadCells::Team::outermost) return;
   if (region->measured() && g_spare == nullptr) {
     g_spare = region;
     return;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace steelyard::observe {
+
+/// One thread in one execution of a region. Written by that thread, read by the thread that began the region, after the
+/// region's last barrier.
+struct alignas(64) ThreadCell {
+  std::atomic<std::int64_t> begin{0};   // 0: the thread has not come
+  std::atomic<std::int64_t> open{0};    // begin of the barrier that it is in, 0 outside
+  std::atomic<std::int64_t> waited{0};  // in barriers that it has left, those of nested regions included
+  std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
+  std::atomic<std::int64_t> gpu{0};     // in waits for an accelerator
+  std::atomic<std::int64_t> forked{0};  // in the begin and the end of nested regions
+  std::atomic<std::int32_t> gpu_waits{0}, tasks{0};
+};
+static_assert(sizeof(ThreadCell) == 64, "a cache line");
+
+/// What became of the time of threads in one execution of a region, in ns.
+struct TeamParts {
+  std::int64_t useful = 0, imbalance = 0, scheduling = 0, gpu = 0;
+  std::int64_t gpu_waits = 0, tasks = 0;
+  bool nests = false;  ///< one of them has begun a region with threads of its own
+  std::int64_t capacity() const { return useful + imbalance + scheduling + gpu; }
+  TeamParts& operator+=(const TeamParts& other);
+};
+struct TeamSplit {
+  TeamParts first, others;  ///< the thread that has begun the region; the other threads of its team
+};
+
+/// A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
+std::int64_t done_at(const ThreadCell& cell, std::int64_t now);
+/// ns that it has waited for its team, of the time from its begin until `done`.
+std::int64_t waited_until(const ThreadCell& cell, std::int64_t came, std::int64_t done);
+/// `now`: the region's end, or any time before. The parts of each thread add up to the time from `begin` until then.
+TeamSplit split_team(const ThreadCell* cells, int team, std::int64_t begin, std::int64_t now);
+
+}  // namespace steelyard::observe
