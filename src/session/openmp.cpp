@@ -107,10 +107,17 @@ int most_threads(const observe::Site& site) {
   return site.pool_threads > 0 ? std::max(g_limits.program, site.pool_threads) : std::numeric_limits<int>::max();
 }
 
-// The program has loaded it after start().
-void meet_late_runtime(Session& session) {
-  decide_limits(g_gnu.load()());
+// The program has loaded it after start(), when the cores were shared out without knowing of its threads. A team of as
+// many threads as the rank has cores would be smaller than without Steelyard.
+void meet_late_runtime(Session& session, bool gnu) {
+  decide_limits(gnu ? g_gnu.load()() : g_openmp.max_threads());
   session.processes[session.me].thread_ceiling.store(g_limits.ceiling);
+  const int threads = session.processes[session.me].threads_at_start;
+  if (g_limits.natural > threads)
+    fix(ThreadLimits::late,
+        fmt::format(
+            "its OpenMP runtime, with {} threads, was loaded after MPI_Init: the rank was given {} core{} there",
+            g_limits.natural, threads, threads == 1 ? "" : "s"));
 }
 
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
@@ -292,7 +299,8 @@ RegionTerms region_begin(const RegionRequest& request) {
   }
   Regions& regions = session->regions;
   const bool by_clause = request.by_clause, by_argument = request.threads == RegionRequest::Threads::by_argument;
-  if (g_limits.natural == 0 && by_argument) meet_late_runtime(*session);
+  if (g_limits.natural == 0 && (by_argument || g_openmp.max_threads != nullptr))
+    meet_late_runtime(*session, by_argument);
   RegionTerms terms;
   if (const std::uint32_t generation = partition::code_generation(); generation != regions.code_generation) {
     regions.code_generation = generation;

@@ -39,8 +39,8 @@ struct ThreadLimits {
   /// core of the affinity mask.
   int declared = -1;
   /// Why the thread count must not change at all, the gravest first. Each cause comes and goes by itself.
-  enum Cause { unseen, data, several_threads, phases, moved_by_program, set_by_program, regions };
-  std::array<std::string, 7> reasons;
+  enum Cause { unseen, late, data, several_threads, phases, moved_by_program, set_by_program, regions };
+  std::array<std::string, 8> reasons;
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import COMMAND, EMULATED, check_measured, run_without_mpi, steelyard_command
+from harness import BUILD, COMMAND, EMULATED, check_measured, run_without_mpi, steelyard_command
 
 SHORT = ("--steps=3", "--work=4")
 DEBIANS, UPSTREAMS = b"libomp.so.5\0", b"libomp.so\0\0\0"
@@ -83,3 +83,14 @@ def test_a_program_that_asks_for_upstream_s_name(mpi, upstream, tmp_path):
     result = mpi.launch(words, LD_LIBRARY_PATH=str(upstream.parent))
     check_measured(result)
     assert all(rank["openmp"] for rank in result.record["ranks"]), result.explain()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_runtime_that_comes_after_mpi_init_keeps_its_threads(mpi, compiler):
+    """Its rank was given one core, and a team of one thread would make it slower than without Steelyard."""
+    library = BUILD / "tests" / "end_to_end" / f"python_work.plain.{compiler}"
+    result = mpi.run(2, "late_openmp.gcc", str(library), "12", options=("--emulate=package:1 core:8 pu:1",),
+                     OMP_NUM_THREADS="3")
+    assert sorted(result.out.splitlines()) == ["rank 0: teams of 3 to 3", "rank 1: teams of 3 to 3"], result.explain()
+    for rank in result.record["ranks"]:
+        assert "with 3 threads, was loaded after MPI_Init" in rank["fixed_reason"], rank["fixed_reason"]

@@ -51,6 +51,7 @@ BETWEEN_NODES = (
 )
 RANKS = (1, 2, 2, 2, 2, 3, 3, 3, 4, 5, 8)
 FORTRAN_SHARE = 0.1
+LLVM_SHARE = 0.25  # of programs with GNU's OpenMP runtime: LLVM's takes its place
 NATIVE_SECONDS = 20  # of native runs, which must be right before a failure is reported
 AGAIN_PATIENCE = 90  # s without progress after which a repeated run hangs
 
@@ -143,6 +144,8 @@ class Fuzzer:
         options = list(dice.choice(OPTIONS))
         if ranks > 1 and dice.random() < 0.35:
             options = [*dice.choice(BETWEEN_NODES), f"--ranks-per-node={dice.randint(1, ranks)}"]
+        if not binary.endswith(".clang") and dice.random() < LLVM_SHARE:
+            options.append("--openmp=llvm")
         arguments = []
         operations = self.operations if ranks <= 3 else max(50, self.operations // (2 if ranks <= 5 else 4))
         if not binary.startswith("fuzz_fortran"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random OpenMP programs natively and under Steelyard, and reports each that differs. See `--help`."""
+"""Runs random OpenMP programs natively and under Steelyard, and reports each that differs; with `--mpi`, programs of
+several uneven ranks, whose teams Steelyard resizes while they run. See `--help`."""
 
 from __future__ import annotations
 
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2),
                         help="programs at a time (half of the CPUs)")
     parser.add_argument("--compilers", default=",".join(FAMILIES), help="gcc, clang or both (gcc,clang)")
+    parser.add_argument("--mpi", default="", help="openmpi, mpich or both (openmpi,mpich): programs of 2 to 4 ranks")
     parser.add_argument("--size", type=int, default=40, help="constructs of a program (40)")
     parser.add_argument("--first", type=int, default=0, help="number of the first program (0)")
     parser.add_argument("--programs", type=int, help="so many programs at most")
@@ -47,13 +49,15 @@ def main(arguments: list[str]) -> int:
     families = compilers.found(wanted)
     for family in set(wanted) - set(families):
         print(f"fuzz: {family} is not installed; its programs are left out")
-    if not families:
+    found = compilers.mpi_commands(given.build.resolve()) if given.mpi else {}
+    if not families or (given.mpi and not set(given.mpi.split(",")) & set(found)):
         return 77
     print(f"fuzz: openmp, seed {given.seed}, compilers {', '.join(families)}, {given.jobs} programs at a time",
           flush=True)
     options = Options(
         given.build.resolve(), given.seed, given.seconds, given.jobs, families, given.size, given.first, given.programs,
         given.timeout, given.shrink_seconds, tuple(given.flags.split()), tuple(given.options.split()), given.strict,
+        tuple(mpi for mpi in given.mpi.split(",") if mpi in found),
     )  # fmt: skip
     campaign = Campaign(options)
     counts = campaign.run()
@@ -66,6 +70,8 @@ def main(arguments: list[str]) -> int:
         f"dropped because natively wrong in some runs: {counts.natively_unstable}; seen once, not repeated: "
         f"{counts.seen_once}"
     )
+    if options.mpis:
+        print(f"thread counts changed in {campaign.resized} runs")
     print(f"{counts.programs} programs, {campaign.runs} runs, {counts.differences} differences")
     return 1 if campaign.failed else 0
 

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import confirm  # noqa: E402
 from openmp import campaign as openmp_campaign  # noqa: E402
 from openmp import compilers, shapes, trial  # noqa: E402
-from openmp.construct import FAMILIES, KINDS, Construct  # noqa: E402
+from openmp.construct import FAMILIES, KEEPS_COUNT, KINDS, Construct  # noqa: E402
 from openmp.execution import execute  # noqa: E402
-from openmp.program import Program, program_of_kind, random_program  # noqa: E402
+from openmp.program import Program, program_of_kind, random_program, random_ranks  # noqa: E402
 from openmp.shrink import shrink  # noqa: E402
 
 COMMAND = Path(__file__).parent / "openmp.py"
@@ -98,8 +98,20 @@ def test_each_kind_compiles(family: str, tmp_path: Path) -> None:
         assert executable, message
 
 
+def test_regions_of_ranks_can_be_resized_unless_a_check_needs_their_count() -> None:
+    free = Construct("free", "#pragma omp parallel for num_threads(3) schedule(static)\n")
+    assert free.without_counts().body == "#pragma omp parallel for schedule(static)\n"
+    checked = Construct("checked", "#pragma omp parallel num_threads(3)\ncheck_team(promised, 3);\n")
+    assert checked.without_counts() == checked
+    programs = [random_ranks(random.Random(seed), "openmpi") for seed in range(100)]
+    kept = [any(construct.has(KEEPS_COUNT) for _, construct in program.constructs) for program in programs]
+    assert 0 < sum(kept) < 30
+    assert 30 < sum(program.resizable for program in programs) < 100
+
+
 @needs_gcc
-@pytest.mark.parametrize("name", ["loops in a region", "nested loops", "cancelled loop", "task tree"])
+@pytest.mark.parametrize("name", ["loops in a region", "chain of static loops", "static loop nest", "nested loops",
+                                  "cancelled loop", "task tree"])
 def test_programs_are_right_natively(name: str, tmp_path: Path) -> None:
     executable, message = compilers.build(program_of_kind(name, random.Random(1)), "gcc", tmp_path)
     assert executable, message

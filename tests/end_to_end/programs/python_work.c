@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What python_work.py calls by ctypes: each unit of work is a deadline, so that it can be more than the cores here do.
+// What python_work.py calls by ctypes, and late_openmp.c: each unit of work is a deadline, so that it can be more than
+// the cores here do.
 #include <omp.h>
 #include <time.h>
+
+// The threads of a region. Without a query, so that the region may be resized.
+int team(void) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  ++threads;
+  return threads;
+}
 
 // The number of units that were done.
 long work(int units, double seconds) {

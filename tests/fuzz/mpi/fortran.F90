@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! fuzz SEED OPERATIONS [--keep FROM-TO,...] [options that mean nothing here]
-! Random collectives and messages through Fortran's bindings, each with a check of its content. Numbers of an operation
-! depend on the seed and on the operation only, so that any can be left out.
+! Random collectives and messages through Fortran's bindings, and OpenMP loops between them, each with a check of its
+! content. Numbers of an operation depend on the seed and on the operation only, so that any can be left out.
 program fuzz
 #ifdef USE_MPI_F08
   use mpi_f08
@@ -107,6 +107,39 @@ contains
     if (differences < 5) print '(a,i0,a,i0,2a)', 'differs: rank ', rank, ', operation ', operation, ', ', what
   end subroutine
 
+  ! Loops of gfortran between the calls, longer on one rank than on others: each iteration must be run once.
+  subroutine region(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer :: runs(300), count, heavy, i, k, total
+    real(real64) :: spun
+    count = 1 + roll(300)
+    heavy = roll(size)
+    runs = 0
+    total = 0
+    spun = 0
+    !$omp parallel reduction(+:total)
+    !$omp do schedule(static) reduction(+:spun)
+    do i = count, 1, -1
+      runs(i) = runs(i) + 1
+      total = total + i
+      if (rank == heavy) then
+        do k = 1, 2000
+          spun = spun + sqrt(real(k + i, real64))
+        end do
+      end if
+    end do
+    !$omp end do nowait
+    !$omp do schedule(dynamic, 3)
+    do i = 1, count
+      total = total + 2 * i
+    end do
+    !$omp end parallel
+    call expect(all(runs(1:count) == 1), 'iterations of a region')
+    call expect(total == 3 * count * (count + 1) / 2, 'sum of a region')
+    call expect((spun > 0) .eqv. (rank == heavy), 'work of a region')
+    call MPI_Barrier(comm, error)
+  end subroutine
+
   subroutine play(comm)
     COMMUNICATOR, intent(in) :: comm
     REQUEST_TYPE :: requests(2)
@@ -119,7 +152,7 @@ contains
     count = lengths(1 + roll(8))
     if (count > 2000 .and. roll(8) > 0) count = 3
     if (size > 16) count = min(count, 100)
-    kind = roll(12)
+    kind = roll(13)
     a(1:count) = [(value(rank, i), i=1, count)]
     b(1:count * size + 1) = -7
     next = mod(rank + 1, size)
@@ -181,6 +214,8 @@ contains
         call MPI_Recv(b, count, MPI_INTEGER, SOURCE_OF_STATUS, 7, comm, status, error)
         call expect(all(b(1:count) == [(value(before, i), i=1, count)]), 'Recv')
       end if
+    case (11)
+      call region(comm)
     case default
       call MPI_Scan(a, b, count, MPI_INTEGER, MPI_MAX, comm, error)
       do i = 1, count

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 
 from . import compilers
 from .execution import Machine, Outcome
-from .program import SUFFIXES, Program, random_program
-from .settings import Setting, random_environment, random_options, simpler
+from .program import SUFFIXES, Program, random_program, random_ranks
+from .settings import Setting, random_environment, random_options, random_ranks_options, simpler
 from .shrink import shrink
 from .trial import ALONE, Bench, Difference
 
@@ -42,6 +42,7 @@ class Options:
     flags: tuple[str, ...] = ()
     steelyard_options: tuple[str, ...] = ()
     strict: bool = False
+    mpis: tuple[str, ...] = ()  # programs of several ranks, each with one of these
 
 
 @dataclass
@@ -66,6 +67,7 @@ class Campaign:
         self._kept = options.build / "fuzz"
         libomp = compilers.link_libomp(self._kept / "libomp") if "gcc" in options.families else None
         self._bench = Bench(options.build / "bin" / "steelyard", Machine(), options.timeout, libomp)
+        self._mpis = compilers.mpi_commands(options.build) if options.mpis else {}
         self._ends = time.monotonic() + options.seconds
         self._lock = threading.Lock()
         self._next = options.first
@@ -91,6 +93,10 @@ class Campaign:
         return self._bench.runs
 
     @property
+    def resized(self) -> int:
+        return self._bench.resized
+
+    @property
     def unconfirmed(self) -> int:
         return self._bench.unconfirmed
 
@@ -104,7 +110,10 @@ class Campaign:
     def _work(self) -> None:
         while (index := self._take()) is not None:
             rng = random.Random(f"{self._options.seed}:{index}")
-            program = random_program(rng, self._options.families, self._options.size)
+            if self._options.mpis:
+                program = random_ranks(rng, rng.choice(self._options.mpis), self._options.families)
+            else:
+                program = random_program(rng, self._options.families, self._options.size)
             with TemporaryDirectory(prefix="steelyard-fuzz-") as directory:
                 for family in program.families:
                     self._try_program(program, family, index, rng.getrandbits(64), Path(directory))
@@ -129,16 +138,17 @@ class Campaign:
     def _try_program(self, program: Program, family: str, index: int, seed: int, directory: Path) -> None:
         """One executable in all its settings."""
         rng = random.Random(seed)
-        executable, message = compilers.build(program, family, directory, flags=self._options.flags)
+        executable, message = self._build(program, family, directory)
         if executable is None:
             self._count("not_compiled")
             self._say(f"program {index}: {family} does not compile it: {message[:300]}")
             return
         counted = False
         for _ in range(ENVIRONMENTS):
-            environment = random_environment(rng)
-            options = random_options(rng, family, not program.libomp_lacks, str(directory / f"learnt.{family}.json"))
-            native = self._bench.run(executable, Setting("native", environment))
+            environment = random_environment(rng, bool(program.mpi))
+            options = self._random_options(rng, program, family, directory)
+            launcher = self._launcher(rng, program)
+            native = self._bench.run(executable, Setting("native", environment, (), launcher))
             if not native.right:
                 self._count("natively_wrong")
                 self._say(f"program {index} ({family}): thrown away: natively {native.symptom} in construct "
@@ -147,11 +157,11 @@ class Campaign:
             if not counted:
                 self._count("programs")
                 counted = True
-            plain = self._plain_libomp(program, family, executable, environment)
+            plain = self._plain_libomp(program, family, executable, environment, launcher)
             for given in options:
                 if self._over():
                     return
-                setting = Setting("steelyard", environment, (*self._options.steelyard_options, *given))
+                setting = Setting("steelyard", environment, (*self._options.steelyard_options, *given), launcher)
                 wanted = native if setting.reference == "native" else plain
                 if wanted is None or not wanted.right:
                     continue  # what libomp by itself gets wrong
@@ -163,12 +173,26 @@ class Campaign:
                     self._count("natively_unstable")
                     self._say(f"program {index} ({family}): dropped: {difference.symptom}, but some native runs fail")
 
-    def _plain_libomp(self, program: Program, family: str, executable: Path,
-                      environment: tuple[tuple[str, str], ...]) -> Outcome | None:
+    def _build(self, program: Program, family: str, directory: Path) -> tuple[Path | None, str]:
+        return compilers.build(program, family, directory, flags=self._options.flags,
+                               wrappers=self._mpis.get(program.mpi))
+
+    def _launcher(self, rng: random.Random, program: Program) -> tuple[str, ...]:
+        return (self._mpis[program.mpi]["RUN"], "-n", str(rng.choice([2, 2, 2, 3]))) if program.mpi else ()
+
+    def _random_options(self, rng: random.Random, program: Program, family: str,
+                        directory: Path) -> list[tuple[str, ...]]:
+        portable = not program.libomp_lacks
+        if program.mpi:
+            return random_ranks_options(rng, family, portable, program.resizable)
+        return random_options(rng, family, portable, str(directory / f"learnt.{family}.json"))
+
+    def _plain_libomp(self, program: Program, family: str, executable: Path, environment: tuple[tuple[str, str], ...],
+                      launcher: tuple[str, ...]) -> Outcome | None:
         """gcc's program with libomp in libgomp's place, where it can run so."""
         if family != "gcc" or program.libomp_lacks or self._bench.libomp is None:
             return None
-        plain = self._bench.run(executable, Setting("libomp", environment))
+        plain = self._bench.run(executable, Setting("libomp", environment, (), launcher))
         if not plain.right:
             self._count("libomp_wrong")
         return plain
@@ -224,11 +248,12 @@ class Campaign:
         again = (
             f"# The whole program anew: tests/fuzz/openmp.py --seed {self._options.seed} --first "
             f"{place.name.split('-')[-2]} --programs 1 --size {self._options.size}"
+            + (f" --mpi {','.join(self._options.mpis)}" if self._options.mpis else "")
         )
         learnt = [o.split("=", 1)[1] for o in setting.options if o.startswith("--loops-replay=")]
         learn = f"# {learnt[0]} is what a run with --loops-learn={learnt[0]} has written.\n" if learnt else ""
-        (place / name).write_text(f"{again}\n{learn}{compilers.command_text(program, family, source, executable)} "
-                                  f"&&\n{repeat}\n")
+        compiled = compilers.command_text(program, family, source, executable, self._mpis.get(program.mpi))
+        (place / name).write_text(f"{again}\n{learn}{compiled} &&\n{repeat}\n")
 
     def _shrunk(self, program: Program, family: str, difference: Difference,
                 directory: Path) -> tuple[Program, Setting]:
@@ -245,11 +270,11 @@ class Campaign:
                                                                        confirm=False) for _ in range(ATTEMPTS))
 
         def fails(candidate: Program) -> bool:
-            executable, _ = compilers.build(candidate, family, place, flags=self._options.flags)
+            executable, _ = self._build(candidate, family, place)
             return executable is not None and fails_with(candidate, executable, setting)
 
         small = shrink(program, fails, difference.construct, self._options.shrink_seconds * 0.8)
-        executable, _ = compilers.build(small, family, place, flags=self._options.flags)
+        executable, _ = self._build(small, family, place)
         again = executable is not None
         while again and executable is not None:
             again = False

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +23,7 @@ FLAGS = {
     "c++": ["-std=gnu++17"],
     "fortran": ["-std=f2018", "-fall-intrinsics", "-ffree-line-length-none"],
 }
+WRAPPERS = {"c": "CC", "c++": "CXX", "fortran": "FC"}  # MPI's; the compiler that it calls is in OMPI_CC, MPICH_CC, ...
 COMPILE_TIMEOUT = 300  # s: seconds on an idle machine
 
 
@@ -33,6 +36,16 @@ def compiler(family: str, language: str) -> str | None:
 def found(families: list[str]) -> tuple[str, ...]:
     """Those of `families` whose compilers of C and C++ are installed."""
     return tuple(f for f in families if compiler(f, "c") and compiler(f, "c++"))
+
+
+def mpi_commands(build: Path) -> dict[str, dict[str, str]]:
+    """Of each MPI that the build has found: launcher (RUN) and compiler wrappers (CC, CXX, FC)."""
+    result: dict[str, dict[str, str]] = {}
+    for flavour, name, path in re.findall(r"^STEELYARD_([a-z]+)_(CC|CXX|FC|RUN):\w+=(\S+)$",
+                                          (build / "CMakeCache.txt").read_text(), re.MULTILINE):
+        if not path.endswith("NOTFOUND"):
+            result.setdefault(flavour, {})[name] = path
+    return {flavour: commands for flavour, commands in result.items() if {"RUN", "CC", "CXX"} <= set(commands)}
 
 
 def link_libomp(folder: Path) -> Path | None:
@@ -48,26 +61,43 @@ def link_libomp(folder: Path) -> Path | None:
     return folder
 
 
+def _wrapped(program: Program, path: str, wrappers: dict[str, str]) -> tuple[str | None, dict[str, str]]:
+    """What compiles a program by the compiler at `path`, and its variables."""
+    if not program.mpi:
+        return path, {}
+    wrapper = WRAPPERS[program.language]
+    return wrappers.get(wrapper), {f"OMPI_{wrapper}": path, f"MPICH_{wrapper}": path}
+
+
 def build(program: Program, family: str, directory: Path, name: str = "program",
-          flags: tuple[str, ...] = ()) -> tuple[Path | None, str]:
-    """The executable, or None and what the compiler says."""
-    path = compiler(family, program.language)
+          flags: tuple[str, ...] = (), wrappers: dict[str, str] | None = None) -> tuple[Path | None, str]:
+    """The executable, or None and what the compiler says.
+
+    @param wrappers of the program's MPI
+    """
+    path, variables = compiler(family, program.language), {}
+    if path is not None:
+        path, variables = _wrapped(program, path, wrappers or {})
     if path is None:
         return None, f"no compiler of {family} for {program.language}"
     source = directory / f"{name}{SUFFIXES[program.language]}"
     source.write_text(program.source())
     executable = directory / f"{name}.{family}"
     modules = [f"-J{directory}"] if program.language == "fortran" else []
-    command = [path, *FLAGS[program.language], *modules, "-O1", "-w", "-fopenmp", "-pthread", *flags, str(source), "-o",
-               str(executable)]
+    command = [path, *FLAGS[program.language], *modules, *program.flags, "-w", "-fopenmp", "-pthread", *flags,
+               str(source), "-o", str(executable)]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_TIMEOUT)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_TIMEOUT,
+                                env=os.environ | variables)
     except subprocess.TimeoutExpired:
         return None, "the compiler does not end"
     return (executable, "") if result.returncode == 0 else (None, result.stderr)
 
 
-def command_text(program: Program, family: str, source: str, executable: str) -> str:
+def command_text(program: Program, family: str, source: str, executable: str,
+                 wrappers: dict[str, str] | None = None) -> str:
     """The compilation as a user would type it."""
-    path = compiler(family, program.language) or family
-    return " ".join([Path(path).name, *FLAGS[program.language], "-O1 -w -fopenmp -pthread", source, "-o", executable])
+    path, variables = _wrapped(program, compiler(family, program.language) or family, wrappers or {})
+    words = [f"{name}={value}" for name, value in variables.items()]
+    return " ".join([*words, Path(path or family).name, *FLAGS[program.language], *program.flags,
+                     "-w -fopenmp -pthread", source, "-o", executable])

@@ -4,12 +4,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Template
 
 FAMILIES = ("gcc", "clang")
 C_LANGUAGES = ("c", "c++")
+CLAUSE = re.compile(r" ?num_threads\(\d+\)")
+# Checks of a count, single threads by their ID, and regions in regions.
+NEEDS_CLAUSE = r"check_team|omp_get_thread_num\(\) == |omp_set_num_threads|max_active_levels|omp teams|cancel"
+# These keep the thread count of a whole rank, unless options say otherwise.
+KEEPS_COUNT = r"(?<!_)num_threads\(|omp_set_num_threads|threadprivate|thread_local|__thread"
+SIZED_BY_COUNT = r"omp_get_max_threads"  # is wrong with --thread-ids=resize
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,16 @@ class Construct:
     body: str
     declarations: str = ""
     libomp_lacks: bool = False  # libomp's copy of the GOMP interface does not support what gcc makes of it
+
+    def has(self, words: str) -> bool:
+        """Whether this expression is somewhere in its text."""
+        return re.search(words, self.declarations + self.body) is not None
+
+    def without_counts(self) -> Construct:
+        """Regions without num_threads clauses, so that their teams can be resized, unless it depends on the clauses."""
+        if self.has(NEEDS_CLAUSE):
+            return self
+        return replace(self, declarations=CLAUSE.sub("", self.declarations), body=CLAUSE.sub("", self.body))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ use iso_fortran_env, only: int32, int64, output_unit
 implicit none
 integer(int64) :: checksum = 1469598103934665_int64
 integer :: wrong = 0, wrong_here = 0
+integer :: rank = 0, ranks = 1
+character(200) :: first_wrong = ''
 contains
 subroutine expect(right, what, seen, wanted)
 logical, intent(in) :: right
@@ -29,7 +31,9 @@ wrong = wrong + 1
 before = wrong_here
 wrong_here = wrong_here + 1
 !$omp end atomic
-if (before < 5) write (output_unit, '(3a,i0,a,i0,a)', advance='no') ' WRONG ', what, ': ', seen, ', not ', wanted, ';'
+if (before < 5 .and. rank == 0) &
+  write (output_unit, '(3a,i0,a,i0,a)', advance='no') ' WRONG ', what, ': ', seen, ', not ', wanted, ';'
+if (before == 0 .and. rank /= 0) write (first_wrong, '(2a,i0,a,i0)') what, ': ', seen, ', not ', wanted
 end subroutine
 subroutine equal(what, seen, wanted)
 character(*), intent(in) :: what
@@ -68,19 +72,29 @@ subroutine begin_construct(number, name)
 integer, intent(in) :: number
 character(*), intent(in) :: name
 wrong_here = 0
-write (output_unit, '(i0,1x,2a)', advance='no') number, name, ':'
+if (rank == 0) write (output_unit, '(i0,1x,2a)', advance='no') number, name, ':'
 flush(output_unit)
 end subroutine
-subroutine end_construct()
-if (wrong_here /= 0) then
+subroutine end_construct(number, name)
+integer, intent(in) :: number
+character(*), intent(in) :: name
+if (rank == 0 .and. wrong_here /= 0) then
   write (output_unit, '(a)') ' wrong'
-else
+else if (rank == 0) then
   write (output_unit, '(a,z16.16)') ' right ', checksum
+else if (wrong_here /= 0) then
+  write (output_unit, '(i0,1x,2a,i0,2a)') number, name, ': WRONG on rank ', rank, ': ', trim(first_wrong)
 end if
 flush(output_unit)
 end subroutine
 end module
 """
+
+MAIN = (
+    "program main\nuse checks\nimplicit none\ninteger :: round\ndo round = 1, $rounds\n${calls}end do\n"
+    "if (wrong /= 0) then\nprint '(a,z16.16)', 'wrong ', checksum\nstop 1\nend if\n"
+    "print '(a,z16.16)', 'ok ', checksum\nend program\n"
+)
 
 
 class Do:

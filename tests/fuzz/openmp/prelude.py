@@ -17,13 +17,16 @@ C = r"""#ifndef _GNU_SOURCE
 typedef unsigned long long Word;
 static Word checksum = 14695981039346656037ULL;
 static int wrong, wrong_here;
+static int rank, ranks = 1;
+static char first_wrong[200]; /* of this construct, on other ranks than 0 */
 
 /* Reports at most five failures of a construct. Any thread. */
 static void expect(int right, const char* what, long long seen, long long wanted) {
   if (right) return;
   __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
-  if (__atomic_fetch_add(&wrong_here, 1, __ATOMIC_RELAXED) < 5)
-    printf(" WRONG %s: %lld, not %lld;", what, seen, wanted);
+  const int before = __atomic_fetch_add(&wrong_here, 1, __ATOMIC_RELAXED);
+  if (rank == 0 && before < 5) printf(" WRONG %s: %lld, not %lld;", what, seen, wanted);
+  if (rank != 0 && before == 0) snprintf(first_wrong, sizeof first_wrong, "%s: %lld, not %lld", what, seen, wanted);
 }
 static void equal(const char* what, long long seen, long long wanted) { expect(seen == wanted, what, seen, wanted); }
 static void at_most(const char* what, long long seen, long long most) { expect(seen <= most, what, seen, most); }

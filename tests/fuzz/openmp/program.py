@@ -15,13 +15,19 @@ from . import (
     nests,
     ordering,
     prelude,
+    ranks,
     sharing,
+    static_loops,
     surroundings,
     tasks,
 )  # noqa: F401
-from .construct import FAMILIES, KINDS, Construct, kinds_for
+from .construct import FAMILIES, KEEPS_COUNT, KINDS, SIZED_BY_COUNT, Construct, fill, kinds_for
 
 SUFFIXES = {"c": ".c", "c++": ".cpp", "fortran": ".f90"}
+OPTIMISED = ("-O0", "-O1", "-O1", "-O1", "-O2", "-O2", "-O3", "-Os", "-Ofast", "-O2 -march=native", "-O3 -march=native")
+OF_GCC = ("-O2 -flto", "-O3 -funroll-loops", "-O1 -fsanitize=address")
+RANKS_ROUNDS = (15, 25, 45)  # cores move once a sequence of collectives has repeated, which is a round
+RANKS_SIZE = 8  # constructs
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,13 @@ class Program:
     families: tuple[str, ...]
     constructs: tuple[tuple[int, Construct], ...]
     rounds: int
+    flags: tuple[str, ...] = ("-O1",)
+    mpi: str = ""  # the MPI of its ranks; without, it is one process
+
+    @property
+    def resizable(self) -> bool:
+        """Whether it stays right where each region is resized: --thread-ids=resize."""
+        return not any(construct.has(SIZED_BY_COUNT) for _, construct in self.constructs)
 
     @property
     def libomp_lacks(self) -> bool:
@@ -58,7 +71,8 @@ class Program:
             parts.append(text.replace("@", str(number)))
         calls = "".join(f'    run({number}, "{c.kind}", construct{number});\n' for number, c in self.constructs)
         main = f"  for (int round = 0; round < {self.rounds}; ++round) {{\n{calls}  }}\n"
-        return "".join([*parts, prelude.C_MAIN_BEGIN, main, prelude.C_MAIN_END])
+        mains = ranks if self.mpi else prelude
+        return "".join([*parts, mains.C_MAIN_BEGIN, main, mains.C_MAIN_END])
 
     def _fortran(self) -> str:
         parts = [fortran.PRELUDE]
@@ -69,15 +83,11 @@ class Program:
                 f" repeat\n{construct.declarations}{construct.body}end subroutine\n"
             )
             parts.append(text.replace("@", str(number)))
-            calls += (
-                f"call begin_construct({number}, '{construct.kind}')\ncall construct{number}()\ncall end_construct()\n"
-            )
-        parts.append(
-            f"program main\nuse checks\nimplicit none\ninteger :: round\ndo round = 1, {self.rounds}\n{calls}end do\n"
-            "if (wrong /= 0) then\nprint '(a,z16.16)', 'wrong ', checksum\nstop 1\nend if\n"
-            "print '(a,z16.16)', 'ok ', checksum\nend program\n"
-        )
-        return "".join(parts)
+            named = f"({number}, '{construct.kind}')\n"
+            uneven = f"call come_uneven({number})\n" if self.mpi else ""
+            calls += f"call begin_construct{named}{uneven}call construct{number}()\ncall end_construct{named}"
+        main = fill(ranks.FORTRAN_MAIN if self.mpi else fortran.MAIN, rounds=self.rounds, calls=calls)
+        return "".join([*parts, main])
 
 
 def random_program(rng: random.Random, families: tuple[str, ...] = FAMILIES, size: int = 40) -> Program:
@@ -92,7 +102,21 @@ def random_program(rng: random.Random, families: tuple[str, ...] = FAMILIES, siz
     weights = [k.weight for k in kinds]
     chosen = rng.choices(kinds, weights, k=size)
     constructs = tuple(enumerate(k.construct(rng) for k in chosen))
-    return Program(language, families, constructs, rng.choice([1, 1, 2, 3]))
+    flags = rng.choice(OPTIMISED + (OF_GCC if families == ("gcc",) else ()))
+    return Program(language, families, constructs, rng.choice([1, 1, 2, 3]), tuple(flags.split()))
+
+
+def random_ranks(rng: random.Random, mpi: str, families: tuple[str, ...] = FAMILIES) -> Program:
+    """A program of uneven ranks, whose teams are resized during the run."""
+    program = random_program(rng, families, 3 * RANKS_SIZE)
+    # One construct with such a clause, call or variable keeps the thread count of the rank.
+    anything = rng.random() < 0.15
+    chosen = [(number, construct.without_counts()) for number, construct in program.constructs
+              if "initial threads" not in construct.kind]
+    chosen = [pair for pair in chosen if anything or not pair[1].has(KEEPS_COUNT)]
+    if rng.random() < 0.6:
+        chosen = [pair for pair in chosen if not pair[1].has(SIZED_BY_COUNT)]
+    return replace(program, constructs=tuple(chosen[:RANKS_SIZE]), rounds=rng.choice(RANKS_ROUNDS), mpi=mpi)
 
 
 def program_of_kind(name: str, rng: random.Random, size: int = 3) -> Program:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import random
+import shlex
 from dataclasses import dataclass, replace
 
 STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
               "adaptive", "off")
+RANKS_RUNS = 5  # under Steelyard, of each environment
 ENVIRONMENT = {
     "OMP_NUM_THREADS": ("", "1", "2", "2", "3", "4", "8", "4,2", "3,2,2"),
     "OMP_CANCELLATION": ("", "true"),
@@ -28,9 +30,11 @@ class Setting:
     door: str
     environment: tuple[tuple[str, str], ...] = ()
     options: tuple[str, ...] = ()
+    launcher: tuple[str, ...] = ()
 
     def command(self, steelyard: str, program: str) -> list[str]:
-        return [steelyard, "run", "--record=none", *self.options, program] if self.door == "steelyard" else [program]
+        under = [steelyard, "run", "--record=none", *self.options] if self.door == "steelyard" else []
+        return [*self.launcher, *under, program]
 
     @property
     def reference(self) -> str:
@@ -41,12 +45,38 @@ class Setting:
     def text(self, steelyard: str, program: str) -> str:
         """As a line of a shell."""
         variables = [f"{name}={value}" for name, value in self.environment]
-        return " ".join([*variables, *self.command(steelyard, program)])
+        return " ".join([*variables, shlex.join(self.command(steelyard, program))])
 
 
-def random_environment(rng: random.Random) -> tuple[tuple[str, str], ...]:
-    chosen = ((name, rng.choice(values)) for name, values in ENVIRONMENT.items())
-    return tuple((name, value) for name, value in chosen if value)
+def random_environment(rng: random.Random, ranks: bool = False) -> tuple[tuple[str, str], ...]:
+    """@param ranks several processes share the cores, so that no thread must wait actively"""
+    chosen = {name: rng.choice(values) for name, values in ENVIRONMENT.items()}
+    if ranks:
+        chosen["OMP_WAIT_POLICY"] = rng.choice(["passive", "passive", ""])
+        chosen["OMP_NUM_THREADS"] = rng.choice(["1", "1", "2", "2", "3", "2,2"])
+        chosen["OMP_DYNAMIC"] = rng.choice([chosen["OMP_DYNAMIC"], "", ""])
+        chosen["OMP_THREAD_LIMIT"] = rng.choice([chosen["OMP_THREAD_LIMIT"], "", ""])
+    return tuple((name, value) for name, value in chosen.items() if value)
+
+
+def random_ranks_options(rng: random.Random, family: str, portable: bool, resizable: bool) -> list[tuple[str, ...]]:
+    """Options of the runs of a program with several ranks. sabo moves cores each few steps, whether that pays or not.
+
+    @param resizable whether the program is right where regions that query thread IDs are resized
+    """
+    result: list[tuple[str, ...]] = []
+    for number in range(RANKS_RUNS):
+        options = list(rng.choice([(), ("--cores=sabo", f"--balance-every={rng.choice([1, 2, 5])}")]))
+        options += rng.choice([(), ("--emulate=core:8 pu:1",), ("--emulate=package:2 core:4 pu:1",)])
+        options += rng.choice([(), (), ("--thread-ids=resize",)]) if resizable else ()
+        options += rng.choice([(), ("--thread-local-data=resize",)]) if resizable else ()
+        options += rng.choice([()] * 3 + [(f"--virtual-threads={rng.choice([2, 5, 16])}",)]) if family == "gcc" else ()
+        options += rng.choice([(), (), ("--openmp=llvm",)]) if family == "gcc" and portable else ()
+        options += rng.choice([()] * 3 + [(f"--loops={rng.choice(STRATEGIES)}",)])
+        options += rng.choice([()] * 6 + [("--lending=off",), ("--wait=poll",), ("--collectives=on",),
+                                          ("--blocktime=0",), ("--spin=0",)])
+        result.append(tuple(options) if number else ())
+    return result
 
 
 def random_options(rng: random.Random, family: str, portable: bool, learnt: str) -> list[tuple[str, ...]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from confirm import fails_again, is_always_right
 from .execution import Machine, Outcome, execute
 from .settings import Setting
 
+CHANGES = re.compile(r"^fuzz: (\d+) changes of thread counts", re.MULTILINE)
+# MPI libraries keep memory until the process ends.
+FOR_RUNS = {"ASAN_OPTIONS": "detect_leaks=0"} | dict(
+    line.split("=", 1) for line in (Path(__file__).resolve().parents[3] / "tools" / "mpi.env").read_text().splitlines()
+    if line and not line.startswith("#"))
 NATIVE_SECONDS = 10  # of native runs, which must be right before a difference is reported
 ALONE = 3  # a hang is confirmed with this many times the timeout
 # What stderr says where libomp 19 aborts by itself, and where that was seen without Steelyard.
@@ -55,6 +61,7 @@ class Bench:
         self.runs = 0
         self.unconfirmed = 0
         self.own_aborts = 0
+        self.resized = 0  # runs of several ranks in which thread counts have changed
         self._machine = machine
 
     def run(self, executable: Path, setting: Setting, timeout: float | None = None) -> Outcome:
@@ -70,7 +77,11 @@ class Bench:
         command = setting.command(str(self.steelyard), str(executable))
         variables = dict(setting.environment) | ({"LD_LIBRARY_PATH": str(self.libomp)} if setting.door == "libomp"
                                                  else {})
-        return execute(command, variables, executable.parent, timeout)
+        outcome = execute(command, FOR_RUNS | variables, executable.parent, timeout)
+        changes = CHANGES.search(outcome.err) if setting.door == "steelyard" else None
+        if changes:
+            self.resized += int(changes[1]) > 0
+        return outcome
 
     def compare(self, executable: Path, setting: Setting, native: Outcome, confirm: bool = True) -> Difference | None:
         """Runs once, and again alone if that run did not end. `native` is right."""
