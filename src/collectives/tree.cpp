@@ -105,6 +105,7 @@ int Tree::parent(int root) const {
 
 Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note) {
   note.clear();
+  if (optimiser_rank_ < 0) optimiser_rank_ = rank_;
   post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
   Head head{.bytes = bytes, .since = now, .by_library = bytes > kMostBytes};
   if (plans()) {
@@ -145,6 +146,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
 }
 
 Tree::Head Tree::receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call) {
+  if (optimiser_rank_ < 0) optimiser_rank_ = root;
   receive_from(parent(root), Kind::head, packet_.data(), sizeof(Packet), call);
   Head head;
   std::memcpy(&head, packet_.data(), sizeof head);
@@ -233,7 +235,8 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   ClockOffset& clock = post_.clock(to_post(root));
   clock.heard(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
-  Told& told = told_.try_emplace(root, settings_, follows_).first->second;
+  const int to = settings_.policy == Policy::soga ? optimiser_rank_ : root;
+  Told& told = told_.try_emplace(to, settings_, follows_).first->second;
   const bool news = told.reporter.measured({got - came, late_});
   const std::int64_t value = told.reporter.value();
   const bool has_successor = settings_.policy == Policy::sort && value > settings_.threshold &&
@@ -244,8 +247,9 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   told.reporter.told();
   told.successor = has_successor;
   told.others = others;
+  if (to == rank_) return optimiser_.told(node_, value);
   lateness_.report = {tree_, rank_, -1, {}, {}, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
-  post_.send(lateness_.report, to_post(root), lateness_.request);
+  post_.send(lateness_.report, to_post(to), lateness_.request);
 }
 
 bool Tree::is_late(const Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }

@@ -59,7 +59,7 @@ class Tree {
   // Leaders, in this order.
 
   /// The root of this broadcast plans, if that goes over the tree.
-  bool plans() const { return number_ >= plan_at_; }
+  bool plans() const { return number_ >= plan_at_ && (settings_.policy != Policy::soga || optimises(rank_)); }
   /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
   /// plans.
   Head begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note);
@@ -123,6 +123,7 @@ class Tree {
   void wait(port::Request& request, Call& call);
   void measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals);
   bool is_late(const Board::Arrivals& arrivals) const;
+  bool optimises(int rank) const { return optimiser_rank_ < 0 || optimiser_rank_ == rank; }
   bool any_rank_late() const;
   Compared waits_here(int which) const;
   Compared waits_of_all(int which) const;
@@ -147,6 +148,7 @@ class Tree {
   Settings settings_;
   VirtualRanks table_;
   Optimiser optimiser_;
+  int optimiser_rank_ = -1;            // Policy::soga: the root of the first broadcast, for good
   std::map<int, Told> told_;           // by root: each gets reports on its own broadcasts
   std::vector<int> successors_;        // by node: a rank that arrives earlier than its leader; or -1
   std::vector<bool> others_;           // by node: see Report
