@@ -27,7 +27,9 @@ bool Reporter::measured(const Measured& measured) {
 }
 
 Optimiser::Optimiser(int size, const Settings& settings)
-    : settings_(settings), next_(settings.every), known_(static_cast<std::size_t>(size)) {}
+    : settings_(settings),
+      next_(settings.every),
+      known_(static_cast<std::size_t>(size), settings.policy == Policy::soga ? soga::kUnknown : 0) {}
 
 void Optimiser::told(int rank, std::int64_t value) { known_[static_cast<std::size_t>(rank)] = value; }
 

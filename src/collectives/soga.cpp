@@ -15,7 +15,7 @@ bool exchange(VirtualRanks& table, int root, const std::vector<std::int64_t>& wa
   int least = -1, most = -1;
   const auto wait = [&](int rank) { return waits[static_cast<std::size_t>(rank)]; };
   for (int rank = 0; rank < table.size(); ++rank) {
-    if (rank == root) continue;
+    if (rank == root || wait(rank) == kUnknown) continue;
     if (least < 0 || wait(rank) < wait(least)) least = rank;
     if (most < 0 || wait(rank) > wait(most)) most = rank;
   }

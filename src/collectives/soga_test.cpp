@@ -30,6 +30,15 @@ TEST(Soga, ExchangesMaximumAndMinimumAlsoDownwards) {
   EXPECT_FALSE(soga::exchange(two, 0, {0, 5}));
 }
 
+TEST(Soga, ExchangesOnlyRanksWhoseWaitsHaveArrived) {
+  VirtualRanks table(8);
+  const std::int64_t none = soga::kUnknown;
+  EXPECT_FALSE(soga::exchange(table, 0, {none, none, none, 5, none, none, none, none}));
+  EXPECT_TRUE(soga::exchange(table, 0, {none, none, 7, 5, none, 9, none, none}));
+  EXPECT_EQ(table.position(3, 0), 5);
+  EXPECT_EQ(table.position(5, 0), 3);
+}
+
 TEST(Soga, PlansEveryNBroadcastsWithoutBackOff) {
   Settings settings;
   settings.policy = Policy::soga;
@@ -38,6 +47,8 @@ TEST(Soga, PlansEveryNBroadcastsWithoutBackOff) {
   const VirtualRanks table(8);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(optimiser.plan(table, 0).next, 4);
   optimiser.told(4, 1);
+  EXPECT_FALSE(optimiser.plan(table, 0).changed) << "no other wait is known";
+  optimiser.told(2, 2);
   const Plan plan = optimiser.plan(table, 0);
   EXPECT_TRUE(plan.changed) << "the threshold is one of reports only";
   EXPECT_EQ(plan.next, 4);

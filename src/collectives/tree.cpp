@@ -87,6 +87,14 @@ bool Tree::is_quiet() {
          std::ranges::all_of(outgoing_, is_sent);
 }
 
+void Tree::next(int root) {
+  ++number_;
+  if (settings_.policy != Policy::soga) return;
+  if (optimiser_rank_ < 0) optimiser_rank_ = root;
+  // The optimiser gets the reports on the broadcasts of every root. If it is not a root again, they must not pile up.
+  if (optimiser_rank_ == rank_) post_.hear_reports();
+}
+
 int Tree::leader(int root) const {
   return node_of_[static_cast<std::size_t>(root)] == node_ ? root : leaders_[static_cast<std::size_t>(node_)];
 }
@@ -105,7 +113,6 @@ int Tree::parent(int root) const {
 
 Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note) {
   note.clear();
-  if (optimiser_rank_ < 0) optimiser_rank_ = rank_;
   post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
   Head head{.bytes = bytes, .since = now, .by_library = bytes > kMostBytes};
   if (plans()) {
@@ -146,7 +153,6 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
 }
 
 Tree::Head Tree::receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call) {
-  if (optimiser_rank_ < 0) optimiser_rank_ = root;
   receive_from(parent(root), Kind::head, packet_.data(), sizeof(Packet), call);
   Head head;
   std::memcpy(&head, packet_.data(), sizeof head);
@@ -194,7 +200,9 @@ void Tree::learn(const char* note, std::size_t bytes) {
   std::vector<int> words(bytes / sizeof(int));
   std::memcpy(words.data(), note, words.size() * sizeof(int));
   plan_at_ = number_ + words[0];
+  ++plans_;
   if (words.size() == 1) return;
+  ++changes_;
   const auto leaders = words.begin() + 1 + table_.size();
   table_.assign({words.begin() + 1, leaders});
   // What every root knows of a new leader: that it is on time, until it tells otherwise, and that another rank is
@@ -241,7 +249,7 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   const std::int64_t value = told.reporter.value();
   const bool has_successor = settings_.policy == Policy::sort && value > settings_.threshold &&
                              arrivals.early > std::max(settings_.threshold, value / 4);
-  const bool others = is_late(arrivals);
+  const bool others = settings_.policy != Policy::soga && is_late(arrivals);
   if (!news && others == told.others && has_successor == told.successor) return;
   if (!messages_.is_done(lateness_.request)) return;  // the next will be told
   told.reporter.told();
