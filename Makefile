@@ -18,7 +18,7 @@ PYTHON := $(CURDIR)/.venv/bin/python
         build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-together bench-waits conformance sanitize sanitize-address sanitize-thread \
         format check check-constants check-format check-environment check-functions check-layers check-length \
-        check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
+        bench-soga check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -87,6 +87,9 @@ bench-loops: build  ## Benchmarks of `loops`: writes build/bench/loops.json
 
 bench-collectives: build  ## Benchmarks of `collectives`: writes build/bench/collectives.json
 	@$(PYTHON) bench/collectives.py --build build
+
+bench-soga: build  ## The experiment of Soga et al., their rule and our default: SOGA_FLAGS="--mpi=mpich --only=soga-8"
+	@$(PYTHON) bench/collectives.py --build build --out build/bench/soga.json $(or $(SOGA_FLAGS),--mpi=openmpi --only=soga)
 
 bench-tasks: build  ## Benchmarks of `tasks`: writes build/bench/tasks.json
 	@$(PYTHON) bench/tasks.py --build build

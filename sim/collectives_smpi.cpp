@@ -94,7 +94,7 @@ class Steelyard {
       PMPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, root, MPI_COMM_WORLD);
       return;
     }
-    tree_.next();
+    tree_.next(root);
     ++number_;
     const std::int64_t came = base::now_ns();
     PassingCall call(library_);
@@ -215,7 +215,7 @@ int main(int argc, char** argv) {
     if (g_rank == 0) {
       std::fprintf(stderr,
                    "collectives_smpi late|persistent|transient|none BYTES ROUNDS MICROSECONDS steelyard|library "
-                   "[rank=R policy=sort|swap|binomial every=N node=RANKS]\n");
+                   "[rank=R policy=sort|swap|soga|binomial every=N threshold=US node=RANKS]\n");
     }
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
@@ -229,6 +229,8 @@ int main(int argc, char** argv) {
   const double us = std::atof(argv[4]);
   collectives::Settings settings;
   settings.every = std::atoi(word("every", "4").c_str());
+  settings.threshold = std::atoll(word("threshold", "50").c_str()) * 1000;
+  if (word("policy", "sort") == "soga") settings.policy = collectives::Policy::soga;
   if (word("policy", "sort") == "swap") settings.policy = collectives::Policy::swap;
   if (word("policy", "sort") == "binomial") settings.policy = collectives::Policy::binomial;
   std::unique_ptr<Steelyard> ours;

@@ -170,9 +170,9 @@ void add_loops_options(std::vector<Option>& table) {
 void add_collectives_options(std::vector<Option>& table) {
   Group collectives(table, "How broadcasts travel between nodes");
   collectives.choice("collectives-tree", choice_of<&Options::collectives_tree>(),
-                     {"auto", "sort", "swap", "binomial", "library"},
-                     "The tree of nodes. sort: late nodes become leaves. swap: pairs of nodes exchange places (the "
-                     "rule of Soga et al.). "
+                     {"auto", "sort", "swap", "binomial", "library", "soga"},
+                     "The tree of nodes. sort: late nodes become leaves. swap: pairs of nodes exchange places. "
+                     "soga: the same by the rule of Soga et al. as printed, to compare with. "
                      "binomial: the tree never changes. library: the MPI library delivers all broadcasts between "
                      "nodes. auto: sort where "
                      "nodes are late, otherwise the MPI library.");

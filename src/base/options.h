@@ -36,7 +36,7 @@ enum class Loops {
 };
 enum class Cores { on, sabo, off };
 enum class Collectives { automatic, on, called, off };
-enum class CollectivesTree { automatic, sort, swap, binomial, library };
+enum class CollectivesTree { automatic, sort, swap, binomial, library, soga };
 
 /// The values in force, with their defaults. The table (options.cpp) says what each option means. An integer that is 0
 /// where its row prints as `auto`, and an empty text, are not set.

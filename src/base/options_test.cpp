@@ -74,7 +74,7 @@ TEST(Assign, NamesOptionValueAndWhatIsAllowed) {
   EXPECT_EQ(sentence_of("collectives-tree-threshold", "-1"),
             "--collectives-tree-threshold is '-1'; it must be an integer from 0 to 1000000000 (us)");
   EXPECT_EQ(sentence_of("collectives-tree", "bush"),
-            "--collectives-tree is 'bush'; it must be one of auto, sort, swap, binomial, library");
+            "--collectives-tree is 'bush'; it must be one of auto, sort, swap, binomial, library, soga");
 }
 
 TEST(Assign, TakesNoHalfNumbers) {

@@ -39,9 +39,9 @@ void Account::waited(Operation operation, bool by_library, std::int64_t ns) {
   waits.squares += wait * wait;
 }
 
-void Account::tree(std::vector<int> first, std::vector<int> last) {
+void Account::tree(observe::Tree tree) {
   constexpr std::size_t kMost = 16;  // trees in the record: bounds its length
-  if (trees_.size() < kMost) trees_.push_back({std::move(first), std::move(last)});
+  if (trees_.size() < kMost) trees_.push_back(std::move(tree));
 }
 
 observe::Broadcasts Account::of(Operation operation, double confidence) const {

@@ -28,8 +28,8 @@ class Account {
   void left_to_threads(Operation operation);
   /// @param ns in the call since both this rank and the root had come
   void waited(Operation operation, bool by_library, std::int64_t ns);
-  /// A tree has ended: its world ranks by position, at first and at last.
-  void tree(std::vector<int> first, std::vector<int> last);
+  /// A tree has ended.
+  void tree(observe::Tree tree);
 
   /// @param confidence level of the intervals of waits
   observe::Broadcasts of(Operation operation, double confidence) const;

@@ -56,7 +56,7 @@ Outcome Delivery::run() {
   } else if (tree == nullptr) {
     outcome = is_root() ? give() : take(root_);
   } else {
-    tree->next();
+    tree->next(root_);
     const int leader = tree->leader(root_);
     outcome = leader == group_.rank ? lead() : take(leader);
   }

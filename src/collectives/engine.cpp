@@ -41,7 +41,9 @@ void Engine::fell_tree(Group& group) {
     return ranks;
   };
   if (group.rank == 0 && group.tree->usable()) {
-    account_.tree(in_world(group.first_order), in_world(group.tree->order()));
+    const Tree::Planned planned = group.tree->planned();
+    account_.tree({in_world(group.first_order), in_world(group.tree->order()), planned.broadcasts, planned.plans,
+                   planned.changes, planned.optimiser < 0 ? -1 : in_world({planned.optimiser}).front()});
   }
   group.tree->end();
   felled_.push_back(std::move(group.tree));

@@ -318,7 +318,7 @@ TEST(Engine, DeliversAllLengthsOnAllCommunicatorsWhoeverIsLate) {
   unsigned seed = 1;
   for (const std::vector<int>& nodes : kShapes) {
     for (const Late late : {Late::none, Late::root, Late::leaders, Late::any}) {
-      for (const Policy policy : {Policy::sort, Policy::swap}) {
+      for (const Policy policy : {Policy::sort, Policy::swap, Policy::soga}) {
         long by_tree = 0;
         play({.nodes = nodes, .policy = policy, .may_leave = false}, late, 60, ++seed, &by_tree);
         EXPECT_EQ(by_tree > 0, nodes.size() > 1);
@@ -341,6 +341,28 @@ TEST(Engine, NeedsNoSharedMemoryForTheData) {
   unsigned seed = 2000;
   for (const std::vector<int>& nodes : kShapes) {
     play({.nodes = nodes, .may_leave = false, .room = false}, Late::any, 60, ++seed);
+  }
+}
+
+TEST(Engine, CountsThePlansOfSogasOptimiser) {
+  for (const bool is_root_again : {true, false}) {
+    // The third broadcast makes the tree.
+    Machine machine({.nodes = {2, 2, 1}, .policy = Policy::soga, .may_leave = false}, {{all_ranks(5)}}, 11);
+    observe::Tree told;
+    machine.run([&](Machine::Rank& self) {
+      for (unsigned call = 0; call < 22; ++call) {
+        Buffer buffer(100, false);
+        const int root = call < 2 ? 0 : call == 2 || is_root_again ? 3 : 1;
+        if (self.rank() == root) buffer.fill(call);
+        self.broadcast(0, buffer, root);
+      }
+      self.free(0);
+      if (self.rank() == 0) told = self.account.trees().at(0);
+    });
+    EXPECT_EQ(told.optimiser, 3) << "no leader, but the root of the first";
+    EXPECT_EQ(told.broadcasts, 20);
+    EXPECT_EQ(told.plans, is_root_again ? 6 : 0);
+    EXPECT_LE(told.changes, told.plans);
   }
 }
 

@@ -13,6 +13,10 @@ constexpr int kMostPatience = 8;  // times N
 
 bool Reporter::measured(const Measured& measured) {
   if (settings_.policy == Policy::binomial) return false;
+  if (settings_.policy == Policy::soga) {
+    value_ = measured.wait;
+    return soga_.waited(measured.wait);
+  }
   if (settings_.policy == Policy::swap) {
     value_ = measured.wait;
   } else {
@@ -23,7 +27,9 @@ bool Reporter::measured(const Measured& measured) {
 }
 
 Optimiser::Optimiser(int size, const Settings& settings)
-    : settings_(settings), next_(settings.every), known_(static_cast<std::size_t>(size)) {}
+    : settings_(settings),
+      next_(settings.every),
+      known_(static_cast<std::size_t>(size), settings.policy == Policy::soga ? soga::kUnknown : 0) {}
 
 void Optimiser::told(int rank, std::int64_t value) { known_[static_cast<std::size_t>(rank)] = value; }
 
@@ -35,9 +41,11 @@ Plan Optimiser::plan(const VirtualRanks& table, int root, bool other) {
   VirtualRanks next = table;
   Plan plan;
   if (settings_.policy == Policy::swap) plan.changed = exchange(next, root);
+  if (settings_.policy == Policy::soga) plan.changed = soga::exchange(next, root, known_);
   if (settings_.policy == Policy::sort) plan.changed = sort(next, root);
   if (plan.changed) plan.ranks = next.ranks();
-  next_ = plan.changed || other ? settings_.every : std::min(next_ * 2, settings_.every * kMostPatience);
+  const bool stays = plan.changed || other || settings_.policy == Policy::soga;
+  next_ = stays ? settings_.every : std::min(next_ * 2, settings_.every * kMostPatience);
   plan.next = next_;
   return plan;
 }

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/soga.h"
 #include "collectives/virtual_ranks.h"
 #include "decide/settings.h"
 
 // From measured waits to a virtual rank table: pure functions, without clock, messages or environment.
 namespace steelyard::collectives {
 
-enum class Policy { swap, sort, binomial };
+enum class Policy { swap, sort, binomial, soga };
 
 struct Settings {
   Policy policy = Policy::sort;
@@ -30,17 +31,21 @@ struct Measured {
 /// At a rank: whether a measurement is told to the optimiser.
 class Reporter {
  public:
-  explicit Reporter(const Settings& settings) : settings_(settings) {}
+  explicit Reporter(const Settings& settings) : settings_(settings), soga_(settings.threshold) {}
   /// Adds one broadcast. True if value() has changed by more than the threshold since it was last reported: it is to be
   /// reported.
   bool measured(const Measured& measured);
   /// value() has been reported.
-  void told() { told_ = value_; }
+  void told() {
+    told_ = value_;
+    soga_.told();
+  }
   /// `swap`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
   std::int64_t value() const { return value_; }
 
  private:
   Settings settings_;
+  soga::Reporter soga_;
   std::int64_t value_ = 0;
   std::int64_t told_ = 0;
 };

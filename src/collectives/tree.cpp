@@ -87,6 +87,14 @@ bool Tree::is_quiet() {
          std::ranges::all_of(outgoing_, is_sent);
 }
 
+void Tree::next(int root) {
+  ++number_;
+  if (settings_.policy != Policy::soga) return;
+  if (optimiser_rank_ < 0) optimiser_rank_ = root;
+  // The optimiser gets the reports on the broadcasts of every root. If it is not a root again, they must not pile up.
+  if (optimiser_rank_ == rank_) post_.hear_reports();
+}
+
 int Tree::leader(int root) const {
   return node_of_[static_cast<std::size_t>(root)] == node_ ? root : leaders_[static_cast<std::size_t>(node_)];
 }
@@ -192,7 +200,9 @@ void Tree::learn(const char* note, std::size_t bytes) {
   std::vector<int> words(bytes / sizeof(int));
   std::memcpy(words.data(), note, words.size() * sizeof(int));
   plan_at_ = number_ + words[0];
+  ++plans_;
   if (words.size() == 1) return;
+  ++changes_;
   const auto leaders = words.begin() + 1 + table_.size();
   table_.assign({words.begin() + 1, leaders});
   // What every root knows of a new leader: that it is on time, until it tells otherwise, and that another rank is
@@ -233,19 +243,21 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   ClockOffset& clock = post_.clock(to_post(root));
   clock.heard(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
-  Told& told = told_.try_emplace(root, settings_, follows_).first->second;
+  const int to = settings_.policy == Policy::soga ? optimiser_rank_ : root;
+  Told& told = told_.try_emplace(to, settings_, follows_).first->second;
   const bool news = told.reporter.measured({got - came, late_});
   const std::int64_t value = told.reporter.value();
   const bool has_successor = settings_.policy == Policy::sort && value > settings_.threshold &&
                              arrivals.early > std::max(settings_.threshold, value / 4);
-  const bool others = is_late(arrivals);
+  const bool others = settings_.policy != Policy::soga && is_late(arrivals);
   if (!news && others == told.others && has_successor == told.successor) return;
   if (!messages_.is_done(lateness_.request)) return;  // the next will be told
   told.reporter.told();
   told.successor = has_successor;
   told.others = others;
+  if (to == rank_) return optimiser_.told(node_, value);
   lateness_.report = {tree_, rank_, -1, {}, {}, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
-  post_.send(lateness_.report, to_post(root), lateness_.request);
+  post_.send(lateness_.report, to_post(to), lateness_.request);
 }
 
 bool Tree::is_late(const Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }

@@ -35,12 +35,20 @@ class Tree {
 
   /// Every rank takes part; otherwise no other function may be called.
   bool usable() const { return usable_; }
-  /// Counts a broadcast.
-  void next() { ++number_; }
+  /// Counts a broadcast. Every rank.
+  void next(int root);
   /// Rank that leads this rank's node in a broadcast from `root`.
   int leader(int root) const;
   /// The leaders by their positions, for no root in particular.
   std::vector<int> order() const;
+  /// What has been planned so far. The same at every rank.
+  struct Planned {
+    std::int64_t broadcasts = 0;  ///< over the tree, or announced along it
+    std::int64_t plans = 0;
+    std::int64_t changes = 0;  ///< plans that changed the table or a leader
+    int optimiser = -1;        ///< Policy::soga: the rank that plans; -1 before the first broadcast, and otherwise
+  };
+  Planned planned() const { return {number_, plans_, changes_, optimiser_rank_}; }
   /// Ranks of this node.
   const std::vector<int>& local() const { return local_; }
 
@@ -59,7 +67,7 @@ class Tree {
   // Leaders, in this order.
 
   /// The root of this broadcast plans, if that goes over the tree.
-  bool plans() const { return number_ >= plan_at_; }
+  bool plans() const { return number_ >= plan_at_ && (settings_.policy != Policy::soga || optimiser_rank_ == rank_); }
   /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
   /// plans.
   Head begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note);
@@ -147,6 +155,8 @@ class Tree {
   Settings settings_;
   VirtualRanks table_;
   Optimiser optimiser_;
+  int optimiser_rank_ = -1;  // Policy::soga: the root of the first broadcast
+  std::int64_t plans_ = 0, changes_ = 0;
   std::map<int, Told> told_;           // by root: each gets reports on its own broadcasts
   std::vector<int> successors_;        // by node: a rank that arrives earlier than its leader; or -1
   std::vector<bool> others_;           // by node: see Report

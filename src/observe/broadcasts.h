@@ -46,6 +46,11 @@ inline constexpr LeftField kLeftFields[] = {
 struct Tree {
   std::vector<int> first;
   std::vector<int> last;
+  // With --collectives-tree=soga.
+  long broadcasts = 0;
+  long plans = 0;      ///< by the optimiser
+  long changes = 0;    ///< plans that changed the order
+  int optimiser = -1;  ///< rank of MPI_COMM_WORLD; -1 with other rules
 };
 
 }  // namespace steelyard::observe

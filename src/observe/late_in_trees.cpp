@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -137,6 +138,35 @@ std::vector<std::string> late_in_trees(const RunRecord& record) {
                                     percent(record.thresholds.late_share)));
   }
   return sentences;
+}
+
+std::vector<std::string> plans_by_soga(const RunRecord& record) {
+  const auto option = [&](const char* name) {
+    const auto found = record.options.find(name);
+    return found == record.options.end() ? std::string() : found->second;
+  };
+  if (option("collectives-tree") != "soga" || option("collectives") == "off") return {};
+  Tree sum;
+  std::vector<int> optimisers;  // of trees with fewer plans than periods
+  const long period = std::max(1L, std::atol(option("collectives-tree-every").c_str()));
+  for (const Tree& tree : record.trees) {
+    sum.broadcasts += tree.broadcasts;
+    sum.plans += tree.plans;
+    sum.changes += tree.changes;
+    if (tree.plans < tree.broadcasts / period) optimisers.push_back(tree.optimiser);
+  }
+  if (sum.broadcasts == 0) {
+    return {"tree of soga: not used, because the ranks are on one node, or each communicator had too few broadcasts"};
+  }
+  std::string text = fmt::format("tree of soga: optimised {} in {}, order changed {}", plural(sum.plans, "time"),
+                                 plural(sum.broadcasts, "broadcast"), plural(sum.changes, "time"));
+  if (!optimisers.empty()) {
+    std::ranges::sort(optimisers);
+    optimisers.erase(std::ranges::unique(optimisers).begin(), optimisers.end());
+    text += fmt::format("; {} {} it, but only in broadcasts of its own of at most 1 MiB", rank_list(optimisers),
+                        optimisers.size() == 1 ? "optimises" : "optimise");
+  }
+  return {text};
 }
 
 }  // namespace steelyard::observe

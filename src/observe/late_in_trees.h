@@ -11,4 +11,7 @@ namespace steelyard::observe {
 /// the page (python/steelyard/trees.py).
 std::vector<std::string> late_in_trees(const RunRecord& record);
 
+/// With --collectives-tree=soga: how many times the trees were optimised, or that there were none. Otherwise empty.
+std::vector<std::string> plans_by_soga(const RunRecord& record);
+
 }  // namespace steelyard::observe

@@ -63,6 +63,24 @@ TEST(LateInTrees, WhoIsALittleLateIsHeldUpByWhoIsFarLater) {
           "2 ranks at first, none at last"));
 }
 
+TEST(LateInTrees, SogasPlansAreCounted) {
+  RunRecord record = run(8, {});
+  const std::vector<int> order = {0, 2, 4, 6};
+  record.trees = {{order, order, 100, 6, 2, 0}};
+  EXPECT_THAT(plans_by_soga(record), IsEmpty()) << "another rule";
+  record.options = {{"collectives-tree", "soga"}, {"collectives-tree-every", "16"}};
+  EXPECT_THAT(plans_by_soga(record),
+              ElementsAre("tree of soga: optimised 6 times in 100 broadcasts, order changed 2 times"));
+  record.trees.push_back({order, order, 50, 0, 0, 2});
+  EXPECT_THAT(plans_by_soga(record),
+              ElementsAre("tree of soga: optimised 6 times in 150 broadcasts, order changed 2 times; rank 2 optimises "
+                          "it, but only in broadcasts of its own of at most 1 MiB"));
+  record.trees.clear();
+  EXPECT_THAT(plans_by_soga(record), ElementsAre(HasSubstr("not used")));
+  record.options["collectives"] = "off";
+  EXPECT_THAT(plans_by_soga(record), IsEmpty());
+}
+
 TEST(LateInTrees, AnotherLeaderIsNamed) {
   RunRecord record = run(8, {4});
   record.trees = {{{0, 2, 4, 6}, {0, 2, 5, 6}}};

@@ -87,6 +87,10 @@ void fields(auto& io, Is<Broadcasts> auto& b) {
 void fields(auto& io, Is<Tree> auto& t) {
   io("first", t.first);
   io("last", t.last);
+  io.optional("optimiser", t.optimiser, t.optimiser >= 0);
+  io.optional("broadcasts", t.broadcasts, t.optimiser >= 0);
+  io.optional("plans", t.plans, t.optimiser >= 0);
+  io.optional("changes", t.changes, t.optimiser >= 0);
 }
 
 void fields(auto& io, Is<RankRecord> auto& r) {

@@ -360,7 +360,7 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].broadcasts = {10, 7, 2, 1, 3, 0.5, 7, 2e-6, 1e-6, 3e-6, 1, 5e-3, 0, 0.01};
   rich.ranks[2].scatters = {4, 3, 0, 1, 1, 0.5};
   for (const LeftField& field : kLeftFields) rich.ranks[2].broadcasts.*field.count = 3;
-  rich.trees = {{{0, 2, 4}, {0, 4, 2}}};
+  rich.trees = {{{0, 2, 4}, {0, 4, 2}}, {{0, 2, 4}, {0, 4, 2}, 60, 3, 1, 0}};
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].preempted = 12;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;

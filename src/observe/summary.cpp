@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
 #include "observe/other_region_record.h"
 #include "observe/text.h"
@@ -289,8 +290,7 @@ void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation,
     behind += b.behind;
   }
   const double all = shared + tree + library;
-  // What was looked at and left as it is needs no line.
-  if (!(shared + tree > kWorthATry * all)) return;
+  if (!(shared + tree > kWorthATry * all)) return;  // what was compared and left as it is needs no line
   std::string text;
   const auto went = [&](double part, std::string_view how) {
     if (part <= 0) return;
@@ -581,6 +581,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_over_board(record, &RankRecord::broadcasts, "broadcast", "bcast", page);
     say_over_board(record, &RankRecord::scatters, "scatter", "scatter", page);
     say_left_broadcasts(record, page);
+    for (const std::string& text : plans_by_soga(record)) page.say("tree", text, 2);
     if (!moves.empty()) {
       say_moves(record, moves, page);
       say_gain(record, moves, page);

@@ -15,6 +15,7 @@ constexpr std::uint32_t kEvery = 2, kCompares = 4, kTrees = 8;
 collectives::Policy policy_of(base::CollectivesTree tree) {
   switch (tree) {
     case base::CollectivesTree::swap: return collectives::Policy::swap;
+    case base::CollectivesTree::soga: return collectives::Policy::soga;
     case base::CollectivesTree::binomial: return collectives::Policy::binomial;
     default: return collectives::Policy::sort;
   }

@@ -44,6 +44,7 @@ OPTIONS = (
 BETWEEN_NODES = (
     ["--collectives=on", "--collectives-tree=sort", "--collectives-tree-every=3", "--collectives-tree-threshold=0"],
     ["--collectives=on", "--collectives-tree=swap", "--collectives-tree-every=2", "--collectives-tree-threshold=0"],
+    ["--collectives=on", "--collectives-tree=soga", "--collectives-tree-every=2", "--collectives-tree-threshold=0"],
     ["--collectives=on", "--collectives-tree=binomial"],
     ["--collectives=on", "--collectives-tree=library"],
     ["--collectives=on"],

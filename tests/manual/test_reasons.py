@@ -30,6 +30,8 @@ SOURCES = [
     ("src/observe/summary.cpp", r"page\.say\(\s*\"(?:measured|ERROR|WARNING|reverted)\","),
     ("src/observe/left_broadcasts.cpp", r"return (?=\"the gain is not)"),
     ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
+    ("src/observe/late_in_trees.cpp", r"return \{(?=\"tree of soga)"),
+    ("src/observe/late_in_trees.cpp", r"text \+= (?=fmt::format\(\"; \{\} \{\} it,)"),
     ("src/observe/record.cpp", r"return (?=fmt::format\(\s*\"regions that)"),
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/session/cores.cpp", r"return base::options\(\)\.observe"),
