@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/binary.h"
@@ -16,14 +17,21 @@ struct Started {
   Decision decision;
 };
 
+/// A shell by its name: sh, bash, zsh, ...
+bool is_shell(std::string_view program);
+
+/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`.
+std::vector<std::string> with_shell_words(const std::vector<std::string>& words);
+
 /// The place of the program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l
-/// ./app`: the first that uses MPI or is Julia. 0 if the first word is no known wrapper, if there is no such program,
-/// or if LD_PRELOAD does not reach it (`env -i`, `time mpirun`).
+/// ./app`: the first that uses MPI or is Julia. A shell counts as a wrapper of the commands after its -c. 0 if the
+/// first word is no known wrapper, if there is no such program, or if LD_PRELOAD does not reach it (`env -i`, `time
+/// mpirun`).
 std::size_t program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 
 /// Decides about the program behind wrappers, if there is one, else about the first word. If the first word cannot
 /// be executed, `error` is the reason (errno) and nothing else counts.
-Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
+Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error);
 
 }  // namespace steelyard::cli
