@@ -341,6 +341,24 @@ TEST_F(DoctorTest, ExplainsWhatWillHappen) {
   EXPECT_THAT(text, testing::Not(HasSubstr("\n2 ")));
 }
 
+TEST_F(DoctorTest, NotesThreadsThatItCannotSee) {
+  install("openmpi");
+  auto binary = program({"libmpi.so.40"});
+  EXPECT_THAT(lines(binary), AllOf(HasSubstr("1 OpenMP: none;"), testing::Not(HasSubstr("threads: "))));
+  binary.path = scratch_.write("static", std::string("\0libgomp: %s\0", 14));
+  EXPECT_THAT(lines(binary), HasSubstr("1 OpenMP: GNU's runtime is linked statically into the program"));
+  binary.path = scratch_.write("static", "KMP_AFFINITY");
+  binary.imports = {"pthread_create"};
+  EXPECT_THAT(lines(binary), AllOf(HasSubstr("1 OpenMP: LLVM's runtime is linked statically into the program"),
+                                   HasSubstr("1 threads: the program starts threads by pthread_create"),
+                                   HasSubstr("use --lending=off")));
+  options_.lending = false;
+  binary.imports = {"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"};
+  EXPECT_THAT(lines(binary), AllOf(HasSubstr("threads by std::thread"), testing::Not(HasSubstr("--lending=off"))));
+  binary = program({"libmpi.so.40", "libtbb.so.12"});
+  EXPECT_THAT(lines(binary), HasSubstr("threads by TBB"));
+}
+
 TEST_F(DoctorTest, NamesWhatIsInTheWay) {
   auto binary = program({"libmpich.so.12", "libgone.so.1"});
   binary.libraries[1].path = "";

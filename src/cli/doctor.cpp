@@ -2,8 +2,11 @@
 #include "cli/doctor.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -11,6 +14,8 @@
 #include <set>
 
 #include "base/printable.h"
+#include "cli/doctor_ranks.h"
+#include "cli/gathering.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
 #include "cli/slurm.h"
@@ -68,8 +73,8 @@ void examine_mpi(const Binary& binary, const Decision& decision, Findings& findi
     if (decision.awaits_mpi) {
       findings.note(
           "MPI: none when the program starts; if it loads MPI later, as mpi4py does, or starts an MPI program, cores "
-          "are balanced from MPI_Init on");
-    } else if (binary.kind == Binary::Kind::program)
+          "are balanced from MPI_Init on; otherwise nothing is");
+    } else if (decision.kind == Decision::Kind::measure)
       findings.note(
           "MPI: none; loops are balanced between the threads of a process, and each process writes its own run record");
     return;
@@ -90,18 +95,44 @@ void examine_mpi(const Binary& binary, const Decision& decision, Findings& findi
     findings.note("MPI calls: none in the executable itself; calls from its libraries are intercepted");
 }
 
-/// LLVM's runtime built with its debugging code, as Debian's is, costs more in every region and loop.
-bool has_debugging_code(const std::string& library) {
-  std::ifstream file(library, std::ios::binary);
+bool holds(const std::string& path, std::string_view text) {
+  std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return bytes.find("KMP_A_DEBUG") != std::string::npos;
+  return bytes.find(text) != std::string::npos;
+}
+
+/// An OpenMP runtime within the executable, by the texts of its messages: a stripped program has no names.
+std::string_view static_openmp(const Binary& binary) {
+  if (holds(binary.path, "libgomp: ")) return "GNU's";
+  return holds(binary.path, "KMP_AFFINITY") ? "LLVM's" : "";
+}
+
+/// Threads that no OpenMP runtime starts.
+void examine_own_threads(const Binary& binary, const base::Options& options, Findings& findings) {
+  const auto starts = std::ranges::find_if(binary.imports, [](const std::string& name) {
+    return name == "pthread_create" || name == "thrd_create" || name.starts_with("_ZNSt6thread15_M_start_thread");
+  });
+  const bool calls = starts != binary.imports.end();
+  if (!calls && !binary.loads("libtbb.so")) return;
+  const std::string_view how = !calls ? "TBB" : starts->starts_with('_') ? "std::thread" : std::string_view(*starts);
+  const bool lends = options.cores != base::Cores::off && !options.observe && options.lending;
+  findings.note("threads: the program starts threads by {}, which Steelyard neither measures nor moves{}", how,
+                lends
+                    ? "; it lends the cores of a rank while the primary thread blocks in MPI: if such threads compute "
+                      "meanwhile, use --lending=off"
+                    : "");
 }
 
 void examine_openmp(const Binary& binary, const base::Options& options, const Site& site, Findings& findings) {
   const auto* llvm = binary.llvm_openmp();
   const auto* gnu = binary.gnu_openmp();
   const auto exchanged = exchanged_openmp(binary, options, site);
-  if (!llvm && !gnu) {
+  if (const auto inside = llvm || gnu ? "" : static_openmp(binary); !inside.empty()) {
+    findings.note(
+        "OpenMP: {} runtime is linked statically into the program, so Steelyard sees none of its regions: only MPI "
+        "calls are measured, and thread counts stay; to change this, link the shared OpenMP runtime",
+        inside);
+  } else if (!llvm && !gnu) {
     findings.note(
         "OpenMP: none; ranks are measured by their MPI calls; they lend their cores, and can use further cores only by "
         "steelyard/cores.h");
@@ -112,7 +143,7 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   }
   if (gnu && exchanged.empty()) findings.ok("OpenMP: GNU's {} ({})", gnu->name, path_of(*gnu));
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
-  if (has_debugging_code(runtime)) {
+  if (!runtime.empty() && holds(runtime, "KMP_A_DEBUG")) {  // Debian's build: dearer in each region and loop
     findings.note(
         "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to "
         "avoid this, put a release build first in LD_LIBRARY_PATH",
@@ -305,19 +336,9 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   }
   const int cpus = node::affinity_mask().count();
   const double quota = node::cpu_quota();
-  if (quota > 0 && quota < cpus) {
-    findings.note(
-        "CPUs: {} in the affinity mask here, but the cgroup's CPU quota is {:.2g} CPUs; more threads are throttled",
-        cpus, quota);
-  } else if (const int threads = base::number_of(site.environment, "OMP_NUM_THREADS");
-             threads > cpus && launcher.kind != Launcher::Kind::none && launcher.kind != Launcher::Kind::slurm) {
-    findings.note(
-        "CPUs: {} in the affinity mask here for {} threads (OMP_NUM_THREADS), so they take turns, and no core can move "
-        "or be lent; use mpirun --map-by slot:PE={} (Open MPI) or -bind-to core:{} (MPICH), "
-        "or set I_MPI_PIN_DOMAIN={} (Intel MPI)",
-        cpus, threads, threads, threads, threads);
-  } else if (cpus > 0 && !examine_mask(cpus, launcher, findings)) {
-    findings.ok("CPUs: {} in the affinity mask here, no lower cgroup limit", cpus);
+  if (cpus > 0 && !examine_mask(cpus, launcher, findings)) {
+    const bool limited = quota > 0 && quota < cpus;
+    findings.ok("CPUs: {} in the affinity mask here{}", cpus, limited ? "" : ", no lower cgroup limit");
   }
   const int cores = launcher.kind == Launcher::Kind::slurm ? cores_here() : 0;
   for (const auto& [fits, text] : examine_slurm(site.environment, cpus, binary.mpi(), cores)) {
@@ -346,6 +367,7 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   const bool has_mpi = binary.mpi() != Mpi::none;
   if (binary.kind == Binary::Kind::program && (has_mpi || binary.openmp() != OpenMpRuntime::none)) {
     examine_openmp(binary, options, site, findings);
+    if (has_mpi) examine_own_threads(binary, options, findings);
     if (has_mpi) examine_thread_counts(binary, shown, options, findings);
     if (binary.openmp() != OpenMpRuntime::none) examine_loops(binary, options, findings);
   }
@@ -361,11 +383,11 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   }
   examine_place(binary, site, findings);
   const bool unlaunched = find_launcher(site.environment).kind == Launcher::Kind::none;
-  if (binary.kind == Binary::Kind::script && unlaunched && decision.kind == Decision::Kind::pass_through) {
+  const bool is_script = binary.kind == Binary::Kind::script;
+  if ((is_script || is_shell(binary.path)) && unlaunched && decision.kind == Decision::Kind::pass_through) {
     findings.note(
-        "{} is a script for {}: under mpirun, the MPI program that it starts is balanced; to check that program, name "
-        "it here",
-        shown, binary.remark);
+        "{} is {}: under mpirun, the MPI program that it starts is balanced; to check that program, name it here",
+        shown, is_script ? "a script for " + binary.remark : "a shell");
   } else if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else {
@@ -374,22 +396,68 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   return findings.take();
 }
 
+namespace {
+
+/// Threads that this rank has at least. Without OMP_NUM_THREADS Steelyard divides the CPUs that ranks share, if it may.
+int least_threads(const Binary& binary, const base::Options& options, const Site& site, int cpus) {
+  if (const int set = base::number_of(site.environment, "OMP_NUM_THREADS"); set > 0) return set;
+  const bool divides = options.cores != base::Cores::off && !options.observe;
+  return divides || binary.openmp() == OpenMpRuntime::none ? 1 : std::max(1, cpus);
+}
+
+/// All findings for this node: `own` alone, or those of several of its ranks.
+std::vector<Finding> findings_of_node(const std::vector<RankReport>& reports, const Launcher& launcher, int ranks) {
+  Findings findings;
+  if (reports.size() > 1 && ranks < launcher.size) {
+    char host[HOST_NAME_MAX + 1] = {};
+    gethostname(host, sizeof(host) - 1);
+    std::vector<int> here;
+    for (const auto& report : reports) here.push_back(report.rank);
+    findings.ok("node: {}, {}", host, observe::rank_list(here));
+  }
+  if (const int absent = ranks - static_cast<int>(reports.size()); absent > 0) {
+    findings.note("ranks: {} of this node did not run `steelyard doctor` within 5 s, and {} not included here",
+                  observe::plural(absent, "rank"), absent == 1 ? "is" : "are");
+  }
+  auto list = findings.take();
+  for (const auto& part : {merged(reports), examine_node(reports, node::discover(), node::cpu_quota(), launcher.kind)})
+    list.insert(list.end(), part.begin(), part.end());
+  return list;
+}
+
+}  // namespace
+
 int doctor(const std::vector<std::string>& program, const base::Options& options, const Site& site) {
+  using std::chrono::seconds;
+  const auto launcher = find_launcher(site.environment);
+  const int ranks =
+      launcher.kind == Launcher::Kind::slurm ? slurm_tasks_here(site.environment) : launcher.ranks_on_node;
+  Gathering gathering(name_on_node(site.environment, launcher), launcher.rank_on_node, ranks);
+
   int error = 0;
   const auto started = decide_on_command(program, options, site, error);
-  std::vector<Finding> findings;
+  const auto mask = node::affinity_mask();
+  RankReport own{launcher.rank, least_threads(started.binary, options, site, mask.count()), mask, {}};
   if (error != 0) {
-    findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program.front(), std::strerror(error))});
+    own.findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program.front(), std::strerror(error))});
   } else {
-    findings = examine(started, options, site);
+    own.findings = examine(started, options, site);
   }
-  bool works = true;
-  for (const auto& finding : findings) {
-    constexpr const char* levels[] = {"ok", "note", "problem"};
-    fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], base::printable(finding.text));
-    works = works && finding.level != Level::problem;
+
+  std::vector<RankReport> reports;
+  for (const auto& text : gathering.gather(to_text(own), seconds(5))) {
+    if (auto report = report_from(text)) reports.push_back(*std::move(report));
   }
-  return works ? 0 : 1;
+  if (!reports.empty()) {
+    std::ranges::sort(reports, {}, &RankReport::rank);
+    for (const auto& finding : findings_of_node(reports, launcher, gathering.gathers() ? ranks : 1)) {
+      constexpr const char* levels[] = {"ok", "note", "problem"};
+      fmt::print("{:8} {}\n", levels[static_cast<int>(finding.level)], base::printable(finding.text));
+    }
+    std::fflush(stdout);
+    gathering.finish();
+  }
+  return std::ranges::none_of(own.findings, [](const Finding& f) { return f.level == Level::problem; }) ? 0 : 1;
 }
 
 }  // namespace steelyard::cli

@@ -15,6 +15,7 @@ struct Launcher {
   int rank = -1;          ///< -1 where it is not known
   int size = 0;           ///< ranks of the job; 0 where it is not known
   int ranks_on_node = 0;  ///< of these, on this node; 0 where it is not known
+  int rank_on_node = -1;  ///< among those on this node; -1 where it is not known
 
   std::string_view name() const;
   /// The one rank that speaks for all; also where ranks are not known.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "cli/test_support.h"
 
@@ -227,6 +228,9 @@ TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
   EXPECT_EQ(good.status, 0) << good.output;
   EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"), HasSubstr("ok       LD_PRELOAD="),
                                  HasSubstr("note     wrapper: env starts ./app")));
+  const auto commands = run("doctor sh -c 'cd . && ./app 5'");
+  EXPECT_EQ(commands.status, 0) << commands.output;
+  EXPECT_THAT(commands.output, HasSubstr("note     wrapper: sh starts ./app"));
   for (const char* command : {"run", "doctor"}) {
     const auto none = run(std::string(command) + " env -i ./app 5");
     EXPECT_THAT(none.output, HasSubstr("env uses no MPI library")) << command;
@@ -254,14 +258,31 @@ TEST_F(Steelyard, DoctorNotesCpusThatAreLeftOut) {
   EXPECT_THAT(full.output, HasSubstr("ok       CPUs: 1 in the affinity mask here"));
 }
 
+TEST_F(Steelyard, DoctorSpeaksOnceForTheRanksOfANode) {
+  const auto rank = [&](int number, const std::string& program) {
+    const auto n = std::to_string(number);
+    return "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=" + n +
+           " OMPI_COMM_WORLD_LOCAL_RANK=" + n + " PMIX_NAMESPACE=" + std::to_string(getpid()) +
+           " OMP_NUM_THREADS=4096 " + (scratch_ / "bin/steelyard") + " doctor " + program;
+  };
+  const auto both = shell("cd " + (scratch_ / "") + "; (" + rank(1, "./absent") + "; echo rank 1: $?) & " +
+                          rank(0, "./app") + "; echo rank 0: $?; wait");
+  EXPECT_THAT(both.output, AllOf(HasSubstr("ok       rank 0: MPI: Open MPI"), HasSubstr("problem  rank 1: cannot run"),
+                                 HasSubstr("note     CPUs: ranks 0-1 have 8192 threads for"), HasSubstr("rank 1: 1\n"),
+                                 HasSubstr("rank 0: 0\n")));
+}
+
 TEST_F(Steelyard, DoctorTellsWhetherItWouldWork) {
   const auto good = run("doctor ./app");
   EXPECT_EQ(good.status, 0) << good.output;
   EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40 (" + (scratch_ / "")),
                                  HasSubstr("note     thread-local data: 48 bytes")));
-  const auto bad = run("doctor /bin/sh");
+  const auto bad = run("doctor /bin/true");
   EXPECT_EQ(bad.status, 1);
-  EXPECT_THAT(bad.output, HasSubstr("problem  /bin/sh uses no MPI library"));
+  EXPECT_THAT(bad.output, AllOf(HasSubstr("problem  /bin/true uses no MPI library"), Not(HasSubstr("loops"))));
+  const auto shell = run("doctor sh -c true");
+  EXPECT_EQ(shell.status, 0);
+  EXPECT_THAT(shell.output, AllOf(HasSubstr("note     sh is a shell: under mpirun"), Not(HasSubstr("loops"))));
   EXPECT_EQ(run("doctor ./absent").status, 1);
   EXPECT_EQ(run("doctor").status, 2);
 }

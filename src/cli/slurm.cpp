@@ -47,22 +47,6 @@ std::string_view next_of(std::string_view& rest, char separator) {
   return item;
 }
 
-/// Tasks of this step on this node; 0 where that is not known.
-int tasks_here(const Environment& environment) {
-  const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
-  int further = number_of(environment, "SLURM_NODEID");
-  for (std::string_view rest = nodes; !rest.empty();) {
-    auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
-    int tasks = 0, times = 1;
-    std::from_chars(item.data(), item.data() + item.size(), tasks);
-    next_of(item, 'x');
-    if (!item.empty()) std::from_chars(item.data(), item.data() + item.size(), times);
-    if (further < times) return tasks;
-    further -= times;
-  }
-  return number_of(environment, "SLURM_NTASKS_PER_NODE");
-}
-
 /// Of the tasks of a node in turn, beginning again at its end: "sockets,mask_cpu:0x3,0xc". Empty for another binding.
 std::vector<node::CpuSet> masks_of(std::string_view bind) {
   constexpr std::string_view kList = "mask_cpu:";
@@ -84,7 +68,7 @@ struct Sharers {
 
 /// Those with the least CPUs for each; `cpus` are this task's.
 Sharers tightest(const Environment& environment, const std::string& bind, int cpus) {
-  const int tasks = std::max(1, tasks_here(environment));
+  const int tasks = std::max(1, slurm_tasks_here(environment));
   if (bind == "none") return {tasks, cpus};
   Sharers found{1, cpus};
   const auto consider = [&](const Sharers& others) {
@@ -165,6 +149,21 @@ SlurmJob find_slurm_job(const Environment& environment) {
   found.step = first_of(environment, {"SLURM_STEP_ID", "SLURM_STEPID"});
   found.node_list = first_of(environment, {"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST"});
   return found;
+}
+
+int slurm_tasks_here(const Environment& environment) {
+  const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
+  int further = number_of(environment, "SLURM_NODEID");
+  for (std::string_view rest = nodes; !rest.empty();) {
+    auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
+    int tasks = 0, times = 1;
+    std::from_chars(item.data(), item.data() + item.size(), tasks);
+    next_of(item, 'x');
+    if (!item.empty()) std::from_chars(item.data(), item.data() + item.size(), times);
+    if (further < times) return tasks;
+    further -= times;
+  }
+  return number_of(environment, "SLURM_NTASKS_PER_NODE");
 }
 
 std::vector<SlurmFinding> examine_slurm(const Environment& environment, int cpus, Mpi mpi, int cores) {

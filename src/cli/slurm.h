@@ -14,6 +14,9 @@ struct SlurmJob {
 };
 SlurmJob find_slurm_job(const base::Environment& environment);
 
+/// Tasks of this step on this node; 0 where that is not known.
+int slurm_tasks_here(const base::Environment& environment);
+
 /// How Slurm started this task, as far as that matters here.
 struct SlurmFinding {
   bool fits = false;

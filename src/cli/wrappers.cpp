@@ -31,12 +31,39 @@ bool starts_ranks_itself(const std::string& path) {
 
 }  // namespace
 
+bool is_shell(std::string_view program) {
+  constexpr std::string_view names[] = {"sh", "bash", "csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh"};
+  return std::ranges::find(names, file_name(program)) != std::end(names);
+}
+
+std::vector<std::string> with_shell_words(const std::vector<std::string>& words) {
+  std::vector<std::string> expanded;
+  bool of_shell = false, is_commands = false;
+  for (const auto& word : words) {
+    if (!is_commands) {
+      expanded.push_back(word);
+      // `bash -ec`; `--norc` is another kind of option
+      is_commands = of_shell && word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
+      of_shell = is_shell(word) || (of_shell && word.starts_with('-'));
+      continue;
+    }
+    constexpr std::string_view between = " \t\n;&|()'\"";
+    for (std::string_view rest = word; !rest.empty();) {
+      const auto end = std::min(rest.find_first_of(between), rest.size());
+      if (end > 0) expanded.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    of_shell = is_commands = false;
+  }
+  return expanded;
+}
+
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
-  if (!is_wrapper(words[0])) return {};
-  bool of_env = file_name(words[0]) == "env";
+  if (!is_wrapper(words[0]) && !is_shell(words[0])) return {};
+  bool sets_environment = file_name(words[0]) == "env" || is_shell(words[0]);
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (of_env && drops_preload(word)) return {};
+    if (sets_environment && drops_preload(word)) return {};
     if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
     const auto found = locate(word, site.value_of("PATH"));
     if (found.error != 0) continue;
@@ -44,13 +71,14 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
     // `perf stat ./app`: a word may be the name of a program that has nothing to do with it.
     auto binary = read_binary(found.path, site.libraries());
     if (binary.mpi() != Mpi::none || is_julia(binary)) return {at, std::move(binary)};
-    of_env = file_name(word) == "env";
+    sets_environment = file_name(word) == "env" || is_shell(word);
   }
   return {};
 }
 
-Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
+Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error) {
+  const auto words = with_shell_words(command);
   const auto first = locate(words[0], site.value_of("PATH"));
   error = first.error;
   if (error != 0) return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/binary.h"
@@ -16,8 +17,14 @@ struct Started {
   Decision decision;
 };
 
+/// A shell by its name: sh, bash, zsh, ...
+bool is_shell(std::string_view program);
+
+/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`.
+std::vector<std::string> with_shell_words(const std::vector<std::string>& words);
+
 /// The program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l ./app`: the
-/// first that uses MPI or is Julia.
+/// first that uses MPI or is Julia. A shell counts as a wrapper of the commands after its -c.
 struct Wrapped {
   std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or LD_PRELOAD does not
                           ///< reach it (`env -i`, `time mpirun`)
@@ -27,7 +34,7 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
 
 /// Decides about the program behind wrappers, if there is one, else about the first word. If the first word cannot
 /// be executed, `error` is the reason (errno) and nothing else counts.
-Started decide_on_command(const std::vector<std::string>& words, const base::Options& options, const Site& site,
+Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error);
 
 }  // namespace steelyard::cli

@@ -14,7 +14,7 @@ using namespace testing_support;
 class Wrappers : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"env", "numactl", "nice", "time", "perf", "stat", "mpirun", "julia"}) {
+    for (const char* name : {"env", "numactl", "nice", "time", "perf", "stat", "mpirun", "julia", "sh"}) {
       std::filesystem::permissions(scratch_.write(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
     }
     ASSERT_NE(compile(scratch_, "libmpi.so.12", "int MPI_Init(void) { return 0; }\n",
@@ -41,6 +41,23 @@ TEST_F(Wrappers, AreFollowedToTheProgram) {
   EXPECT_EQ(behind({"time", "-f", "%e", "app"}), 3U);
   EXPECT_EQ(behind({"perf", "stat", "app"}), 2U) << "there is a program of that name";
   EXPECT_EQ(behind({"env", "X=4", "numactl", "-l", "julia", "x.jl"}), 4U);
+}
+
+TEST_F(Wrappers, AreShellsWithCommands) {
+  const auto starts = [&](const std::vector<std::string>& command) {
+    int error = 0;
+    const auto started = decide_on_command(command, {}, site_, error);
+    EXPECT_EQ(error, 0);
+    return started.shown;
+  };
+  EXPECT_EQ(starts({"sh", "-c", "app"}), "app");
+  EXPECT_EQ(starts({"sh", "-ec", "cd /tmp&&export X=1;exec '" + app_ + "' -x >out"}), app_);
+  EXPECT_EQ(starts({"env", "X=1", "sh", "-c", "nice app"}), "app");
+  EXPECT_EQ(starts({"sh", "-c", "env -i app"}), "sh") << "LD_PRELOAD does not reach it";
+  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD= app"}), "sh");
+  EXPECT_EQ(starts({"sh", "-c", "mpirun -n 2 app"}), "sh") << "not a rank";
+  EXPECT_EQ(starts({"sh", "-c", "X=app echo nothing"}), "sh");
+  EXPECT_EQ(starts({"app", "-c", "app x"}), "app");
 }
 
 TEST_F(Wrappers, DoNotHideJulia) {

@@ -56,6 +56,7 @@ SOURCES = [
     ("src/cli/decision.cpp", r"\bpass_through\("),
     ("src/cli/decision.cpp", r"return (?=fmt::format\(\"\{\} calls)"),
     ("src/cli/doctor.cpp", r"findings\.(?:note|problem)\("),
+    ("src/cli/doctor_ranks.cpp", r"\bnote\(fmt::format\("),
     ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
     ("src/intercept/accelerator.cpp", r"warn_once\("),
