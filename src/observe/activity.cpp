@@ -175,7 +175,7 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
     without_core += taken;
   }
   last_team_time_ = {team * wall - without_core, totals_.region_useful - before.region_useful,
-                      totals_.omp_imbalance - before.omp_imbalance, parts.gpu > 0 || parts.tasks > 0 || parts.nests};
+                     totals_.omp_imbalance - before.omp_imbalance, parts.gpu > 0 || parts.tasks > 0 || parts.nests};
   totals_.omp_tasks += parts.tasks;
   totals_.gpu_capacity += parts.gpu;
   totals_.gpu += parts.gpu / team;

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
   return {run.ranks[6], run.nodes,       run.decisions, run.loops, run.kept_regions, run.other_regions,
-          run.regions,  run.intercepted, run.remarks,   run.tasks, run.trees, {{1, 0.25}}};
+          run.regions,  run.intercepted, run.remarks,   run.tasks, run.trees,        {{1, 0.25}}};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
