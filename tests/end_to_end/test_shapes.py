@@ -93,7 +93,7 @@ def test_one_core_for_all(mpi):
     result = mpi.launch([head, ranks, taskset, "-c", str(cpu), *rest], OMP_NUM_THREADS="1")
     check_measured(result)
     assert not result.moves() and result.threads_at_end == [1, 1]
-    assert "more threads than cores" in result.record["nodes"][0]["nothing_moved"]
+    assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"]
 
 
 def test_more_threads_than_cores(mpi):
