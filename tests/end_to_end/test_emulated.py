@@ -75,7 +75,7 @@ def test_node_of_one_core(mpi):
     result = unbalanced(mpi, 2, 10, "--work=10", "--imbalance=50", options=("--emulate=core:1 pu:1",), threads="1")
     check_measured(result)
     assert not result.moves()
-    assert "more threads than cores" in result.record["nodes"][0]["nothing_moved"]
+    assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"]
 
 
 def test_one_rank_on_a_large_node(mpi):
