@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/config_file.h"
 #include "cli/binary.h"
@@ -31,6 +32,12 @@ Environment without_internals(Environment environment) {
   return environment;
 }
 
+/// Names that options of many programs have.
+bool is_usual(std::string_view option) {
+  constexpr std::string_view names[] = {"config", "mpi", "record", "summary", "verbose", "wait"};
+  return std::ranges::find(names, option) != std::end(names);
+}
+
 }  // namespace
 
 std::size_t words_before_program(const std::vector<std::string>& words, std::size_t first) {
@@ -48,7 +55,7 @@ std::vector<std::string> options_after_program(const std::vector<std::string>& p
     const std::string_view word = program[i];
     const auto equals = std::min(word.find('='), word.size());
     const auto* option = word.starts_with("--") ? base::find_option(word.substr(2, equals - 2)) : nullptr;
-    if (option == nullptr || option->internal) continue;
+    if (option == nullptr || option->internal || is_usual(option->name)) continue;
     std::string_view value = "on";
     if (equals < word.size()) {
       value = word.substr(equals + 1);

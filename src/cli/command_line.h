@@ -16,7 +16,7 @@ namespace steelyard::cli {
 std::size_t words_before_program(const std::vector<std::string>& words, std::size_t first);
 
 /// The arguments of a program that are options of Steelyard, with a value that Steelyard takes. Those behind an inner
-/// `steelyard` are that command's.
+/// `steelyard` are that command's, and those with usual names, such as --verbose, may well be the program's.
 std::vector<std::string> options_after_program(const std::vector<std::string>& program);
 
 /// The options of the table as one subcommand hears them.

@@ -37,6 +37,7 @@ TEST(OptionsAfterProgram, AreThoseThatSteelyardWouldTake) {
   EXPECT_EQ(options_after_program({"./app", "--lending", "--cores", "off"}), (Words{"--lending", "--cores"}));
   EXPECT_EQ(options_after_program({"./app", "--cores=4", "--spin", "--observed", "-observe", "--"}), Words{})
       << "the program's own";
+  EXPECT_EQ(options_after_program({"./app", "--verbose", "--record=x"}), Words{}) << "usual names";
   EXPECT_EQ(options_after_program({"env", "steelyard", "run", "--observe", "./app"}), Words{});
   EXPECT_EQ(options_after_program({"./app", "--speaks=on"}), Words{}) << "internal";
   EXPECT_EQ(options_after_program({}), Words{});
