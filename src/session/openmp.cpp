@@ -419,8 +419,8 @@ void region_end() {
   observe::Site::blend(site.useful_ns, time.useful);
   observe::Site::blend(site.imbalance_ns, time.imbalance);
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
-  // Threads beyond its cores that have borrowed none make it no shorter.
-  const bool grown = cores.borrowed > 0;
+  // A region of more threads than the rank has cores keeps them: it may depend on their number.
+  const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) observe::Site::blend(site.own_ns, wall);
   const bool shared =
       cores.came_late + cores.without > 0;  // threads that began without a core have shared those of others
