@@ -158,26 +158,19 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   const std::int64_t wall = now - begin;
   team = std::clamp(team, 1, cells_size_);
   const Totals before = totals_;
-  const TeamSplit split = split_team(cells_.get(), team, begin, now);
-  TeamParts parts = split.first;
-  parts += split.others;
-  totals_.region_useful += parts.useful;
-  totals_.omp_imbalance += parts.imbalance;
-  totals_.omp_scheduling += parts.scheduling;
-  totals_.gpu_waits += parts.gpu_waits;
+  const TeamParts parts = split_team(cells_.get(), team, begin, now).all();
+  parts.add_to(totals_);
   // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
   // without.
   TeamCores found = cores;
-  std::int64_t& without_core = found.without = 0;
+  found.without = 0;
   for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
-    const std::int64_t taken = std::min(cores.without - without_core, totals_.*part - before.*part);
+    const std::int64_t taken = std::min(cores.without - found.without, totals_.*part - before.*part);
     totals_.*part -= taken;
-    without_core += taken;
+    found.without += taken;
   }
-  last_team_time_ = {team * wall - without_core, totals_.region_useful - before.region_useful,
+  last_team_time_ = {team * wall - found.without, totals_.region_useful - before.region_useful,
                      totals_.omp_imbalance - before.omp_imbalance, parts.gpu > 0 || parts.tasks > 0 || parts.nests};
-  totals_.omp_tasks += parts.tasks;
-  totals_.gpu_capacity += parts.gpu;
   totals_.gpu += parts.gpu / team;
   totals_.region_wall -= parts.gpu / team;
   close_region(now, team, found);

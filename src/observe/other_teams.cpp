@@ -45,12 +45,7 @@ void OtherTeams::add_to(Totals& totals, std::int64_t now) const {
     if (!team->nested) parts += split.first;
     parts += split.others;
   }
-  totals.region_useful += parts.useful;
-  totals.omp_imbalance += parts.imbalance;
-  totals.omp_scheduling += parts.scheduling;
-  totals.gpu_capacity += parts.gpu;
-  totals.gpu_waits += parts.gpu_waits;
-  totals.omp_tasks += parts.tasks;
+  parts.add_to(totals);
   totals.capacity += parts.capacity();
   totals.regions += regions_;
 }

@@ -82,17 +82,22 @@ TEST(OtherTeams, ARegionThatStillRunsIsTold) {
   EXPECT_EQ(later.capacity, parts_of(later));
 }
 
-TEST(OtherTeams, OfANestedTeamTheFirstThreadIsCountedInTheOuterOne) {
+/// Of a process of so many cores whose only region lasts until 1000, and has a nested team from `begin` to `end`.
+Totals with_nested_team(int cores, std::int64_t begin, std::int64_t end) {
   Activity activity;
-  activity.start(0, 2);
+  activity.start(0, cores);
   activity.region_begin(0, 1);
   Activity::thread_begin(*activity.cell(0), 1);
-  TwoThreads region(100, 500, true);
+  TwoThreads region(begin, end, true);
   activity.others().begin(region.team);
-  activity.others().end(region.team, 500, region.parts(500));
+  activity.others().end(region.team, end, region.parts(end));
   Activity::barrier_begin(*activity.cell(0), 1000);
   activity.region_end(1000, 1);
-  const Totals t = activity.totals_at(1000);
+  return activity.totals_at(1000);
+}
+
+TEST(OtherTeams, OfANestedTeamTheFirstThreadIsCountedInTheOuterOne) {
+  const Totals t = with_nested_team(2, 100, 500);
   EXPECT_EQ(t.region_useful, 999 + 200);
   EXPECT_EQ(t.omp_imbalance, 200);
   EXPECT_EQ(t.omp_serialisation, 1000 - 400);
@@ -102,16 +107,7 @@ TEST(OtherTeams, OfANestedTeamTheFirstThreadIsCountedInTheOuterOne) {
 }
 
 TEST(OtherTeams, MoreThreadsThanOwnedCoresEnlargeWhatThereWas) {
-  Activity activity;
-  activity.start(0, 1);
-  activity.region_begin(0, 1);
-  Activity::thread_begin(*activity.cell(0), 1);
-  TwoThreads region(1, 1000, true);
-  activity.others().begin(region.team);
-  activity.others().end(region.team, 1000, region.parts(1000));
-  Activity::barrier_begin(*activity.cell(0), 1000);
-  activity.region_end(1000, 1);
-  const Totals t = activity.totals_at(1000);
+  const Totals t = with_nested_team(1, 1, 1000);
   EXPECT_EQ(t.beyond_owned, 999);
   EXPECT_EQ(t.capacity, 1999);
   EXPECT_EQ(t.capacity, parts_of(t));

@@ -16,6 +16,15 @@ TeamParts& TeamParts::operator+=(const TeamParts& other) {
   return *this;
 }
 
+void TeamParts::add_to(Totals& totals) const {
+  totals.region_useful += useful;
+  totals.omp_imbalance += imbalance;
+  totals.omp_scheduling += scheduling;
+  totals.gpu_capacity += gpu;
+  totals.gpu_waits += gpu_waits;
+  totals.omp_tasks += tasks;
+}
+
 std::int64_t done_at(const ThreadCell& cell, std::int64_t now) {
   const std::int64_t open = cell.open.load(std::memory_order_relaxed);
   const std::int64_t end = cell.end.load(std::memory_order_relaxed);

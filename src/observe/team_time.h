@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "observe/totals.h"
+
 namespace steelyard::observe {
 
 /// One thread in one execution of a region. Written by that thread, read by the thread that began the region, after the
@@ -25,9 +27,12 @@ struct TeamParts {
   bool nests = false;  ///< one of them has begun a region with threads of its own
   std::int64_t capacity() const { return useful + imbalance + scheduling + gpu; }
   TeamParts& operator+=(const TeamParts& other);
+  /// Adds all of them to the totals of a rank, but not to the capacity.
+  void add_to(Totals& totals) const;
 };
 struct TeamSplit {
   TeamParts first, others;  ///< the thread that has begun the region; the other threads of its team
+  TeamParts all() const { return TeamParts(first) += others; }
 };
 
 /// A thread is done when it enters the last barrier; a region of one thread has none and ends with its task.
