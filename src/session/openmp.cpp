@@ -15,6 +15,7 @@
 #include "base/loaded_library.h"
 #include "loops/registry.h"
 #include "node/topology.h"
+#include "observe/text.h"
 #include "partition/function_names.h"
 #include "partition/known_queries.h"
 #include "session/other_regions.h"
@@ -115,9 +116,8 @@ void meet_late_runtime(Session& session, bool gnu) {
   const int threads = session.processes[session.me].threads_at_start;
   if (g_limits.natural > threads)
     fix(ThreadLimits::late,
-        fmt::format(
-            "its OpenMP runtime, with {} threads, was loaded after MPI_Init: the rank was given {} core{} there",
-            g_limits.natural, threads, threads == 1 ? "" : "s"));
+        fmt::format("its OpenMP runtime, with {} threads, was loaded after MPI_Init: the rank was given {} there",
+                    g_limits.natural, observe::plural(threads, "core")));
 }
 
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
@@ -435,7 +435,7 @@ void region_end() {
 void thread_begin(const ThreadCells& cells, int thread, int team) {
   Session* session = g_session;
   if (session == nullptr) return;
-  if (cells.team != ThreadCells::Team::outermost) return other_thread_begin(cells, thread, team, event_ns());
+  if (cells.team != ThreadCells::Team::outermost) return other_thread_begin(*session, cells, thread, team, event_ns());
   const bool measured = cells.first != nullptr;
   t_state = {!measured              ? &g_no_cell
              : thread < cells.count ? cells.first + thread

@@ -28,7 +28,9 @@ struct RegionPlace {
   std::atomic<int> threads{0};
 };
 
-void add(std::atomic<std::int64_t>& sum, std::int64_t part) {
+/// By the only thread that writes it.
+template <typename Count>
+void add(std::atomic<Count>& sum, Count part) {
   sum.store(sum.load(std::memory_order_relaxed) + part, std::memory_order_relaxed);
 }
 
@@ -132,13 +134,10 @@ void give_cells(Team& team, int threads) {
 
 /// The time of the thread that has begun a nested region is that of its outer team.
 void add_to_outer(observe::ThreadCell& outer, const observe::TeamParts& parts) {
-  const auto more = [](auto& sum, auto part) {
-    sum.store(sum.load(std::memory_order_relaxed) + part, std::memory_order_relaxed);
-  };
-  more(outer.waited, parts.imbalance);
-  more(outer.forked, parts.scheduling);
-  more(outer.gpu, parts.gpu);
-  more(outer.gpu_waits, static_cast<std::int32_t>(parts.gpu_waits));
+  add(outer.waited, parts.imbalance);
+  add(outer.forked, parts.scheduling);
+  add(outer.gpu, parts.gpu);
+  add(outer.gpu_waits, static_cast<std::int32_t>(parts.gpu_waits));
 }
 
 }  // namespace
@@ -166,11 +165,11 @@ RegionTerms other_region_begin(const RegionRequest& request, std::int64_t now) {
   return terms;
 }
 
-void other_thread_begin(const ThreadCells& cells, int thread, int threads, std::int64_t now) {
+void other_thread_begin(Session& session, const ThreadCells& cells, int thread, int threads, std::int64_t now) {
   Team* const team = t_innermost;
   if (thread == 0 && team != nullptr && cells.current == &team->number) {
     team->observed.threads = std::min(threads, team->size);
-    if (team->observed.added() > 0) g_session->activity.others().begin(team->observed);
+    if (team->observed.added() > 0) session.activity.others().begin(team->observed);
   }
   t_state = {thread < cells.count ? cells.first + thread : nullptr, cells.current, cells.region,
              cells.team == ThreadCells::Team::of_other_thread};
@@ -188,9 +187,8 @@ void other_region_end(std::int64_t now) {
   if (observed.threads > 0) {
     now = std::max(now, observed.begin);
     const observe::TeamSplit split = observe::split_team(observed.cells, observed.threads, observed.begin, now);
-    observe::TeamParts parts = split.first;
-    parts += split.others;
-    add(team.place->executions, 1);
+    observe::TeamParts parts = split.all();
+    add(team.place->executions, std::int64_t{1});
     add(team.place->wall, now - observed.begin);
     add(team.place->useful, parts.useful);
     add(team.place->imbalance, parts.imbalance);

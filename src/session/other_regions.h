@@ -12,6 +12,8 @@
 // place at which it begins them, so that threads which begin regions at the same time do not wait for each other.
 namespace steelyard::session {
 
+struct Session;
+
 /// What the calling thread is in.
 struct ThreadState {
   observe::ThreadCell* cell = nullptr;  ///< where it notes its times
@@ -33,7 +35,8 @@ inline observe::ThreadCell* present_cell() {
 
 /// The same as region_begin(), thread_begin() and region_end(), for these regions.
 RegionTerms other_region_begin(const RegionRequest& request, std::int64_t now);
-void other_thread_begin(const ThreadCells& cells, int thread, int team, std::int64_t now);
+/// `session`: as the thread found it: finish() may take it away meanwhile.
+void other_thread_begin(Session& session, const ThreadCells& cells, int thread, int team, std::int64_t now);
 void other_region_end(std::int64_t now);
 /// True if the innermost region that this thread has begun and not ended is one of these.
 bool in_other_region();

@@ -160,7 +160,7 @@ void show_process(Session& session) {
   self.rank.store(session.bootstrap->rank());
   self.pid.store(getpid());
   self.threads.store(session.processes[session.me].threads_at_start);
-  self.owned.store(session.cores != nullptr ? session.cores->owned() : limits().program);
+  self.owned.store(owned_cores(session));
 }
 
 // After all processes of the node have shown themselves.
@@ -188,7 +188,7 @@ void print_header(const Session& session) {
   const base::Options& options = base::options();
   const int nodes = session.bootstrap->node_count();
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
-  const int threads = session.cores != nullptr ? session.cores->owned() : limits().program;
+  const int threads = owned_cores(session);
   const std::string openmp = !openmp_version().empty() ? openmp_version()
                              : options.awaits_mpi      ? "no OpenMP yet"
                                                        : "no OpenMP";
@@ -400,7 +400,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   if (session->leader && session->segment != nullptr) show_job(*session);
   // Threads that are not OpenMP's are not measured.
   const bool measured = limits().declared < 0 || limits().natural > 0;
-  const int threads = !measured ? 1 : session->cores != nullptr ? session->cores->owned() : limits().program;
+  const int threads = !measured ? 1 : owned_cores(*session);
   session->activity.start(session->start.time, threads);
   session->processes[session->me].in_mpi.store(0);
   g_session = session.release();

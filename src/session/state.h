@@ -132,12 +132,16 @@ std::int64_t event_ns();
 bool in_region();
 /// From the primary thread: if other threads have begun regions, this process keeps its cores from now on.
 void respect_other_threads(Session& session);
+ThreadLimits& limits();
 /// True where Steelyard may change thread counts at all.
 inline bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
+/// Cores of this process; its thread count where no cores are given to processes.
+inline int owned_cores(const Session& session) {
+  return session.cores != nullptr ? session.cores->owned() : limits().program;
+}
 /// True if this process may lend its cores now.
 inline bool lends(const Session& session) { return session.lends && !session.held; }
 
-ThreadLimits& limits();
 /// The program calls steelyard/cores.h: no plan changes its cores from now on.
 void moved_by_program();
 /// ns: cores that were lent before belong to ranks that this rank's last MPI call may still wake.

@@ -69,7 +69,7 @@ void add_sample(Session& session, const observe::Totals& totals, std::int64_t no
 void show(Session& session, const observe::Totals& totals, std::int64_t now) {
   if (session.progress.live == nullptr) return;
   observe::LiveProcess& self = session.progress.live->mine();
-  self.owned.store(session.cores != nullptr ? session.cores->owned() : limits().program, std::memory_order_relaxed);
+  self.owned.store(owned_cores(session), std::memory_order_relaxed);
   self.borrowed.store(session.cores != nullptr ? session.cores->borrowed() : 0, std::memory_order_relaxed);
   session.progress.live->publish(totals, now);
   if (!session.leader || session.cores == nullptr || now - session.progress.decisions_shown < kShowDecisionsEvery)
@@ -100,7 +100,7 @@ void answer_request(Session& session, std::int64_t now) {
 void publish_tick(Session& session, observe::TickSource source, std::int64_t now) {
   if (session.steps.ticks == nullptr) return;
   observe::Tick tick = session.activity.tick_at(now);
-  tick.threads = session.cores != nullptr ? session.cores->owned() : limits().program;
+  tick.threads = owned_cores(session);
   session.steps.ticks->publish(source, tick);
 }
 
