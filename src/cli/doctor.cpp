@@ -95,16 +95,20 @@ void examine_mpi(const Binary& binary, const Decision& decision, Findings& findi
     findings.note("MPI calls: none in the executable itself; calls from its libraries are intercepted");
 }
 
-bool holds(const std::string& path, std::string_view text) {
+/// The first of the texts that the file holds; empty if it holds none.
+std::string_view held_text(const std::string& path, std::initializer_list<std::string_view> texts) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  return bytes.find(text) != std::string::npos;
+  const auto* found =
+      std::ranges::find_if(texts, [&](std::string_view text) { return bytes.find(text) != std::string::npos; });
+  return found != texts.end() ? *found : "";
 }
 
 /// An OpenMP runtime within the executable, by the texts of its messages: a stripped program has no names.
 std::string_view static_openmp(const Binary& binary) {
-  if (holds(binary.path, "libgomp: ")) return "GNU's";
-  return holds(binary.path, "KMP_AFFINITY") ? "LLVM's" : "";
+  constexpr std::string_view gnu = "libgomp: ";
+  const auto text = held_text(binary.path, {gnu, "KMP_AFFINITY"});
+  return text == gnu ? "GNU's" : !text.empty() ? "LLVM's" : "";
 }
 
 /// Threads that no OpenMP runtime starts.
@@ -143,7 +147,8 @@ void examine_openmp(const Binary& binary, const base::Options& options, const Si
   }
   if (gnu && exchanged.empty()) findings.ok("OpenMP: GNU's {} ({})", gnu->name, path_of(*gnu));
   const std::string runtime = !exchanged.empty() ? exchanged : llvm ? llvm->path : "";
-  if (!runtime.empty() && holds(runtime, "KMP_A_DEBUG")) {  // Debian's build: dearer in each region and loop
+  if (!runtime.empty() &&
+      !held_text(runtime, {"KMP_A_DEBUG"}).empty()) {  // Debian's build: dearer in each region and loop
     findings.note(
         "OpenMP: {} was built with debugging code, which slows down each region and each chunk of a dynamic loop; to "
         "avoid this, put a release build first in LD_LIBRARY_PATH",

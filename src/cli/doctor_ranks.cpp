@@ -84,10 +84,12 @@ std::string advice(const std::vector<RankReport>& reports, const node::Topology&
     most = std::max(most, report.threads);
   }
   if (threads <= cores) return wider_binding(launcher, most);
-  const std::string fewer = fmt::format("start at most {} on this node", observe::plural(cores / most, "rank"));
-  if (ranks > cores || ranks == 0) return fmt::format("start at most {} on this node", observe::plural(cores, "rank"));
+  const auto at_most = [](int count) {
+    return fmt::format("start at most {} on this node", observe::plural(count, "rank"));
+  };
+  if (ranks > cores || ranks == 0) return at_most(cores);
   const std::string narrower = fmt::format("set OMP_NUM_THREADS={}", cores / ranks);
-  return cores < most ? narrower : fmt::format("{}, or {}", narrower, fewer);
+  return cores < most ? narrower : fmt::format("{}, or {}", narrower, at_most(cores / most));
 }
 
 }  // namespace
