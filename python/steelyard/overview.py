@@ -11,7 +11,7 @@ from .samples import most_threads
 from .section import LINES, ROWS, Section, activities, core_shares, has_samples, timeline_legend
 from .table import meaning
 from .shares import measures_threads, shares
-from .summary import gains
+from .summary import cores_were_borrowed, gains
 from .words import duration, number, percent, plural
 
 
@@ -42,7 +42,7 @@ def core_time(run: Run) -> Optional[Section]:
         if len(frame) > len(order) > 0
         else ""
     )
-    if run.ranks["borrowed"].sum() >= run.thresholds["printed_core_time"]:
+    if cores_were_borrowed(run):
         more = f"{more} A rank's bar has the cores that it borrowed, too. All ranks: each core once.".strip()
     if len(run.ranks) == 0 or not measures_threads(run):
         return None

@@ -99,12 +99,13 @@ def _headline(run: Run, moves: pd.DataFrame) -> str:
     return f"Cores were moved to the critical ranks: a step takes {best.words(run.confidence)} time{where}."
 
 
-def _borrowed(run: Run) -> bool:
+def cores_were_borrowed(run: Run) -> bool:
+    """For long enough to be told."""
     return float(run.ranks["borrowed"].sum()) >= run.thresholds["printed_core_time"]
 
 
 def _other_moves(run: Run) -> str:
-    if _borrowed(run):
+    if cores_were_borrowed(run):
         return "ranks that waited lent theirs to others"
     if len(run.tasks) and (run.tasks["stolen_local"] + run.tasks["stolen_remote"]).sum() > 0:
         return "tasks were"
@@ -232,7 +233,7 @@ def _stayed(run: Run) -> str:
 
 def _helped(run: Run, moves: pd.DataFrame) -> str:
     if not len(moves):
-        if _borrowed(run):
+        if cores_were_borrowed(run):
             return (
                 "What lending gained is not estimated, as no step ran without it: to measure it, compare with a run "
                 "with --lending=off."

@@ -13,10 +13,7 @@ constexpr int kMostPatience = 8;  // times N
 
 bool Reporter::measured(const Measured& measured) {
   if (settings_.policy == Policy::binomial) return false;
-  if (settings_.policy == Policy::soga) {
-    value_ = measured.wait;
-    return soga_.waited(measured.wait);
-  }
+  if (settings_.policy == Policy::soga) return soga_.waited(measured.wait);
   if (settings_.policy == Policy::swap) {
     value_ = measured.wait;
   } else {

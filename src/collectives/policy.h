@@ -40,8 +40,8 @@ class Reporter {
     told_ = value_;
     soga_.told();
   }
-  /// `swap`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
-  std::int64_t value() const { return value_; }
+  /// `swap`, `soga`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
+  std::int64_t value() const { return settings_.policy == Policy::soga ? soga_.value() : value_; }
 
  private:
   Settings settings_;
