@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .record import Progress, Run
 from .samples import Samples
+from .shares import measures_threads
 from .summary import disturbance
 from .words import duration, excludes_zero, percent, plural
 
@@ -127,6 +128,7 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
             ("communication", "communication"),
             ("OpenMP efficiency", "openmp"),
         )
+        if member not in ("parallel", "openmp") or (measures_threads(a) and measures_threads(b))
     ]
     both = sorted(wa.keys() & wb.keys())
     sure = CONFIDENCE ** (1 / max(1, len(both)))  # Šidák correction for the number of comparisons

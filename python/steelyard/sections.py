@@ -74,8 +74,10 @@ def _no_broadcasts(run: Run) -> str:
 def how(run: Run) -> Section:
     record = run.record
     told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value not in ("", "none")]
+    tool = record.get("openmp_tool")
+    openmp = record["openmp"] or (f"OpenMP not measured: {tool} uses OMPT" if tool else "no OpenMP runtime")
     items = [
-        f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {record['openmp'] or 'no OpenMP runtime'}.",
+        f"Steelyard {record['version']}, {record['mpi'] or 'no MPI'}, {openmp}.",
         f"Intercepted: {', '.join(record['intercepted']) or 'nothing'}.",
         f"Options: {' '.join(told) or 'none'}.",
         (

@@ -33,5 +33,6 @@ def shares(run: Run) -> Shares:
 
 
 def measures_threads(run: Run) -> bool:
-    """False if ranks had several threads, none of them in an OpenMP region: those are not measured."""
-    return bool(run.ranks["regions"].sum() > 0 or (run.ranks["threads_at_start"] <= 1).all())
+    """False if no OpenMP region was seen, and ranks had several threads or another tool used OMPT."""
+    alone = not run.record.get("openmp_tool") and (run.ranks["threads_at_start"] <= 1).all()
+    return bool(run.ranks["regions"].sum() > 0 or alone)

@@ -73,8 +73,8 @@ void remark_on_named_tools(std::string_view list, std::vector<ToolRemark>& remar
   }
   if (!others.empty()) {
     remarks.push_back(
-        {fmt::format("OMP_TOOL_LIBRARIES is {}: if that library has an OpenMP tool, Steelyard does not see "
-                     "OpenMP regions and loops; to measure them, unset OMP_TOOL_LIBRARIES",
+        {fmt::format("OMP_TOOL_LIBRARIES is {}: if that library has an OpenMP tool and the tool is on, Steelyard does "
+                     "not see OpenMP regions and loops; to measure them, unset OMP_TOOL_LIBRARIES",
                      others),
          false});
   }
@@ -119,11 +119,12 @@ std::vector<ToolRemark> remarks_on(const std::vector<OtherTool>& tools, const Bi
     }
     // Where the tool is not first, the OpenMP runtime asks Steelyard, which says so then.
     if (hooks.openmp_tool && llvm) {
+      const bool first = in_executable || !hooks.wrapped.empty();
       remarks.push_back({fmt::format("{} is an OpenMP tool (it defines ompt_start_tool), and a process has room for "
-                                     "one: Steelyard does not see OpenMP regions and loops; to measure them, start "
+                                     "one: {}Steelyard does not see OpenMP regions and loops; to measure them, start "
                                      "without that tool",
-                                     path),
-                         in_executable || !hooks.wrapped.empty()});
+                                     path, first ? "" : "if the tool is on, "),
+                         first});
     }
     if (!hooks.sanitizer.empty() && !in_executable) {
       remarks.push_back(

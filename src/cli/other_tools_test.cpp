@@ -128,7 +128,8 @@ TEST_F(OtherToolsTest, NamesFilesOfOmpToolLibrariesThatDoNotExist) {
   bring("libomp.so.5", image({"ompt_start_tool"}));
   EXPECT_THAT(said(true), ElementsAre(HasSubstr("names /nowhere/a.so:/nowhere/b.so, which cannot be read")));
   EXPECT_THAT(said(false), ElementsAre(HasSubstr("cannot be read"),
-                                       HasSubstr("OMP_TOOL_LIBRARIES is " + path + ": if that library has")));
+                                       HasSubstr("OMP_TOOL_LIBRARIES is " + path +
+                                                 ": if that library has an OpenMP tool and the tool is on")));
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include "base/loaded_library.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "base/tool_libraries.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
 #include "session/open_regions.h"
@@ -152,14 +151,39 @@ void finalise(ompt_data_t*) {}
 
 using StartTool = ompt_start_tool_result_t*(unsigned int, const char*);
 
-/// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Returns true if
-/// there is such a tool; `its` is what the runtime shall use, and is null if the runtime loads the tool later.
-bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_start_tool_result_t*& its) {
+/// Another tool that uses OMPT, and its file.
+struct OtherTool {
+  ompt_start_tool_result_t* its = nullptr;  // null if there is none
+  std::string library;
+};
+
+/// Its answer; without a tool if it declines.
+OtherTool ask(StartTool* start, unsigned int omp_version, const char* runtime_version) {
+  auto* const its = start != nullptr && start != &ompt_start_tool ? start(omp_version, runtime_version) : nullptr;
+  if (its == nullptr) return {};
+  Dl_info place{};
+  const bool known = dladdr(reinterpret_cast<const void*>(its->initialize), &place) != 0 && place.dli_fname != nullptr;
+  return {its, known ? place.dli_fname : "another tool"};
+}
+
+/// The OMPT tool of the program or of its user, which takes precedence: a process has room for one. Asks in the order
+/// of the runtime, which asks no further tool after this library has answered: each is asked once.
+OtherTool other_tool(unsigned int omp_version, const char* runtime_version) {
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
   auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
-  its = next != nullptr ? next(omp_version, runtime_version) : nullptr;
+  if (OtherTool tool = ask(next, omp_version, runtime_version); tool.its != nullptr) return tool;
   const std::string named(base::value_of(base::environment(), "OMP_TOOL_LIBRARIES"));
-  return its != nullptr || !base::tool_libraries(named).others.empty();
+  std::string_view list = named;
+  while (!list.empty()) {
+    const std::string file(list.substr(0, list.find(':')));
+    list.remove_prefix(std::min(file.size() + 1, list.size()));
+    void* const library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY);
+    if (library == nullptr) continue;
+    auto* const start = reinterpret_cast<StartTool*>(dlsym(library, "ompt_start_tool"));
+    if (OtherTool tool = ask(start, omp_version, runtime_version); tool.its != nullptr) return {tool.its, file};
+    dlclose(library);
+  }
+  return {};
 }
 
 }  // namespace
@@ -168,13 +192,13 @@ bool other_tool(unsigned int omp_version, const char* runtime_version, ompt_star
 
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int omp_version,
                                                                                             const char* version) {
-  if (ompt_start_tool_result_t* its = nullptr; steelyard::intercept::other_tool(omp_version, version, its)) {
+  if (const auto tool = steelyard::intercept::other_tool(omp_version, version); tool.its != nullptr) {
     steelyard::intercept::forget_blocktime();
-    steelyard::base::warn_once(
-        "the program has an OpenMP tool of its own, and a process has room for one: Steelyard does not see OpenMP "
-        "regions "
-        "and loops. To measure them: start without that tool, and unset OMP_TOOL_LIBRARIES");
-    return its;
+    steelyard::session::leave_openmp_to(tool.library);
+    steelyard::base::warn_once("OpenMP not measured: " + tool.library +
+                               " uses OMPT, and a process has room for one tool. Steelyard does not see OpenMP regions "
+                               "and loops. To measure them: start without that tool, and unset OMP_TOOL_LIBRARIES");
+    return tool.its;
   }
   static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
   steelyard::intercept::g_version = version != nullptr ? steelyard::intercept::name_of(version) : "";

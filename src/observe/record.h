@@ -154,6 +154,7 @@ struct RunRecord {
   std::map<std::string, std::string> options;
   std::string mpi;                  ///< "Open MPI 4.1.4"
   std::string openmp;               ///< "LLVM OpenMP", empty where none was loaded
+  std::string openmp_tool;          ///< file of another tool that measured OpenMP; left out where there was none
   std::string instrument = "real";  ///< "real", "emulated" or "simulated"
   SlurmRecord slurm;
   std::vector<std::string> intercepted;  ///< what was seen at work: "OpenMP regions", "MPI (C)", "MPI (Fortran)"

@@ -239,6 +239,7 @@ void fields(auto& io, Is<RunRecord> auto& r) {
   io("options", r.options);
   io("mpi", r.mpi);
   io("openmp", r.openmp);
+  io.optional("openmp_tool", r.openmp_tool, !r.openmp_tool.empty());
   io("instrument", r.instrument);
   io.optional("slurm", r.slurm, !r.slurm.job.empty());
   io("intercepted", r.intercepted);

@@ -373,6 +373,7 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].totals.virtual_regions = 1;
   rich.metrics.gpu = 0.9;
   rich.tasks.emplace_back();
+  rich.openmp_tool = "/opt/tool/libtool.so";
   rich.slurm = {"4711", "0", "node[01-04]"};
   std::ofstream(STEELYARD_RECORDS "/rich.json") << to_json(rich);
   RunRecord empty = sample_run();

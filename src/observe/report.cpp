@@ -32,7 +32,10 @@ std::string facts(const RunRecord& record) {
   }
   out += paragraph("  steelyard    ", record.version);
   out += paragraph("  MPI          ", record.mpi.empty() ? "none" : record.mpi);
-  out += paragraph("  OpenMP       ", record.openmp.empty() ? "none" : record.openmp);
+  out +=
+      paragraph("  OpenMP       ", !record.openmp.empty()        ? record.openmp
+                                   : !record.openmp_tool.empty() ? "not measured: " + record.openmp_tool + " uses OMPT"
+                                                                 : "none");
   out += paragraph("  intervals    ", fmt::format("of confidence {:g} %", 100 * confidence_of(record)));
   out += paragraph("  intercepted  ",
                    record.intercepted.empty() ? "nothing" : fmt::format("{}", fmt::join(record.intercepted, ", ")));

@@ -96,7 +96,12 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
              4);
     return false;
   }
-  if (sum.regions == 0 && record.openmp.empty()) {
+  if (sum.regions == 0 && !record.openmp_tool.empty()) {
+    page.say("note",
+             "OpenMP is not measured, and no thread counts change: " + record.openmp_tool +
+                 " uses OMPT, and a process has room for one tool. To measure OpenMP, start without that tool.",
+             2);
+  } else if (sum.regions == 0 && record.openmp.empty()) {
     // Nothing follows from it where there are tasks to move, or no rank to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
     if (could_move && record.tasks.empty())
@@ -118,7 +123,8 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
 void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   const Metrics& m = record.metrics;
   const auto several = [](const RankRecord& rank) { return rank.threads_at_start > 1; };
-  const bool unmeasured = sum.regions == 0 && std::ranges::any_of(record.ranks, several);
+  const bool unmeasured =
+      sum.regions == 0 && (!record.openmp_tool.empty() || std::ranges::any_of(record.ranks, several));
   const std::string gpu = sum.gpu_capacity > 0 ? " x GPU " + percent(m.gpu) : "";
   page.line("  ", unmeasured ? "MPI efficiency " + percent(m.mpi) + "; without OpenMP regions, no other is known"
                              : fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel),

@@ -346,6 +346,17 @@ TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
 }
 
+TEST(Summary, NamesTheToolThatUsesOmptInItsPlace) {
+  RunRecord record = no_regions();
+  for (RankRecord& rank : record.ranks) rank.threads_at_start = 1;
+  record.openmp.clear();
+  record.openmp_tool = "/opt/libtool.so";
+  EXPECT_THAT(text(record),
+              HasSubstr("note      OpenMP is not measured, and no thread counts change: /opt/libtool.so"));
+  EXPECT_THAT(text(record), HasSubstr("MPI efficiency 62 %; without OpenMP regions, no other is known"));
+  EXPECT_THAT(text(record), AllOf(Not(HasSubstr("no OpenMP runtime")), Not(HasSubstr("x OpenMP"))));
+}
+
 TEST(Summary, SaysWhatTheProgramLentByCalls) {
   RunRecord record = balanced();
   record.ranks[0].totals.lent = 3'000'000'000;

@@ -40,6 +40,7 @@ constexpr float kShort = kWorthBorrowing / 4;
 constexpr std::int64_t kTimeToWake = 200'000;
 
 OpenMp g_openmp;
+std::string g_openmp_tool;               // file of another tool that has OMPT
 std::atomic<int (*)()> g_gnu = nullptr;  // omp_get_max_threads() of GNU's OpenMP runtime, if the process has that
 ThreadLimits g_limits;
 
@@ -242,6 +243,8 @@ std::vector<observe::KeptRegion> kept_regions(const Session& session) {
   return regions;
 }
 
+std::string openmp_tool() { return g_openmp_tool; }
+
 std::string openmp_version() {
   if (g_gnu.load() == nullptr) return g_openmp.version;
   return g_openmp.version.empty() ? "GNU OpenMP" : g_openmp.version + " and GNU OpenMP";
@@ -254,6 +257,8 @@ void attach_openmp(const OpenMp& openmp) {
   g_openmp = openmp;
   if (g_openmp.max_threads == nullptr || g_openmp.set_threads == nullptr) g_openmp = {};
 }
+
+void leave_openmp_to(const std::string& library) { g_openmp_tool = library; }
 
 void attach_gnu_openmp(int (*max_threads)()) { g_gnu.store(max_threads); }
 
@@ -273,8 +278,11 @@ void wake_openmp() {
   const int threads = max_threads();
   if (g_limits.natural == 0) decide_limits(threads);
   if (g_openmp.set_threads == nullptr && g_gnu.load() == nullptr) {
-    fix(ThreadLimits::unseen,
-        "its OpenMP runtime has no tools interface (OMPT), or another tool uses it, so its regions are not seen");
+    fix(ThreadLimits::unseen, g_openmp_tool.empty()
+                                  ? "its OpenMP runtime has no tools interface (OMPT), so its regions are not seen"
+                                  : g_openmp_tool +
+                                        " uses its OpenMP runtime's tools interface (OMPT), so its regions are "
+                                        "not seen");
   }
 }
 

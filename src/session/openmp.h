@@ -21,6 +21,9 @@ void attach_openmp(const OpenMp& openmp);
 /// When GNU's OpenMP runtime is found, whose regions are seen at its entry points. A process may have both runtimes.
 /// `max_threads`: its omp_get_max_threads().
 void attach_gnu_openmp(int (*max_threads)());
+/// When another tool has taken that runtime's OMPT, of which a process has one: its regions are not seen.
+/// @param library the tool's file
+void leave_openmp_to(const std::string& library);
 
 /// A region that the calling thread is about to begin.
 struct RegionRequest {

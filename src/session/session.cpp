@@ -190,6 +190,7 @@ void print_header(const Session& session) {
   const int ranks = session.bootstrap->node_size();  // not session.count, which is 1 where there is no shared memory
   const int threads = owned_cores(session);
   const std::string openmp = !openmp_version().empty() ? openmp_version()
+                             : !openmp_tool().empty()  ? "OpenMP not measured"
                              : options.awaits_mpi      ? "no OpenMP yet"
                                                        : "no OpenMP";
   std::vector<std::string> words;
@@ -347,6 +348,7 @@ void conclude(Session& session, std::vector<std::string> gathered) {
   record.options = base::described(options);
   record.mpi = session.bootstrap->library();
   record.openmp = openmp_version();
+  record.openmp_tool = openmp_tool();
   record.instrument = session.topology.emulated ? "emulated" : "real";
   record.slurm = {options.slurm_job, options.slurm_step, options.slurm_nodes};
   observe::merge(record, std::move(parts));
