@@ -94,7 +94,7 @@ def main() -> int:
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"of {', '.join(PAPERS)} (all)")
     parser.add_argument("--build", type=Path, default=TREE / "build", help="the build directory (build)")
     parser.add_argument("--mpi", choices=["openmpi", "mpich", "both"], default="openmpi")
-    parser.add_argument("--short", action="store_true", help="one setting a paper: a few minutes for all")
+    parser.add_argument("--short", action="store_true", help="one setting a paper: about 8 minutes for all")
     parser.add_argument("--quick", action="store_true", help="a smoke run: figures that prove nothing")
     options = parser.parse_args()
     for name in options.papers:
