@@ -18,7 +18,7 @@ PYTHON := $(CURDIR)/.venv/bin/python
         build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-together bench-waits conformance sanitize sanitize-address sanitize-thread \
         format check check-constants check-format check-environment check-functions check-layers check-length \
-        bench-soga check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
+        bench-soga bench-papers check-prose check-spdx check-tests check-links tidy docs deb wheel abi install clean
 
 help:  ## This list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1 \t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 26
@@ -90,6 +90,9 @@ bench-collectives: build  ## Benchmarks of `collectives`: writes build/bench/col
 
 bench-soga: build  ## The experiment of Soga et al., their rule and our default: SOGA_FLAGS="--mpi=mpich --only=soga-8"
 	@$(PYTHON) bench/collectives.py --build build --out build/bench/soga.json $(or $(SOGA_FLAGS),--mpi=openmpi --only=soga)
+
+bench-papers: build  ## The papers' figures, their rules here and our default: PAPERS_FLAGS="--short sabo kale"
+	@$(PYTHON) bench/papers.py --build build $(PAPERS_FLAGS)
 
 bench-tasks: build  ## Benchmarks of `tasks`: writes build/bench/tasks.json
 	@$(PYTHON) bench/tasks.py --build build

@@ -6,8 +6,8 @@
 
 namespace steelyard::loops {
 
-double dynamic_fraction(double count, int threads, double iteration_ns, double chunk_ns, double spread_ns) {
-  const double work = count * (iteration_ns + std::max(0.0, chunk_ns));
+double dynamic_fraction(double count, int threads, double iteration_ns, double extra_ns, double spread_ns) {
+  const double work = count * (iteration_ns + std::max(0.0, extra_ns));
   if (!(work > 0) || !(spread_ns > 0) || threads < 2) return 0;
   return std::min(1.0, threads * spread_ns / work);
 }

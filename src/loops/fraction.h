@@ -8,9 +8,10 @@
 // The static fraction f_s = 1 - f_d: what uSched and slackSched compute.
 namespace steelyard::loops {
 
-// The model. N iterations of t ns, p threads, q ns more for each iteration that is dynamic. Thread i is held up for d_i
-// ns (noise); d_max and d_avg are the largest and the mean. Each thread has its static part, (1 - f_d) N t / p, and
-// then takes dynamic work, f_d N (t + q) in all, until there is none left.
+// The model. N iterations of t ns, p threads, q ns more for each iteration that is dynamic: for the loss of locality,
+// and its part of the cost of taking a chunk. Thread i is held up for d_i ns (noise); d_max and d_avg are the largest
+// and the mean. Each thread has its static part, (1 - f_d) N t / p, and then takes dynamic work, f_d N (t + q) in all,
+// until there is none left.
 //
 // Until the slowest thread ends its static part, at (1 - f_d) N t / p + d_max, the others have
 //     sum over i of (d_max - d_i) = p (d_max - d_avg)
@@ -29,8 +30,8 @@ namespace steelyard::loops {
 // The paper divides S by (p - 1) N t / p - N q instead: the dynamic work, not the time, that S pays for. It gives up
 // less, by a factor of about p - 1, and so leaves slack unused.
 
-/// The dynamic fraction that makes the loop shortest; in [0, 1].
-double dynamic_fraction(double count, int threads, double iteration_ns, double chunk_ns, double spread_ns);
+/// The dynamic fraction that makes the loop shortest; in [0, 1]. @param extra_ns q
+double dynamic_fraction(double count, int threads, double iteration_ns, double extra_ns, double spread_ns);
 
 /// The same less what `slack_ns` pays for.
 double less_slack(double dynamic, double count, int threads, double iteration_ns, double slack_ns);

@@ -27,6 +27,13 @@ std::uint64_t part_of(std::uint64_t count, double fraction) {
 
 double finite(double value) { return std::isfinite(value) && value > 0 ? value : 0; }
 
+/// Iterations per chunk for a thread with `share` dynamic iterations.
+std::uint64_t fixed_chunk(std::uint64_t share, const Settings& settings, const Measured& measured) {
+  if (settings.chunk > 0) return settings.chunk;
+  const double ns = finite(measured.iteration_ns);
+  return best_chunk(ns * static_cast<double>(share), ns, share);
+}
+
 double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
                    const Measured& measured) {
   const auto count = static_cast<double>(shape.count);
@@ -38,8 +45,14 @@ double fraction_of(const Composition& composition, const Shape& shape, const Set
     case Fraction::modelled: modelled = measured.iteration_ns > 0; break;
   }
   if (!modelled) return std::min(1.0, finite(settings.fraction));
+  // q of fraction.h: what another thread's iterations cost more, and this iteration's part of taking a chunk. The chunk
+  // follows from the dynamic fraction, here the one without the cost of taking it.
   const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
-  const double dynamic = dynamic_fraction(count, shape.threads, measured.iteration_ns, away, measured.spread_ns);
+  const auto fraction = [&](double q) {
+    return dynamic_fraction(count, shape.threads, measured.iteration_ns, q, measured.spread_ns);
+  };
+  const std::uint64_t share = part_of(shape.count, fraction(away)) / static_cast<std::uint64_t>(shape.threads);
+  const double dynamic = fraction(away + kChunkCost / static_cast<double>(fixed_chunk(share, settings, measured)));
   if (!composition.slack) return 1 - dynamic;
   return 1 - less_slack(dynamic, count, shape.threads, measured.iteration_ns, measured.slack_ns);
 }
@@ -51,8 +64,7 @@ std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measure
   const auto threads = static_cast<std::uint64_t>(plan.shape.threads);
   const std::uint64_t dynamic =
       plan.pool < plan.shape.count ? plan.shape.count - plan.pool : part_of(plan.shape.count, 1 - plan.static_fraction);
-  const std::uint64_t share = dynamic / threads;
-  return best_chunk(ns * static_cast<double>(share), ns, share);
+  return fixed_chunk(dynamic / threads, settings, measured);
 }
 
 }  // namespace

@@ -194,12 +194,28 @@ TEST(Plan, IsWhatThePaperSays) {
   noisy.iteration_ns = 100;
   noisy.spread_ns = 2500;  // a tenth of a thread's 25,000 ns
   plan = make_plan(shape, {Strategy::tuned}, noisy);
-  EXPECT_NEAR(plan.static_fraction, 0.9, 1e-9);
-  noisy.slack_ns = 1000;
-  EXPECT_NEAR(make_plan(shape, {Strategy::slack}, noisy).static_fraction, 0.94, 1e-9);
+  // Without the cost of taking a chunk, f_d = 4 * 2500 / (1000 * 100) = 0.1: 25 iterations a thread, in chunks of 4.
+  // q = 40 / 4 = 10 ns, so f_d = 4 * 2500 / (1000 * 110) = 1 / 11.
+  EXPECT_NEAR(plan.static_fraction, 1 - 1.0 / 11, 1e-9);
+  noisy.slack_ns = 1000;  // pays for 1000 * 4 / (1000 * 100) = 0.04
+  EXPECT_NEAR(make_plan(shape, {Strategy::slack}, noisy).static_fraction, 1.04 - 1.0 / 11, 1e-9);
   plan = make_plan(shape, {Strategy::combined}, noisy);
-  EXPECT_NEAR(plan.static_fraction, 0.94, 1e-9);
+  EXPECT_NEAR(plan.static_fraction, 1.04 - 1.0 / 11, 1e-9);
   EXPECT_EQ(plan.pool, 1000U) << "staggered";
+}
+
+TEST(Plan, CountsTheCostOfTakingAChunkByItsLength) {
+  Measured noisy;
+  noisy.iteration_ns = 100;
+  noisy.spread_ns = 2500;
+  const auto dynamic = [&](std::uint64_t chunk) {
+    return 1 - make_plan({1000, 4}, {Strategy::tuned, 0.5, chunk}, noisy).static_fraction;
+  };
+  // f_d = p (d_max - d_avg) / (N (t + q)) with q = 40 ns / chunk
+  EXPECT_NEAR(dynamic(1), 10'000.0 / (1000 * 140), 1e-9);
+  EXPECT_NEAR(dynamic(10), 10'000.0 / (1000 * 104), 1e-9);
+  noisy.away_ns = 160;  // and 60 ns for the loss of locality
+  EXPECT_NEAR(dynamic(1), 10'000.0 / (1000 * 200), 1e-9);
 }
 
 TEST(Plan, EvenPartsDifferByOneAtMost) {
