@@ -4,6 +4,9 @@
  *   collectives latency BYTES ROUNDS [binomial]
  *     Blocks of broadcasts through MPI_Bcast and through the library's own PMPI_Bcast in turn, all ranks coming at
  *     once: prints the mean time in the call of either (us) and their ratio, medians over the blocks.
+ *   collectives short OPERATION BYTES BLOCKS
+ *     Blocks of bcast, allreduce, reduce or barrier without a pause, through MPI_* and through the library's own PMPI_*
+ *     in turn: prints the difference and the times of a call (ns), medians over the blocks, means over the ranks.
  *   collectives wait PATTERN BYTES ROUNDS MICROSECONDS [binomial]
  *     Before each broadcast ranks are given a load by PATTERN, which they sleep: prints the mean time in the broadcast
  *     by rank and call (us), from when both the rank and the root have come, for MPI_Bcast or for a plain binomial tree
@@ -31,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BLOCK = 50, PERIOD = 4 };
+enum { BLOCK = 50, PERIOD = 4, SHORT_BLOCK = 2000 };
 static int rank, size;
 static MPI_Comm own;
 
@@ -153,6 +156,49 @@ static void latency(unsigned char* data, int bytes, int blocks) {
   free(ours);
 }
 
+static void call_once(char operation, int native, unsigned char* in, unsigned char* out, int bytes) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  if (operation == 'b') {
+    native ? PMPI_Bcast(in, bytes, MPI_BYTE, 0, world) : MPI_Bcast(in, bytes, MPI_BYTE, 0, world);
+  } else if (operation == 'a') {
+    native ? PMPI_Allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, world)
+           : MPI_Allreduce(in, out, bytes, MPI_BYTE, MPI_BOR, world);
+  } else if (operation == 'r') {
+    native ? PMPI_Reduce(in, out, bytes, MPI_BYTE, MPI_BOR, 0, world)
+           : MPI_Reduce(in, out, bytes, MPI_BYTE, MPI_BOR, 0, world);
+  } else {
+    native ? PMPI_Barrier(world) : MPI_Barrier(world);
+  }
+}
+
+static double short_block(char operation, int native, unsigned char* in, unsigned char* out, int bytes) {
+  PMPI_Barrier(own);
+  const double start = now();
+  for (int i = 0; i < SHORT_BLOCK; ++i) call_once(operation, native, in, out, bytes);
+  return mean_of_all((now() - start) / SHORT_BLOCK * 1e9);
+}
+
+static void short_calls(const char* name, unsigned char* in, int bytes, int blocks) {
+  const char operation = strcmp(name, "barrier") == 0 ? '|' : name[0];
+  unsigned char* out = calloc((size_t)bytes + 1, 1);
+  double* added = malloc((size_t)blocks * 3 * sizeof(double));
+  double *ours = added + blocks, *theirs = ours + blocks;
+  for (int i = -blocks / 4 - 1; i < blocks; ++i) { /* the first ones do not count */
+    const int at = i < 0 ? 0 : i;
+    for (int turn = 0; turn < 2; ++turn) {
+      const int native = (turn + at) % 2;
+      (native ? theirs : ours)[at] = short_block(operation, native, in, out, bytes);
+    }
+    added[at] = ours[at] - theirs[at];
+  }
+  if (rank == 0) {
+    printf("added %.1f\n", median(added, blocks));
+    printf("ours %.1f\nnative %.1f\n", median(ours, blocks), median(theirs, blocks));
+  }
+  free(added);
+  free(out);
+}
+
 static unsigned hash(unsigned a, unsigned b) {
   unsigned x = a * 2654435761U ^ (b + 1) * 2246822519U;
   x ^= x >> 15;
@@ -271,19 +317,22 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   open_meeting();
   const int is_latency = argc >= 4 && strcmp(argv[1], "latency") == 0;
+  const int is_short = argc >= 5 && strcmp(argv[1], "short") == 0;
   const int is_wait = argc >= 6 && strcmp(argv[1], "wait") == 0;
   const int is_waste = argc >= 6 && strcmp(argv[1], "waste") == 0;
-  if (!is_latency && !is_wait && !is_waste) {
+  if (!is_latency && !is_short && !is_wait && !is_waste) {
     if (rank == 0)
       fprintf(stderr,
-              "collectives latency BYTES ROUNDS | wait PATTERN BYTES ROUNDS MICROSECONDS [binomial] | "
-              "waste OPERATION BYTES ROUNDS MICROSECONDS\n");
+              "collectives latency BYTES ROUNDS | short OPERATION BYTES BLOCKS | "
+              "wait PATTERN BYTES ROUNDS MICROSECONDS [binomial] | waste OPERATION BYTES ROUNDS MICROSECONDS\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const int bytes = atoi(argv[is_latency ? 2 : 3]);
   unsigned char* data = calloc((size_t)bytes + 1, 1);
   if (is_latency) {
     latency(data, bytes, atoi(argv[3]));
+  } else if (is_short) {
+    short_calls(argv[2], data, bytes, atoi(argv[4]));
   } else if (is_waste) {
     waste(argv[2], bytes, atoi(argv[4]), atof(argv[5]));
   } else {

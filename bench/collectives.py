@@ -151,6 +151,32 @@ def in_time(flavour: str, ranks: int, size: int) -> Callable[[Session], list[Fig
     return measured
 
 
+def short_calls(flavour: str, operation: str, size: int) -> Callable[[Session], list[Figure]]:
+    """Calls without a pause between them: what Steelyard adds to one, by default, without broadcasts, and observing."""
+
+    def measured(session: Session) -> list[Figure]:
+        ways = {"none": None, "default": (), "off": ("--collectives=off",), "observe": ("--observe",)}
+        command = [session.program(f"bench/collectives.{flavour}.gcc"), "short", operation, str(size),
+                   "21" if session.quick else "101"]
+        found: dict[str, list[list[float]]] = {way: [] for way in ways}
+        for _ in range(1 if session.quick else 5):
+            for way, options in ways.items():
+                under = [] if options is None else session.steelyard("default", *options, "--summary=off")
+                case = Case(way, launch(flavour, 2, *under, *command), {"OMP_NUM_THREADS": "1"},
+                            r"(?m)^(?:added|ours|native) (-?[0-9.]+)$")
+                found[way].append(numbers(case, 300))
+        median = {way: [statistics.median(column) for column in zip(*values)] for way, values in found.items()}
+        beside = {"alone ns": median["none"][1], "native ns": median["default"][2]}
+        beside |= {f"{way} ns": median[way][1] for way in ways if way != "none"}
+        beside |= {f"{way} added ns": median[way][0] for way in ("none", "off", "observe")}
+        name = f"short-{operation}-{size}B-{flavour}"
+        target = Target("<=", 20 if size <= 1 << 10 else 0.05 * median["default"][2])
+        return [figure(name, "real", [added for added, _, _ in found["default"]], "ns added to a call", target,
+                       f"bench/collectives.py --only {name}", beside)]
+
+    return measured
+
+
 def waste(flavour: str, ranks: int, name: str) -> Callable[[Session], list[Figure]]:
     """What each rank waits in the library's own collectives, and need not, with one late rank."""
 
@@ -262,6 +288,10 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         for size in (8,) if quick else (8, 1 << 10, 1 << 16, 1 << 20):
             everything.append(Measurement(f"in-time-2-{size}B-{flavour}", 4 if quick else 12,
                                           in_time(flavour, 2, size)))
+        for operation in ("bcast", "allreduce", "reduce", "barrier"):
+            for size in (8,) if quick or operation == "barrier" else (8, 1 << 10, 1 << 16):
+                everything.append(Measurement(f"short-{operation}-{size}B-{flavour}", 4 if quick else 40,
+                                              short_calls(flavour, operation, size)))
         for name in ("1KiB",) if quick else ("1KiB", "64KiB"):
             everything.append(Measurement(f"waste-8-{name}-{flavour}", 8 if quick else 30, waste(flavour, 8, name)))
             everything.append(Measurement(f"scatter-8-{name}-{flavour}", 8 if quick else 20,
