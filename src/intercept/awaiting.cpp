@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/environment.h"
 #include "base/loaded_library.h"
@@ -86,6 +87,49 @@ void tell_of_no_mpi() {
   }
 }
 
+/// LD_PRELOAD in the environment that exec gets: `variables`, or this process's if that is nullptr.
+std::string preload_in(char* const variables[]) {
+  constexpr std::string_view kName = "LD_PRELOAD";
+  if (variables == nullptr) return std::string(base::value_of(base::environment(), kName));
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view variable = *variables;
+    if (variable.starts_with(kName) && variable.substr(kName.size()).starts_with('='))
+      return std::string(variable.substr(kName.size() + 1));
+  }
+  return {};
+}
+
+/// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
+/// say so: the next program of this process does not load it. In a forked child, it does nothing.
+void tell_of_dropped_preload(const char* program, char* const variables[]) {
+  if (!is_first_process() || !base::options().speaks || program == nullptr) return;
+  const std::string value = preload_in(variables);
+  if (value.find("libsteelyard-") != std::string::npos || g_mpi_was) return;
+  // Shells try each directory of PATH.
+  if (std::strchr(program, '/') != nullptr && access(program, X_OK) != 0) return;
+  g_mpi_was = mpi_was();
+  if (g_mpi_was) return;
+  g_mpi_was = true;  // said once
+  base::say(fmt::format(
+      "{} starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '{}' by now; nothing is "
+      "balanced; set LD_PRELOAD before `steelyard run`, or add to it: LD_PRELOAD=\"x.so:$LD_PRELOAD\"",
+      program, value));
+}
+
+using Execve = int(const char*, char* const[], char* const[]);
+using Exec = int(const char*, char* const[]);
+
+/// The definition behind this library's: of libc, or of another tool that is preloaded.
+template <class Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// Found at start, because a forked child should not call dlsym().
+Execve* const g_execve = next_definition<Execve>("execve");
+Exec* const g_execv = next_definition<Exec>("execv");
+Exec* const g_execvp = next_definition<Exec>("execvp");
+
 __attribute__((destructor)) void at_exit() { tell_of_no_mpi(); }
 
 }  // namespace
@@ -135,4 +179,24 @@ void other_mpi_begins() {
 extern "C" __attribute__((visibility("default"))) void _exit(int status) {
   steelyard::intercept::tell_of_no_mpi();
   for (;;) syscall(SYS_exit_group, status);
+}
+
+// env and nice call execvp(), shells call execve(). libc's own calls of execve() do not come here.
+extern "C" __attribute__((visibility("default"))) int execve(const char* path, char* const arguments[],
+                                                             char* const variables[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(path, variables);
+  return (g_execve != nullptr ? g_execve : next_definition<Execve>("execve"))(path, arguments, variables);
+}
+
+extern "C" __attribute__((visibility("default"))) int execv(const char* path, char* const arguments[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(path, nullptr);
+  return (g_execv != nullptr ? g_execv : next_definition<Exec>("execv"))(path, arguments);
+}
+
+extern "C" __attribute__((visibility("default"))) int execvp(const char* file, char* const arguments[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(file, nullptr);
+  return (g_execvp != nullptr ? g_execvp : next_definition<Exec>("execvp"))(file, arguments);
 }
