@@ -74,6 +74,19 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
     assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
 
 
+@pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
+def test_a_program_that_executes_itself(mpi, wrapper):
+    program = HERE / f"executes_itself.{mpi.flavour}.gcc"
+    result = run(mpi, *wrapper, program)
+    assert result.status == 0 and result.out.split() == ["ranks", "2"], result.explain()
+    if wrapper:
+        assert len(result.record["ranks"]) == 2 and not any("before MPI_Init" in line for line in result.said)
+        return
+    assert not result.header_lines and not result.summaries
+    (line,) = result.said
+    assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
+
+
 def test_a_preload_before_the_command_is_kept(mpi):
     result = run(mpi, mpi.program("unbalanced.gcc"), *SHORT, LD_PRELOAD="libm.so.6")
     check_measured(result)
