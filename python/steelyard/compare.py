@@ -69,7 +69,7 @@ class Difference:
     def result(self) -> str:
         noise = self.noise
         if noise is None:
-            return "one run each: not known"
+            return "untested: one run each"
         if not excludes_zero(self.change - noise, self.change + noise):
             return "not significant"
         return "less" if self.change < 0 else "more"
@@ -97,7 +97,7 @@ def _signed(value: float) -> str:
 @dataclass(frozen=True)
 class Comparison:
     """`headline`: the result in one sentence. `warnings`: why the runs may not be comparable. `ranks`: those that
-    differ significantly."""
+    differ significantly. `moved`: a core moved in either run."""
 
     headline: str
     warnings: list[str]
@@ -105,6 +105,7 @@ class Comparison:
     whole: list[Difference]
     ranks: list[Difference]
     ranks_alike: int
+    moved: bool = True
 
 
 def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
@@ -135,7 +136,8 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
     ranks = [_paired(f"rank {rank}", "mpi", wa[rank], wb[rank], sure) for rank in both]
     ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
     differ = sorted((d for d in ranks if d.result in ("less", "more")), key=lambda d: -abs(d.change))
-    return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ))
+    moved = any(len(run.moves) > 0 for run in (a, b))
+    return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ), moved)
 
 
 def _phase(run: Run) -> Value:
@@ -297,7 +299,8 @@ def _warnings(a: Run, b: Run) -> list[str]:
 def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:
     """The comparison as text, for a terminal."""
     lines = [comparison.headline, *(f"  note: {warning}" for warning in comparison.warnings), ""]
-    blocks = [("after the last move", comparison.settled), ("whole run", comparison.whole)]
+    settled = "after the last move" if comparison.moved else "steps (no core moved)"
+    blocks = [(settled, comparison.settled), ("whole run", comparison.whole)]
     if comparison.ranks:
         blocks.append(("waiting in MPI", comparison.ranks[:10]))
     rows = [["", *names, "difference", ""]]

@@ -85,7 +85,15 @@ def test_few_samples_have_no_band(example):
     run = steelyard.load(example)
     found = compare.compare(run, run)
     assert [difference.noise is None for difference in found.settled] == [False]
-    assert all(difference.result == "one run each: not known" for difference in found.whole)
+    assert all(difference.result == "untested: one run each" for difference in found.whole)
+
+
+def test_the_heading_speaks_of_a_move_only_if_a_core_moved(runs, monkeypatch):
+    assert "\nafter the last move\n" in compare.table(compare.compare(*runs[:2]))
+    for run in runs[:2]:
+        monkeypatch.setitem(run.__dict__, "moves", run.moves[:0])
+    text = compare.table(compare.compare(*runs[:2]))
+    assert "\nsteps (no core moved)\n" in text and "last move" not in text
 
 
 def test_what_is_not_of_a_kind_is_said(example, runs):

@@ -33,11 +33,14 @@ TEST(WordsBeforeProgram, EndAtTheFirstThatIsNoOption) {
 }
 
 TEST(OptionsAfterProgram, AreThoseThatSteelyardWouldTake) {
-  EXPECT_EQ(options_after_program({"./app", "--observe", "x", "--spin=5"}), (Words{"--observe", "--spin=5"}));
+  EXPECT_EQ(options_after_program({"./app", "--observe", "x", "--balance-every=5"}),
+            (Words{"--observe", "--balance-every=5"}));
   EXPECT_EQ(options_after_program({"./app", "--lending", "--cores", "off"}), (Words{"--lending", "--cores"}));
-  EXPECT_EQ(options_after_program({"./app", "--cores=4", "--spin", "--observed", "-observe", "--"}), Words{})
+  EXPECT_EQ(options_after_program({"./app", "--cores=4", "--balance-every", "--observed", "-observe", "--"}), Words{})
       << "the program's own";
-  EXPECT_EQ(options_after_program({"./app", "--verbose", "--record=x"}), Words{}) << "usual names";
+  EXPECT_EQ(options_after_program({"./app", "--verbose", "--record=x", "--max-threads=8", "--spin=100", "--smt=off"}),
+            Words{})
+      << "usual names";
   EXPECT_EQ(options_after_program({"env", "steelyard", "run", "--observe", "./app"}), Words{});
   EXPECT_EQ(options_after_program({"./app", "--speaks=on"}), Words{}) << "internal";
   EXPECT_EQ(options_after_program({}), Words{});

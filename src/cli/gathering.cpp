@@ -109,6 +109,7 @@ std::string name_on_node(const base::Environment& environment, const Launcher& l
       return proxy > 0 ? fmt::format("hydra {}", proxy) : "";
     }
     case Launcher::Kind::slurm:
+      if (value("SLURM_JOB_ID").empty()) return "";
       return fmt::format("slurm {}.{} {}", value("SLURM_JOB_ID"), value("SLURM_STEP_ID"), value("SLURM_NODEID"));
     case Launcher::Kind::flux:
     case Launcher::Kind::none: break;

@@ -73,6 +73,7 @@ TEST(Gathering, NamesAJobByWhatItsLauncherTells) {
   EXPECT_EQ(named({{"PMI_RANK", "1"}, {"MPI_LOCALNRANKS", "2"}}), "") << "no proxy above";
   EXPECT_EQ(named({{"SLURM_PROCID", "1"}, {"SLURM_JOB_ID", "5"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NODEID", "1"}}),
             "slurm 5.0 1");
+  EXPECT_EQ(named({{"SLURM_PROCID", "1"}}), "") << "every such job would have this name";
 }
 
 }  // namespace

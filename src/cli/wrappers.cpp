@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cli/wrappers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -19,9 +21,23 @@ bool is_wrapper(std::string_view program) {
   return std::ranges::find(names, file_name(program)) != std::end(names);
 }
 
-/// A word after `env` by which it starts the program without LD_PRELOAD, or with another.
-bool drops_preload(std::string_view word) {
-  return word == "-" || word == "-i" || word == "--ignore-environment" || word.find("LD_PRELOAD") != std::string::npos;
+/// How words[at], of `env` or of a shell's command, takes Steelyard's library out of LD_PRELOAD; "" if it does not.
+std::string dropped_by(const std::vector<std::string>& words, std::size_t at, bool of_env) {
+  const std::string_view word = words[at], before = words[at - 1];
+  if (of_env && (word == "-" || word == "-i" || word == "--ignore-environment")) return fmt::format("env {}", word);
+  if (word == "--unset=LD_PRELOAD" || word == "-uLD_PRELOAD") return fmt::format("env {}", word);
+  if (word == "LD_PRELOAD" && (before == "-u" || before == "--unset")) return "env -u LD_PRELOAD";
+  if (word == "LD_PRELOAD" && before == "unset") return "unset LD_PRELOAD";
+  if (!word.starts_with("LD_PRELOAD=")) return {};
+  // A quoted value is the next word: LD_PRELOAD="$LD_PRELOAD:x".
+  const auto keeps = [](std::string_view value) {
+    return value.find("$LD_PRELOAD") != value.npos || value.find("${LD_PRELOAD") != value.npos ||
+           value.find("libsteelyard-") != value.npos;
+  };
+  const std::string_view next = at + 1 < words.size() ? std::string_view(words[at + 1]) : "";
+  if (keeps(word) || keeps(next)) return {};
+  const bool quoted = word.ends_with('=') && next.find(".so") != next.npos;
+  return fmt::format("{}{}", word, quoted ? next : "");
 }
 
 /// Starts the program in its arguments in ways of its own, without the libraries that are preloaded here.
@@ -47,10 +63,11 @@ std::vector<std::string> with_shell_words(const std::vector<std::string>& words)
       of_shell = is_shell(word) || (of_shell && word.starts_with('-'));
       continue;
     }
-    constexpr std::string_view between = " \t\n;&|()'\"";
+    constexpr std::string_view between = " \t\n;&|()'\"", ends_command = "\n;&|";
     for (std::string_view rest = word; !rest.empty();) {
       const auto end = std::min(rest.find_first_of(between), rest.size());
       if (end > 0) expanded.emplace_back(rest.substr(0, end));
+      if (end < rest.size() && ends_command.find(rest[end]) != std::string_view::npos) expanded.emplace_back(";");
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     of_shell = is_commands = false;
@@ -60,21 +77,51 @@ std::vector<std::string> with_shell_words(const std::vector<std::string>& words)
 
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
   if (!is_wrapper(words[0]) && !is_shell(words[0])) return {};
-  bool sets_environment = file_name(words[0]) == "env" || is_shell(words[0]);
+  std::string wrapper = words[0], dropped;
+  bool starts_others = false;  // between the word that drops LD_PRELOAD and the end of its command
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (sets_environment && drops_preload(word)) return {};
+    const bool of_env = file_name(wrapper) == "env";
+    if (auto drop = of_env || is_shell(wrapper) ? dropped_by(words, at, of_env) : ""; !drop.empty())
+      dropped = std::move(drop);
+    if (word == ";") {
+      if (starts_others) return {};  // LD_PRELOAD may reach what follows
+      wrapper = "sh";
+    }
     if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
     const auto found = locate(word, site.value_of("PATH"));
     if (found.error != 0) continue;
     if (starts_ranks_itself(found.path)) return {};
     // `perf stat ./app`: a word may be the name of a program that has nothing to do with it.
     auto binary = read_binary(found.path, site.libraries());
-    if (binary.mpi() != Mpi::none || is_julia(binary)) return {at, std::move(binary)};
-    sets_environment = file_name(word) == "env" || is_shell(word);
+    if (binary.mpi() != Mpi::none || is_julia(binary)) {
+      const bool goes_on = std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), ";") != words.end();
+      if (!dropped.empty() && goes_on) return {};
+      return {at, std::move(binary), std::move(dropped)};
+    }
+    wrapper = word;
+    starts_others = !dropped.empty();
   }
   return {};
 }
+
+namespace {
+
+/// The program behind `dropped` starts without Steelyard's library, whatever `steelyard run` preloads.
+Decision decide_on_dropped(const std::string& dropped, const std::string& shown) {
+  Decision decision;
+  decision.kind = Decision::Kind::pass_through;
+  const auto first = dropped.starts_with("env ") ? dropped
+                     : dropped.starts_with("un") ? "env -u LD_PRELOAD"
+                                                 : "env " + dropped;
+  decision.sentence = fmt::format(
+      "`{0}` after `steelyard run` removes Steelyard's library from LD_PRELOAD: {1} starts without it, and nothing is "
+      "balanced; leave it out, or write it before: `{2} steelyard run {1}`",
+      dropped, shown, first);
+  return decision;
+}
+
+}  // namespace
 
 Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error) {
@@ -82,12 +129,14 @@ Started decide_on_command(const std::vector<std::string>& command, const base::O
   const auto first = locate(words[0], site.value_of("PATH"));
   error = first.error;
   if (error != 0) return {};
-  auto [behind, wrapped] = program_behind_wrappers(words, site);
+  auto [behind, wrapped, dropped] = program_behind_wrappers(words, site);
   Started started;
   started.path = first.path;
   started.shown = words[behind];
   started.binary = behind > 0 ? std::move(wrapped) : read_binary(first.path, site.libraries());
   started.decision = decide(started.binary, started.shown, options, site);
+  if (!dropped.empty() && started.decision.kind == Decision::Kind::measure)
+    started.decision = decide_on_dropped(dropped, started.shown);
   // Julia loads its MPI later, with and without a wrapper.
   if (behind > 0 && started.binary.mpi() != Mpi::none)
     started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;

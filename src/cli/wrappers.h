@@ -20,15 +20,17 @@ struct Started {
 /// A shell by its name: sh, bash, zsh, ...
 bool is_shell(std::string_view program);
 
-/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`.
+/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`. What ends a
+/// command there is the word ";".
 std::vector<std::string> with_shell_words(const std::vector<std::string>& words);
 
 /// The program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l ./app`: the
 /// first that uses MPI or is Julia. A shell counts as a wrapper of the commands after its -c.
 struct Wrapped {
-  std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or LD_PRELOAD does not
-                          ///< reach it (`env -i`, `time mpirun`)
+  std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or it is not certain
+                          ///< that LD_PRELOAD reaches it (`time mpirun`)
   Binary binary = {};
+  std::string dropped = {};  ///< what removes Steelyard's library from its LD_PRELOAD: "env -i"; "" if nothing does
 };
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 

@@ -53,11 +53,42 @@ TEST_F(Wrappers, AreShellsWithCommands) {
   EXPECT_EQ(starts({"sh", "-c", "app"}), "app");
   EXPECT_EQ(starts({"sh", "-ec", "cd /tmp&&export X=1;exec '" + app_ + "' -x >out"}), app_);
   EXPECT_EQ(starts({"env", "X=1", "sh", "-c", "nice app"}), "app");
-  EXPECT_EQ(starts({"sh", "-c", "env -i app"}), "sh") << "LD_PRELOAD does not reach it";
-  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD= app"}), "sh");
+  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD=x app; app"}), "sh") << "LD_PRELOAD reaches the second";
+  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD=x stat; app"}), "sh");
   EXPECT_EQ(starts({"sh", "-c", "mpirun -n 2 app"}), "sh") << "not a rank";
   EXPECT_EQ(starts({"sh", "-c", "X=app echo nothing"}), "sh");
   EXPECT_EQ(starts({"app", "-c", "app x"}), "app");
+}
+
+TEST_F(Wrappers, ThatRemoveTheLibraryAreNamed) {
+  const auto dropped = [&](const std::vector<std::string>& command) {
+    return program_behind_wrappers(with_shell_words(command), site_).dropped;
+  };
+  EXPECT_EQ(dropped({"env", "-i", "app"}), "env -i");
+  EXPECT_EQ(dropped({"env", "-", "X=1", "app"}), "env -");
+  EXPECT_EQ(dropped({"nice", "env", "-u", "LD_PRELOAD", "app"}), "env -u LD_PRELOAD");
+  EXPECT_EQ(dropped({"env", "LD_PRELOAD=x.so", "numactl", "-l", "app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(dropped({"sh", "-c", "LD_PRELOAD=x.so exec app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(dropped({"sh", "-c", "export LD_PRELOAD='x.so'; cd /tmp && app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(dropped({"sh", "-c", "unset LD_PRELOAD; app"}), "unset LD_PRELOAD");
+  EXPECT_EQ(dropped({"sh", "-c", "env -i app"}), "env -i");
+  for (const auto* kept : {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=\"${LD_PRELOAD}:x.so\" app",
+                           "echo LD_PRELOAD; app", "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
+    EXPECT_EQ(dropped({"sh", "-c", kept}), "") << kept;
+}
+
+TEST_F(Wrappers, ThatRemoveTheLibraryAreSaidToBalanceNothing) {
+  // With the library of this MPI, which would be preloaded.
+  ASSERT_NE(compile(scratch_, "lib/steelyard/libsteelyard-preload-mpich.so", "", "-shared -fPIC"), "");
+  site_.self = scratch_.write("bin/steelyard", "");
+  int error = 0;
+  const auto started = decide_on_command({"env", "LD_PRELOAD=x.so", "app"}, {}, site_, error);
+  EXPECT_EQ(error, 0);
+  EXPECT_EQ(started.shown, "app");
+  EXPECT_EQ(started.decision.kind, Decision::Kind::pass_through) << started.decision.sentence;
+  EXPECT_TRUE(started.decision.sentence.starts_with("`LD_PRELOAD=x.so` after `steelyard run` removes"))
+      << started.decision.sentence;
+  EXPECT_TRUE(started.decision.sentence.ends_with("`env LD_PRELOAD=x.so steelyard run app`"));
 }
 
 TEST_F(Wrappers, DoNotHideJulia) {
@@ -73,8 +104,6 @@ TEST_F(Wrappers, ThatStartNothingKnownAreProgramsThemselves) {
   EXPECT_EQ(behind({"app", "env", "app"}), 0U) << "a program with a wrapper among its arguments";
   EXPECT_EQ(behind({"env"}), 0U);
   EXPECT_EQ(behind({"env", "X=1", "./absent"}), 0U);
-  EXPECT_EQ(behind({"env", "-i", "app"}), 0U) << "LD_PRELOAD does not reach it";
-  EXPECT_EQ(behind({"env", "-u", "LD_PRELOAD", "app"}), 0U);
   EXPECT_EQ(behind({"sudo", "app"}), 0U);
   EXPECT_EQ(behind({"time", "mpirun", "-n", "2", "app"}), 0U) << "not a rank";
   EXPECT_EQ(behind({"time", "stat", "app.c"}), 0U);

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "base/environment.h"
 #include "base/loaded_library.h"
@@ -26,6 +27,7 @@ namespace {
 
 int g_notices = -1;      // socket of the process that `steelyard run` became: a datagram says that MPI was initialised
 bool g_mpi_was = false;  // in this process
+pid_t g_program = 0;     // this process, if it is an MPI program that `steelyard run` became
 
 /// True in the process that `steelyard run` became, whichever program runs there by now.
 bool is_first_process() { return base::options().awaits_mpi && getpid() == base::options().process; }
@@ -86,10 +88,62 @@ void tell_of_no_mpi() {
   }
 }
 
-__attribute__((destructor)) void at_exit() { tell_of_no_mpi(); }
+/// LD_PRELOAD in the environment that exec gets: `variables`, or this process's if that is nullptr.
+std::string preload_in(char* const variables[]) {
+  constexpr std::string_view kName = "LD_PRELOAD";
+  if (variables == nullptr) return std::string(base::value_of(base::environment(), kName));
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view variable = *variables;
+    if (variable.starts_with(kName) && variable.substr(kName.size()).starts_with('='))
+      return std::string(variable.substr(kName.size() + 1));
+  }
+  return {};
+}
 
-}  // namespace
+/// True between the start of the program and MPI_Init, in that process and in no forked child.
+bool is_before_mpi_init() { return g_program == getpid() && !g_mpi_was && dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr; }
 
+/// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
+/// say so: the next program of this process does not load it. In a forked child, it does nothing.
+void tell_of_dropped_preload(const char* program, char* const variables[]) {
+  const bool before_init = is_before_mpi_init();
+  if (!(is_first_process() || before_init) || !base::options().speaks || program == nullptr) return;
+  const std::string value = preload_in(variables);
+  if (value.find("libsteelyard-") != std::string::npos || g_mpi_was) return;
+  // Shells try each directory of PATH.
+  if (std::strchr(program, '/') != nullptr && access(program, X_OK) != 0) return;
+  const bool known = !before_init && mpi_was();
+  g_mpi_was = true;  // said once
+  if (known) return;
+  if (before_init) {
+    const auto words = base::options().command_line();
+    base::say(fmt::format(
+        "{0} executes {1} before MPI_Init, and {1} starts without Steelyard's library: nothing is balanced; to keep "
+        "the library: `steelyard run env {0}`",
+        words.empty() ? "the program" : words.front(), program));
+    return;
+  }
+  base::say(fmt::format(
+      "{} starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '{}' by now; nothing is "
+      "balanced; set LD_PRELOAD before `steelyard run`, or add to it: LD_PRELOAD=\"x.so:$LD_PRELOAD\"",
+      program, value));
+}
+
+using Execve = int(const char*, char* const[], char* const[]);
+using Exec = int(const char*, char* const[]);
+
+/// The definition behind this library's: of libc, or of another tool that is preloaded.
+template <class Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// Found at start, because a forked child should not call dlsym().
+Execve* const g_execve = next_definition<Execve>("execve");
+Exec* const g_execv = next_definition<Exec>("execv");
+Exec* const g_execvp = next_definition<Exec>("execvp");
+
+/// The program's own children are to start as if Steelyard were not there.
 void restore_environment_of_children() {
   const base::Options& options = base::options();
   for (const base::Option& option : base::option_table()) {
@@ -100,6 +154,15 @@ void restore_environment_of_children() {
   } else {
     setenv("LD_PRELOAD", options.preload.c_str(), 1);
   }
+}
+
+__attribute__((destructor)) void at_exit() { tell_of_no_mpi(); }
+
+}  // namespace
+
+void program_begins() {
+  g_program = getpid();
+  restore_environment_of_children();
 }
 
 void await_mpi() {
@@ -113,6 +176,7 @@ void await_mpi() {
 }
 
 void mpi_begins() {
+  g_mpi_was = true;
   if (!base::options().awaits_mpi) return;
   give_notice();
   restore_environment_of_children();
@@ -120,6 +184,7 @@ void mpi_begins() {
 }
 
 void other_mpi_begins() {
+  g_mpi_was = true;
   const base::Options& options = base::options();
   give_notice();
   if (options.awaits_mpi) restore_environment_of_children();
@@ -135,4 +200,24 @@ void other_mpi_begins() {
 extern "C" __attribute__((visibility("default"))) void _exit(int status) {
   steelyard::intercept::tell_of_no_mpi();
   for (;;) syscall(SYS_exit_group, status);
+}
+
+// env and nice call execvp(), shells call execve(). libc's own calls of execve() do not come here.
+extern "C" __attribute__((visibility("default"))) int execve(const char* path, char* const arguments[],
+                                                             char* const variables[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(path, variables);
+  return (g_execve != nullptr ? g_execve : next_definition<Execve>("execve"))(path, arguments, variables);
+}
+
+extern "C" __attribute__((visibility("default"))) int execv(const char* path, char* const arguments[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(path, nullptr);
+  return (g_execv != nullptr ? g_execv : next_definition<Exec>("execv"))(path, arguments);
+}
+
+extern "C" __attribute__((visibility("default"))) int execvp(const char* file, char* const arguments[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(file, nullptr);
+  return (g_execvp != nullptr ? g_execvp : next_definition<Exec>("execvp"))(file, arguments);
 }

@@ -16,7 +16,8 @@ void mpi_begins();
 /// MPI has been initialised, but it is of a family for which this preload library is not made.
 void other_mpi_begins();
 
-/// The program's own children are to start as if Steelyard were not there.
-void restore_environment_of_children();
+/// From the constructor of the preload library, in the program that `steelyard run` became. Its own children are to
+/// start as if Steelyard were not there.
+void program_begins();
 
 }  // namespace steelyard::intercept

@@ -39,7 +39,7 @@ __attribute__((constructor)) void begin() {
   if (options.awaits_mpi) return await_mpi();
   if (!is_the_program(options.program)) return;
   adopt_launcher_mask(options);
-  restore_environment_of_children();
+  program_begins();
 }
 
 // The program has opened no library by now, so a runtime that it is linked to is the only one to look for.

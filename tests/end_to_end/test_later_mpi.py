@@ -57,6 +57,41 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert "initialised no MPI: nothing was balanced" in line
 
 
+@pytest.mark.parametrize("wrapper", ["env LD_PRELOAD=libm.so.6", "env -u LD_PRELOAD", "script",
+                                     "sh -c 'unset LD_PRELOAD; exec \"$0\" \"$@\"'",
+                                     "bash -c 'LD_PRELOAD=libm.so.6 exec \"$0\" \"$@\"'"])
+def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
+    words = shlex.split(wrapper)
+    if wrapper == "script":
+        script = tmp_path / "job.sh"
+        script.write_text('#!/bin/sh\nexport LD_PRELOAD=libm.so.6\nexec "$@"\n')
+        script.chmod(0o755)
+        words = [script]
+    result = run(mpi, *words, mpi.program("unbalanced.gcc"), *SHORT)
+    assert result.status == 0 and "unbalanced: steps 3" in result.out, result.explain()
+    assert not result.header_lines and not result.summaries
+    (line,) = result.said
+    assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
+
+
+@pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
+def test_a_program_that_executes_itself(mpi, wrapper):
+    program = HERE / f"executes_itself.{mpi.flavour}.gcc"
+    result = run(mpi, *wrapper, program)
+    assert result.status == 0 and result.out.split() == ["ranks", "2"], result.explain()
+    if wrapper:
+        assert len(result.record["ranks"]) == 2 and not any("before MPI_Init" in line for line in result.said)
+        return
+    assert not result.header_lines and not result.summaries
+    (line,) = result.said
+    assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
+
+
+def test_a_preload_before_the_command_is_kept(mpi):
+    result = run(mpi, mpi.program("unbalanced.gcc"), *SHORT, LD_PRELOAD="libm.so.6")
+    check_measured(result)
+
+
 @pytest.mark.parametrize("wrapper", ["env A=b", "taskset -c 0-1", "time", "nice -n 1", "sh -c 'exec \"$0\" \"$@\"'",
                                      "sh -c 'ls / >&2; \"$0\" \"$@\"'", "numactl --localalloc",
                                      "gdb -batch -ex run --args", "perf record -o /dev/null"])

@@ -59,6 +59,7 @@ SOURCES = [
     ("src/cli/doctor_ranks.cpp", r"\bnote\(fmt::format\("),
     ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
+    ("src/cli/wrappers.cpp", r"decision\.sentence = fmt::format\("),
     ("src/intercept/accelerator.cpp", r"warn_once\("),
     ("src/intercept/awaiting.cpp", r"base::say\("),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
