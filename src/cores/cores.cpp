@@ -106,16 +106,21 @@ std::span<const int> Cores::borrowed_cores() const {
   return std::span(holding_->cores()).last(static_cast<std::size_t>(holding_->borrowed()));
 }
 
+// After a region, none: what is borrowed then was for the region.
+std::span<const int> Cores::still_acquired() const {
+  return acquired_.empty() ? std::span<const int>() : borrowed_cores();
+}
+
 int Cores::offer(int most, std::int64_t now) {
   by_call_ = true;
   const int offered = holding_->offer(most, now);
-  note_by_call(now);
+  note_by_call(now, still_acquired());
   return offered;
 }
 
 int Cores::reclaim(std::int64_t now) {
   const int missing = holding_->reclaim();
-  note_by_call(now);
+  if (by_call_) note_by_call(now, still_acquired());
   return missing;
 }
 

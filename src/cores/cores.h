@@ -160,6 +160,7 @@ class Cores {
   void note_by_call(std::int64_t now, std::span<const int> acquired);
   std::int64_t add_borrowed(std::span<const int> cores, std::int64_t length);
   std::span<const int> borrowed_cores() const;
+  std::span<const int> still_acquired() const;
   bool seated() const;
   int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
   int came_free(std::int64_t now) const;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -145,6 +146,46 @@ class Player {
   bool waits_ = false;
   std::int64_t asleep_since_ = 0;
 };
+
+/// Process 1 acquires a core, makes `call` 1 ms later, and returns the core after 5 ms: all of that time must count.
+void expect_counted_across(const std::function<void(Cores& cores, std::int64_t now)>& call) {
+  PlayedNode node(4, 2, 2);
+  node.all[0]->offer(1, base::now_ns());
+  Cores& cores = *node.all[1];
+  const std::int64_t before = base::now_ns();
+  ASSERT_EQ(cores.acquire(2, {.until = INT64_MAX}), 1);
+  const std::int64_t after = base::now_ns();
+  call(cores, after + 1'000'000);
+  ASSERT_EQ(cores.borrowed(), 1);
+  cores.release(after + 5'000'000);
+  const std::int64_t borrowed = node.activities[1].totals_at(after + 5'000'000).borrowed;
+  EXPECT_GE(borrowed, 5'000'000);
+  EXPECT_LE(borrowed, after - before + 5'000'000);
+  EXPECT_EQ(cores.borrowed_from()[0], borrowed);
+}
+
+TEST(Account, AcquiredCoresCountAcrossOtherCalls) {
+  expect_counted_across([](Cores& cores, std::int64_t now) { cores.offer(1, now); });
+  expect_counted_across([](Cores& cores, std::int64_t now) { cores.reclaim(now); });
+  expect_counted_across([](Cores& cores, std::int64_t now) { cores.keep_only(cores.poll(), now); });
+}
+
+TEST(Account, CoresBorrowedByARegionAreNotAcquired) {
+  PlayedNode node(4, 2, 2);
+  node.all[0]->offer(1, base::now_ns());
+  Cores& cores = *node.all[1];
+  const std::int64_t begin = base::now_ns();
+  ASSERT_EQ(cores.threads_for_region({.key = 1, .begin = begin, .worth_borrowing = true, .terms = {.until = begin}}),
+            3);
+  const std::int64_t end = base::now_ns();
+  const std::int64_t in_region = cores.after_region(end, 3, node.activities[1]).borrowed;
+  ASSERT_EQ(cores.borrowed(), 1);
+  cores.offer(1, end);
+  cores.reclaim(end + 1'000'000);
+  cores.release(end + 5'000'000);
+  EXPECT_EQ(cores.borrowed_from()[0], in_region);
+  EXPECT_EQ(node.activities[1].totals_at(end + 5'000'000).borrowed, 0) << "the session adds the region's";
+}
 
 TEST(Account, WhatIsBorrowedIsOfCoresOfOthers) {
   constexpr int kCores = 6, kCount = 3;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+// Regions that repeat their work in each thread, and query no thread ID: the sum depends on the size of each team.
+// repeated SHAPE ... prints the sums of each rank, the same with Steelyard as without:
+//   clause  num_threads(2)
+//   plain   the program's thread count
+//   inner   num_threads(2), and an inner region in each thread
+//   nested  the same with two active levels
+//   set     omp_set_num_threads(3) before each region
+//   max     num_threads(omp_get_max_threads()), and what the serial part reads
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { steps = 15 };
+
+static volatile int length = 300000;  // read at run time, or the compiler replaces the loop by its result
+
+// At most 6.
+static long work(int seed) {
+  unsigned long x = (unsigned long)seed + 1;
+  for (int i = 0; i < length; ++i) x = x * 6364136223846793005UL + 1442695040888963407UL;
+  return (long)(x >> 33) % 7;
+}
+
+static long clause(int step) {
+  long sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  sum += work(step);
+  return sum;
+}
+
+static long plain(int step) {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  sum += work(step);
+  return sum;
+}
+
+static long inner(int step) {
+  long sum = 0;
+#pragma omp parallel num_threads(2) reduction(+ : sum)
+  {
+    sum += work(step);
+#pragma omp parallel reduction(+ : sum)
+    sum += 10 * work(step + 1);
+  }
+  return sum;
+}
+
+static long nested(int step) {
+  omp_set_max_active_levels(2);
+  return inner(step);
+}
+
+static long set(int step) {
+  omp_set_num_threads(3);
+  return plain(step) + 10L * omp_get_max_threads();
+}
+
+static long max(int step) {
+  long sum = omp_get_max_threads() + 10L * (omp_get_thread_limit() % 1000) + 10000L * omp_get_dynamic();
+#pragma omp parallel num_threads(omp_get_max_threads()) reduction(+ : sum)
+  sum += work(step);
+  return sum;
+}
+
+int main(int argc, char** argv) {
+  static const struct {
+    const char* name;
+    long (*run)(int step);
+  } shapes[] = {{"clause", clause}, {"plain", plain}, {"inner", inner}, {"nested", nested}, {"set", set}, {"max", max}};
+  const size_t known = sizeof(shapes) / sizeof(shapes[0]);
+  int rank = 0, ranks = 0, status = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int arg = 1; arg < argc; ++arg) {
+    size_t shape = 0;
+    while (shape < known && strcmp(shapes[shape].name, argv[arg]) != 0) ++shape;
+    if (shape == known) status = 2;
+    long sum = 0, all[64] = {0};
+    for (int step = 0; shape < known && step < steps; ++step) {
+      // Rank 0 computes for longest: the others lend it their cores.
+      for (int part = 0; part < (rank == 0 ? 3 : 1); ++part) sum += shapes[shape].run(step + part);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Gather(&sum, 1, MPI_LONG, all, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    for (int r = 0; rank == 0 && r < ranks; ++r) printf("%s, rank %d: %ld\n", argv[arg], r, all[r]);
+  }
+  MPI_Finalize();
+  return status;
+}

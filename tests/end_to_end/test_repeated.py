@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regions that repeat their work in each thread: where a rank owns one core, their sums are those of a native run."""
+
+import os
+import shutil
+
+import pytest
+
+from harness import check_measured
+
+SHAPES = ("clause", "inner", "nested", "max", "set")  # of programs/repeated.c
+needs_two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2 or shutil.which("taskset") is None,
+                                     reason="two ranks of one core each")
+
+
+def launch(mpi, words, variables):
+    """On two cores, and without OMP_NUM_THREADS unless `variables` has it."""
+    head, count, *rest = words
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    unset = () if "OMP_NUM_THREADS" in variables else ("env", "-u", "OMP_NUM_THREADS")
+    return mpi.launch(["--bind-to", "none", head, count, "taskset", "-c", cpus, *unset, *rest], **variables)
+
+
+def check_sums(mpi, compiler, shapes, **variables):
+    native = launch(mpi, mpi.job(2, f"repeated.{compiler}", *shapes), variables)
+    assert native.status == 0 and native.out.count(", rank ") == 2 * len(shapes), native.explain()
+    result = launch(mpi, mpi.measured(2, f"repeated.{compiler}", *shapes), variables)
+    check_measured(result)
+    assert result.out == native.out, f"native: {native.out}" + result.explain()
+
+
+@needs_two_cores
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("shapes", [("plain",), ("clause",), ("inner",), SHAPES])
+def test_without_a_thread_count(mpi, shapes, compiler):
+    check_sums(mpi, compiler, shapes)
+
+
+@needs_two_cores
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("variables", [{"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "2"}, {"OMP_THREAD_LIMIT": "2"}])
+def test_with_a_thread_count_or_a_limit(mpi, variables, compiler):
+    check_sums(mpi, compiler, SHAPES, **variables)
