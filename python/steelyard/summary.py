@@ -162,7 +162,9 @@ def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
         main.append(int(str(cause)))
     if explained < limits["known_wait_share"] * known:
         return ", waiting for many different ranks"
-    return f", {percent(min(explained / in_mpi, 1.0))} of it waiting for {numbered('rank', sorted(main))}"
+    critical = sorted(main)
+    whom = "each other" if len(main) > 1 and critical == sorted(waiting.index) else numbered("rank", critical)
+    return f", {percent(min(explained / in_mpi, 1.0))} of it waiting for {whom}"
 
 
 def _moved(run: Run, moves: pd.DataFrame) -> str:

@@ -34,6 +34,16 @@ def test_example(example):
     assert found.notes == ["rank 6: the program sets num_threads(4): its thread count was not changed"]
 
 
+def test_ranks_that_wait_for_each_other(example, tmp_path):
+    def mutual(record):
+        record["ranks"] = record["ranks"][3:5]
+        for rank, other in zip(record["ranks"], (4, 3)):
+            rank["waited_for"] = {str(other): rank["totals_ns"]["mpi"] * 1e-9}
+
+    said = summary(run_of(example, tmp_path, mutual)).waiting
+    assert "100 % of it waiting for each other." in said, said
+
+
 def busy(on_core, preempted, borrowed=0.0, cores=48):
     """Makes a real run of the example: how much of their time its threads had a core, how often a rank was put off one,
     and how many core seconds each borrowed."""

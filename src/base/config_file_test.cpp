@@ -31,6 +31,11 @@ TEST(ConfigFile, TakesEachKindOfValue) {
   EXPECT_EQ(options.exploration, 0);
   EXPECT_EQ(options.record, "");
   ASSERT_TRUE(override_from_toml("max-threads = 3\nspin = 7\n", "steelyard.toml", options));
+  for (const char* no_record : {"record = 'off'\n", "record = false\n"}) {
+    options.record = "auto";
+    ASSERT_TRUE(override_from_toml(no_record, "steelyard.toml", options));
+    EXPECT_EQ(options.record, "") << no_record;
+  }
   ASSERT_TRUE(override_from_toml("max-threads = \"auto\"\nloops-learn = \"none\"\n", "steelyard.toml", options));
   EXPECT_EQ(options.max_threads, 0);
   EXPECT_EQ(options.loops_learn, "");

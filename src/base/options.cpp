@@ -32,7 +32,7 @@ class Group {
  public:
   Group(std::vector<Option>& table, std::string_view name) : table_(table), name_(name) {}
   void on_off(std::string_view name, bool Options::* member, std::string_view doc) { add(name, doc, member); }
-  /// A text that the user may leave out, by the word `none`.
+  /// A text that the user may leave out, by the word `none`, or by `off` as for switches.
   void text(std::string_view name, std::string Options::* member, std::string_view placeholder, std::string_view doc) {
     Option& option = add(name, doc, member);
     option.placeholder = placeholder;
@@ -209,9 +209,11 @@ void add_start_options(std::vector<Option>& table) {
 
 void add_output_options(std::vector<Option>& table) {
   Group output(table, "What Steelyard writes");
-  output.text("record", &Options::record, "PATH|auto",
-              "Write the run record to this file. auto: steelyard-run.json or, in a job of Slurm, PBS, LSF or Flux, "
-              "steelyard-run.JOBID.json. If that file exists, -2, -3 and so on is added to its name.");
+  output.text(
+      "record", &Options::record, "PATH|auto",
+      "Write the run record to this file. auto: steelyard-run.json or, in a job of Slurm, PBS, LSF or Flux, "
+      "steelyard-run.JOBID.json. If that file exists, -2, -3 and so on is added to its name. none, or off: no record "
+      "is written.");
   output.on_off("summary", &Options::summary, "Print the summary at the end of the run.");
   output.integer(
       "timeline-samples", &Options::timeline_samples, 0, 1'000'000, "samples",
@@ -392,7 +394,8 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   } else {
     const auto value = std::get<std::string Options::*>(option.member);
     valid = !text.empty() || (defaults().*value).empty();
-    if (valid) options.*value = unset ? "" : text;
+    const bool off = !option.internal && text == "off";
+    if (valid) options.*value = unset || off ? "" : text;
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}", where, text, option.allowed()));

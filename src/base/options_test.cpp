@@ -141,10 +141,18 @@ TEST(Assign, TakesWordsForWhatIsNotSet) {
       const auto* text = std::get_if<std::string Options::*>(&option.member);
       ASSERT_NE(text, nullptr);
       EXPECT_EQ(options.*(*text), "") << "no file of this name is written";
+      ASSERT_TRUE(assign(options, option, "file", "x") && assign(options, option, "off", "x"));
+      EXPECT_EQ(text_of(options, option), "none") << "off is the word of all switches";
     }
   }
   EXPECT_EQ(sentence_of("max-threads", "-1"),
             "--max-threads is '-1'; it must be auto or an integer from 1 to 4096 (threads)");
+}
+
+TEST(Assign, KeepsTheWordOffInInternalTexts) {
+  Options options;
+  ASSERT_TRUE(assign(options, *find_option("internal-command"), "off", "x"));
+  EXPECT_EQ(options.command, "off") << "a program of this name";
 }
 
 TEST(OverrideFrom, HearsItsVariablesAndReportsBadOnes) {

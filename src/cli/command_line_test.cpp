@@ -115,6 +115,10 @@ TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
   EXPECT_EQ(options_.max_threads, 0);
   EXPECT_EQ(options_.loops_learn, "");
   EXPECT_EQ(options_.record, "");
+  ASSERT_EQ(resolve({"--record=off"}), "");
+  EXPECT_EQ(options_.record, "");
+  ASSERT_EQ(resolve({}, {{"STEELYARD_RECORD", "off"}}), "");
+  EXPECT_EQ(options_.record, "");
   ASSERT_EQ(resolve({"--max-threads=0", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
   EXPECT_EQ(options_.max_threads, 0);
   EXPECT_EQ(resolve({"--max-threads=none"}),

@@ -118,11 +118,10 @@ void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   }
 }
 
-/// ", 84 % of it waiting for rank 3": up to four ranks that stand for most of the time, where enough of it is known.
+/// ", 84 % of it waiting for rank 3", or "for each other": up to four ranks for most of the time, if enough is known.
 std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresholds& thresholds) {
   std::map<int, double> by_cause;
-  double in_mpi = 0;
-  double known = 0;
+  double in_mpi = 0, known = 0, explained = 0;
   for (const RankRecord* rank : waiting) {
     in_mpi += base::seconds(rank->totals.mpi);
     for (const auto& [cause, seconds] : rank->waited_for) {
@@ -135,7 +134,6 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresh
   for (const auto& [cause, seconds] : by_cause) causes.emplace_back(seconds, cause);
   std::sort(causes.rbegin(), causes.rend());
   std::vector<int> main_causes;
-  double explained = 0;
   const std::size_t most = std::min(causes.size(), static_cast<std::size_t>(std::max(thresholds.critical_ranks, 0)));
   for (std::size_t i = 0; i < most && explained < thresholds.critical_wait_share * known; ++i) {
     explained += causes[i].first;
@@ -143,7 +141,9 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresh
   }
   if (explained < thresholds.known_wait_share * known) return ", waiting for many different ranks";
   std::sort(main_causes.begin(), main_causes.end());
-  return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)), rank_list(main_causes));
+  const bool mutual = waiting.size() > 1 && std::ranges::equal(main_causes, waiting, {}, {}, &RankRecord::rank);
+  return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)),
+                     mutual ? "each other" : rank_list(main_causes));
 }
 
 /// Where others had the cores, no figure of this run is one of the program.

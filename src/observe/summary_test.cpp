@@ -232,6 +232,15 @@ steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
 )");
 }
 
+TEST(Summary, RanksThatWaitForEachOther) {
+  RunRecord record = no_regions();
+  record.ranks[0].waited_for = {{1, 7.4}};
+  record.ranks[1].waited_for = {{0, 4.9}};
+  EXPECT_THAT(text(record), HasSubstr(" of their time in MPI, 98 % of it waiting for each other\n"));
+  record.ranks[1].waited_for = {{2, 4.9}};
+  EXPECT_THAT(text(record), HasSubstr(" of their time in MPI, 98 % of it waiting for ranks 1-2\n"));
+}
+
 TEST(Summary, NoRegions) {
   EXPECT_EQ(text(no_regions()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/session.h"
 
+#include <dlfcn.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -210,18 +211,28 @@ void print_header(const Session& session) {
 }
 
 // A handler may only write(2); the program's end is then what it would have been.
-void on_terminate(int signal) {
-  static constexpr char kText[] = "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n";
-  if (g_session != nullptr && g_session->bootstrap->rank() == 0) {
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
+void on_ending(int signal) {
+  static constexpr std::string_view kText[] = {
+      "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n",
+      "steelyard: stopped by SIGINT before MPI_Finalize: no run record was written\n"};
+  static std::atomic_flag said;  // a launcher may send both signals
+  if (g_session != nullptr && g_session->bootstrap->rank() == 0 && !said.test_and_set()) {
+    const std::string_view text = kText[signal == SIGINT ? 1 : 0];
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
   }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
 
-void watch_for_termination() {
-  struct sigaction present = {};
-  if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == SIG_DFL) std::signal(SIGTERM, on_terminate);
+void replace_handler(int signal, sighandler_t present, sighandler_t next) {
+  struct sigaction action = {};
+  if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler == present) std::signal(signal, next);
+}
+
+void watch_for_ending() {
+  replace_handler(SIGTERM, SIG_DFL, on_ending);
+  // A Python interpreter that the program starts later makes SIGINT a KeyboardInterrupt only if it finds the default.
+  if (dlsym(RTLD_DEFAULT, "Py_InitializeEx") == nullptr) replace_handler(SIGINT, SIG_DFL, on_ending);
 }
 
 std::atomic<bool> g_aborting{false};
@@ -232,8 +243,7 @@ void in_child() {
   if (g_session->cores != nullptr) g_session->cores->unbind();
   g_session = nullptr;
   t_primary = false;
-  struct sigaction present = {};
-  if (sigaction(SIGTERM, nullptr, &present) == 0 && present.sa_handler == on_terminate) std::signal(SIGTERM, SIG_DFL);
+  for (const int signal : {SIGTERM, SIGINT}) replace_handler(signal, on_ending, SIG_DFL);
 }
 
 __attribute__((destructor)) void at_exit() {
@@ -394,7 +404,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
     print_header(*session);
     session->start.record_refused = warn_of_record_at_start(options);
   }
-  watch_for_termination();
+  watch_for_ending();
   pthread_atfork(nullptr, nullptr, in_child);
   session->bootstrap->barrier_in_node();
   session->start.cpu = cpu_use();

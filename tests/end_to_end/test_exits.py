@@ -3,11 +3,12 @@
 
 import os
 import signal
+import subprocess
 import time
 
 import pytest
 
-from harness import check_measured, left_in_shared_memory
+from harness import check_measured, environment, left_in_shared_memory
 
 NO_RECORD = "no run record"
 
@@ -88,6 +89,52 @@ def test_sigterm_to_a_rank(mpi):
     assert job.returncode != 0
     assert "Traceback" not in err and not mpi.record_file.exists()
     assert not left_in_shared_memory()
+
+
+def stopped_by(name):
+    return f"steelyard: stopped by {name} before MPI_Finalize: no run record was written\n"
+
+
+def test_ctrl_c(mpi):
+    """The terminal sends SIGINT to the launcher and to each rank of its process group. Open MPI's launcher then sends
+    SIGTERM. Tries again where the launcher threw away what a rank had written."""
+    name = {"mpich": "SIGINT", "openmpi": "SIGTERM"}[mpi.flavour]
+    for _ in range(5):
+        job, pids = running(mpi, 2)
+        os.killpg(job.pid, signal.SIGINT)
+        err = finish(job, pids)
+        assert err.count("stopped by SIG") <= 1, err
+        if stopped_by(name) in err:
+            break
+    assert stopped_by(name) in err, err
+    assert not mpi.record_file.exists() and not left_in_shared_memory()
+
+
+def running_alone(mpi, *before):
+    """A rank that no launcher has started: its status is seen."""
+    words = [*before, *mpi.measured(1, "exits.clang", "endless")[2:]]
+    job = subprocess.Popen(words, env=environment(), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, start_new_session=True)
+    assert job.stdout.readline() == f"pid {job.pid}\n", job.stderr.read()
+    return job
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_rank_ends_by_the_signal(mpi, number):
+    job = running_alone(mpi)
+    job.send_signal(number)
+    err = finish(job, [])
+    assert job.returncode == -number and err.count(stopped_by(number.name)) == 1, (job.returncode, err)
+
+
+def test_an_ignored_sigint_stays_ignored(mpi):
+    job = running_alone(mpi, "env", "--ignore-signal=INT")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        time.sleep(0.2)
+        assert job.poll() is None
+        job.send_signal(number)
+    err = finish(job, [])
+    assert job.returncode == -signal.SIGTERM and stopped_by("SIGTERM") in err and "SIGINT" not in err, err
 
 
 @pytest.mark.parametrize("victim", [0, 1])

@@ -5,6 +5,7 @@ import importlib.util
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -200,3 +201,14 @@ def test_python(mpi, tmp_path):
     assert len(record["ranks"]) == 2 and record["ranks"][1]["totals_ns"]["mpi"] > 0
     assert result.moves(), record["decisions"]
     assert result.threads_at_end[0] > 4 > result.threads_at_end[1], result.summary
+
+
+def test_python_finds_the_default_action_of_sigint(mpi, tmp_path):
+    """An interpreter that a program embeds after MPI_Init makes SIGINT a KeyboardInterrupt only then."""
+    script = ("import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); from mpi4py import MPI; "
+              "print(*[line for line in open('/proc/self/status') if line.startswith('SigCgt')])")
+    result = run(mpi, sys.executable, "-c", script, **python_environment(mpi, tmp_path))
+    assert result.status == 0 and result.header_lines, result.explain()
+    caught = {number for number in (signal.SIGINT, signal.SIGTERM)
+              for line in result.out.split("\n") if line and int(line.split()[1], 16) >> (number - 1) & 1}
+    assert caught == {signal.SIGTERM}, result.explain()

@@ -43,7 +43,7 @@ SOURCES = [
     ("src/session/session.cpp", r"list\.emplace_back\("),
     ("src/session/session.cpp", r"Status::failure\("),
     ("src/session/session.cpp", r"base::warn\("),
-    ("src/session/session.cpp", r"char kText\[\] ="),
+    ("src/session/session.cpp", r"kText\[\] ="),
     ("src/session/cores.cpp", r"Status::failure\("),
     ("src/session/named_regions.cpp", r"remarks\.push_back\("),
     ("src/session/pause.cpp", r"remarks\.emplace_back\("),
