@@ -31,12 +31,13 @@ std::string dropped_by(const std::vector<std::string>& words, std::size_t at, bo
   if (!word.starts_with("LD_PRELOAD=")) return {};
   // A quoted value is the next word: LD_PRELOAD="$LD_PRELOAD:x".
   const auto keeps = [](std::string_view value) {
-    return value.find("$LD_PRELOAD") != value.npos || value.find("${LD_PRELOAD") != value.npos ||
-           value.find("libsteelyard-") != value.npos;
+    return value.find("$LD_PRELOAD") != std::string_view::npos ||
+           value.find("${LD_PRELOAD") != std::string_view::npos ||
+           value.find("libsteelyard-") != std::string_view::npos;
   };
   const std::string_view next = at + 1 < words.size() ? std::string_view(words[at + 1]) : "";
   if (keeps(word) || keeps(next)) return {};
-  const bool quoted = word.ends_with('=') && next.find(".so") != next.npos;
+  const bool quoted = word.ends_with('=') && next.find(".so") != std::string_view::npos;
   return fmt::format("{}{}", word, quoted ? next : "");
 }
 

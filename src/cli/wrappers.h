@@ -30,7 +30,7 @@ struct Wrapped {
   std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or it is not certain
                           ///< that LD_PRELOAD reaches it (`time mpirun`)
   Binary binary = {};
-  std::string dropped = {};  ///< what removes Steelyard's library from its LD_PRELOAD: "env -i"; "" if nothing does
+  std::string dropped;  ///< what removes Steelyard's library from its LD_PRELOAD: "env -i"; "" if nothing does
 };
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 
