@@ -48,7 +48,7 @@ def test_python_lends_and_acquires(mpi, tmp_path):
     assert result.out.count(f"refused: {late}") == 2 and sum(late in line for line in result.said) == 2
     acquirer, lender = (rank["totals_ns"] for rank in result.record["ranks"])
     for rank, total, cores in ((0, acquirer["borrowed"], 3), (1, lender["lent_by_call"], 3)):
-        begin, begun, end, ended = map(int, re.search(rf"rank {rank} clock \[(.*)\]", result.out)[1].split(", "))
+        begin, begun, end, ended = map(int, re.search(rf"rank {rank} clock \[(.*?)\]", result.out)[1].split(", "))
         assert cores * (end - begun) <= total <= cores * (ended - begin), (rank, result.explain())
     # In its waits, the rank lends the core that it has not lent yet; and the other keeps cores until its next call.
     most = max(lender["lent_by_call"] + 4 * lender["mpi"], acquirer["borrowed"])
