@@ -30,10 +30,9 @@ std::string dropped_by(const std::vector<std::string>& words, std::size_t at, bo
   if (word == "LD_PRELOAD" && before == "unset") return "unset LD_PRELOAD";
   if (!word.starts_with("LD_PRELOAD=")) return {};
   // A quoted value is the next word: LD_PRELOAD="$LD_PRELOAD:x".
+  // The value of a variable or of a command, such as $LD_PRELOAD, may contain Steelyard's library.
   const auto keeps = [](std::string_view value) {
-    return value.find("$LD_PRELOAD") != std::string_view::npos ||
-           value.find("${LD_PRELOAD") != std::string_view::npos ||
-           value.find("libsteelyard-") != std::string_view::npos;
+    return value.find_first_of("$`") != std::string_view::npos || value.find("libsteelyard-") != std::string_view::npos;
   };
   const std::string_view next = at + 1 < words.size() ? std::string_view(words[at + 1]) : "";
   if (keeps(word) || keeps(next)) return {};
@@ -69,6 +68,7 @@ std::vector<std::string> with_shell_words(const std::vector<std::string>& words)
       const auto end = std::min(rest.find_first_of(between), rest.size());
       if (end > 0) expanded.emplace_back(rest.substr(0, end));
       if (end < rest.size() && ends_command.find(rest[end]) != std::string_view::npos) expanded.emplace_back(";");
+      if (end < rest.size() && rest[end] == ')') expanded.emplace_back(")");
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     of_shell = is_commands = false;
@@ -79,15 +79,19 @@ std::vector<std::string> with_shell_words(const std::vector<std::string>& words)
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site) {
   if (!is_wrapper(words[0]) && !is_shell(words[0])) return {};
   std::string wrapper = words[0], dropped;
-  bool starts_others = false;  // between the word that drops LD_PRELOAD and the end of its command
+  bool lasts = false;  // beyond the command that drops it
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
     const bool of_env = file_name(wrapper) == "env";
-    if (auto drop = of_env || is_shell(wrapper) ? dropped_by(words, at, of_env) : ""; !drop.empty())
+    if (auto drop = of_env || is_shell(wrapper) ? dropped_by(words, at, of_env) : ""; !drop.empty()) {
       dropped = std::move(drop);
+      lasts = words[at - 1] == "export" || words[at - 1] == "unset";
+    }
+    if ((word == ";" && !dropped.empty() && !lasts) || (word == ")" && !dropped.empty()))
+      return {};  // LD_PRELOAD may reach what follows
     if (word == ";") {
-      if (starts_others) return {};  // LD_PRELOAD may reach what follows
       wrapper = "sh";
+      continue;
     }
     if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
     const auto found = locate(word, site.value_of("PATH"));
@@ -101,7 +105,6 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
       return {at, std::move(binary), std::move(dropped)};
     }
     wrapper = word;
-    starts_others = !dropped.empty();
   }
   return {};
 }
@@ -112,13 +115,16 @@ namespace {
 Decision decide_on_dropped(const std::string& dropped, const std::string& shown) {
   Decision decision;
   decision.kind = Decision::Kind::pass_through;
-  const auto first = dropped.starts_with("env ") ? dropped
-                     : dropped.starts_with("un") ? "env -u LD_PRELOAD"
-                                                 : "env " + dropped;
+  const bool sets = dropped.starts_with("LD_PRELOAD=");
+  // `env -i steelyard run` would take PATH and the launcher's variables from Steelyard.
+  const bool clears = dropped.starts_with("env -") && dropped.find("LD_PRELOAD") == std::string::npos;
+  const auto instead = sets     ? fmt::format("write it before: `env {} steelyard run {}`", dropped, shown)
+                       : clears ? fmt::format("unset single variables: `steelyard run env -u NAME {}`", shown)
+                                : fmt::format("write it before: `env -u LD_PRELOAD steelyard run {}`", shown);
   decision.sentence = fmt::format(
       "`{0}` after `steelyard run` removes Steelyard's library from LD_PRELOAD: {1} starts without it, and nothing is "
-      "balanced; leave it out, or write it before: `{2} steelyard run {1}`",
-      dropped, shown, first);
+      "balanced; leave it out, or {2}",
+      dropped, shown, instead);
   return decision;
 }
 

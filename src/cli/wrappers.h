@@ -20,8 +20,8 @@ struct Started {
 /// A shell by its name: sh, bash, zsh, ...
 bool is_shell(std::string_view program);
 
-/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`. What ends a
-/// command there is the word ";".
+/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`. The word
+/// ";" marks the end of a command there, and ")" that of a subshell.
 std::vector<std::string> with_shell_words(const std::vector<std::string>& words);
 
 /// The program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l ./app`: the

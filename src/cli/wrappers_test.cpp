@@ -72,8 +72,10 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreNamed) {
   EXPECT_EQ(dropped({"sh", "-c", "export LD_PRELOAD='x.so'; cd /tmp && app"}), "LD_PRELOAD=x.so");
   EXPECT_EQ(dropped({"sh", "-c", "unset LD_PRELOAD; app"}), "unset LD_PRELOAD");
   EXPECT_EQ(dropped({"sh", "-c", "env -i app"}), "env -i");
-  for (const auto* kept : {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=\"${LD_PRELOAD}:x.so\" app",
-                           "echo LD_PRELOAD; app", "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
+  for (const auto* kept :
+       {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=\"${LD_PRELOAD}:x.so\" app",
+        "N=\"x.so:$LD_PRELOAD\"; LD_PRELOAD=$N app", "LD_PRELOAD=`cat f` app", "LD_PRELOAD=x.so cd /tmp; app",
+        "(unset LD_PRELOAD; true); app", "echo LD_PRELOAD; app", "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
     EXPECT_EQ(dropped({"sh", "-c", kept}), "") << kept;
 }
 

@@ -74,7 +74,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     page.say("note",
              "OpenMP is not measured, and no thread counts change: " + record.openmp_tool +
                  " uses OMPT, and a process has room for one tool. To measure OpenMP, start without that tool.",
-             2);
+             3);
   } else if (sum.regions == 0 && record.openmp.empty()) {
     // Nothing follows from it where there are tasks to move, or no rank to move cores to.
     const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
