@@ -57,7 +57,6 @@ void listen_for_notices() {
 }
 
 void give_notice() {
-  g_mpi_was = true;
   if (is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;

@@ -14,6 +14,7 @@
 #include "base/loaded_library.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/tool_libraries.h"
 #include "intercept/clause.h"
 #include "intercept/first_region.h"
 #include "session/open_regions.h"
@@ -172,12 +173,9 @@ OtherTool other_tool(unsigned int omp_version, const char* runtime_version) {
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
   auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
   if (OtherTool tool = ask(next, omp_version, runtime_version); tool.its != nullptr) return tool;
-  const std::string named(base::value_of(base::environment(), "OMP_TOOL_LIBRARIES"));
-  std::string_view list = named;
-  while (!list.empty()) {
-    const std::string file(list.substr(0, list.find(':')));
-    list.remove_prefix(std::min(file.size() + 1, list.size()));
-    void* const library = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_LAZY);
+  const base::Environment environment = base::environment();
+  for (const std::string& file : base::tool_files(base::value_of(environment, "OMP_TOOL_LIBRARIES"))) {
+    void* const library = dlopen(file.c_str(), RTLD_LAZY);
     if (library == nullptr) continue;
     auto* const start = reinterpret_cast<StartTool*>(dlsym(library, "ompt_start_tool"));
     if (OtherTool tool = ask(start, omp_version, runtime_version); tool.its != nullptr) return {tool.its, file};
