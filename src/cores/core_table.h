@@ -51,6 +51,8 @@ class CoreTable {
  public:
   static std::size_t footprint(int cores, int processes);
   CoreTable(node::Segment& segment, int cores, int processes, int me);
+  /// It has fewer cores than it was made for. By each process, before settle().
+  void shrink(int cores) { cores_ = cores; }
 
   /// Encoding: the owner of a core that was taken from the job, until a later rehome().
   static constexpr std::int32_t kWithdrawn = -2;

@@ -15,8 +15,13 @@
 
 namespace steelyard::cores {
 
+namespace {
+// Each process has a slot for each core, at most.
+int most_slots(int cores, int processes) { return cores * processes; }
+}  // namespace
+
 std::size_t Cores::footprint(int cores, int processes) {
-  return CoreTable::footprint(cores, processes) + LateJoin::footprint(processes);
+  return CoreTable::footprint(most_slots(cores, processes), processes) + LateJoin::footprint(processes);
 }
 
 Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
@@ -28,7 +33,7 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
       activity_(activity),
       domain_(node::domains(topology, options.level)),
       options_(options),
-      table_(segment, static_cast<int>(topology.pus.size()), count, me),
+      table_(segment, most_slots(static_cast<int>(topology.pus.size()), count), count, me),
       late_join_(segment, count, me),
       late_join_regions_(options.policy.decision),
       borrowing_(options.policy.decision),
@@ -41,14 +46,21 @@ void Cores::settle_homes(Homes homes, bool leader) {
   usable_at_start_ = homes_.usable;
   alone_ = count_ == 1 && homes_.problem.empty();
   problem_ = count_ == 1 ? "one rank on the node, no other rank to exchange cores with" : homes_.problem;
+  const std::vector<int>& home = slots() ? homes_.slots : homes_.home;
+  table_.shrink(static_cast<int>(home.size()));
   if (!leader) return;
-  table_.settle(homes_.home);
+  table_.settle(home);
   planner_ = std::make_unique<Planner>(options_.policy, processes_, count_);
 }
 
 void Cores::begin() {
-  holding_ = std::make_unique<Holding>(table_, domain_);
   generation_ = table_.generation();
+  if (slots()) {
+    const auto count = homes_.slots.size();
+    holding_ = std::make_unique<Holding>(table_, std::vector<int>(count), static_cast<int>(count) - homes_.cores);
+    return;
+  }
+  holding_ = std::make_unique<Holding>(table_, domain_);
   count_cores_without_owner();
   // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
@@ -148,12 +160,21 @@ int Cores::threads_on(int cores, int most) const {
   return std::max(1, std::min({cores, most, ceiling}));
 }
 
+// Without borrowed slots, the program's count.
+int Cores::threads_with_slots(int most) {
+  holding_->settle(most, region_.worth_borrowing, region_.terms);
+  borrowed_since_ = base::now_ns();
+  threads_ = threads_on(static_cast<int>(holding_->cores().size()), most);
+  return holding_->borrowed() > 0 ? threads_ : 0;
+}
+
 int Cores::threads_for_region(const RegionAhead& region) {
-  if (!problem_.empty()) return 0;
+  if (!problem_.empty() && !slots()) return 0;
   const bool fixed = processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
   const int most = threads_on(std::numeric_limits<int>::max(), region.most);
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
+  if (slots()) return threads_with_slots(std::min(most, homes_.cores));
   if (late_join_.changed()) find_given();
   note_by_call(region.begin);
   const bool changed = holding_->settle(most, region_.worth_borrowing, region.terms);
@@ -178,6 +199,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
 }
 
 bool Cores::at_rest() const {
+  if (slots()) return holding_->at_rest();
   if (!problem_.empty()) return true;
   return holding_ && holding_->at_rest() && generation_ == table_.generation() && !rebind_ &&
          !late_join_.will_be_changed() && seated();
@@ -227,7 +249,7 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
   }
   cores.borrowed += cores.came_late;
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
-  if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
+  if (region_.worth_borrowing && team == threads_ && borrowed == 0 && !slots()) {
     const int came = asked ? came_to_late_join(now, given) : came_free(now);
     late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
   }
@@ -488,6 +510,7 @@ void Cores::show_siblings(observe::LiveBoard& board) const {
 
 void Cores::show_owners(observe::LiveBoard& board) const {
   using observe::LiveJob;
+  if (slots()) return;
   const std::vector<int> home = table_.homes();
   for (std::size_t core = 0; core < home.size(); ++core) {
     if (!usable_at_start_[core]) continue;

@@ -107,12 +107,18 @@ class Cores {
 
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
-  bool lends() const { return options_.lend && problem_.empty() && count_ > 1; }
+  bool lends() const { return options_.lend && (problem_.empty() || slots()) && count_ > 1; }
+  /// True if slots are lent instead of cores (Homes::slots): there is a problem(), threads are not bound, and a waiting
+  /// thread leaves its core to others by a yield.
+  bool slots() const { return options_.lend && !homes_.slots.empty(); }
+  /// True if regions may get another thread count than the program's.
+  bool changes_threads() const { return problem_.empty() || slots(); }
   /// Cores that this process owns; if none can be moved, its threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
-  /// Of those that it owns, what a wait lends: the program has lent the others already.
-  int lent_in_waits() const { return owned() - (holding_ ? holding_->offered() : 0); }
+  /// Of those that it owns, what a wait lends: the program has lent the others already. There are more slots than
+  /// cores, so of slots only what others use counts.
+  int lent_in_waits() const { return slots() ? 0 : owned() - (holding_ ? holding_->offered() : 0); }
 
   /// Called by each thread when it begins a region: binds it to its core, if it is not bound there yet.
   void bind_thread(int thread);
@@ -149,6 +155,7 @@ class Cores {
   NodeShape shape() const;
   int fixed_away_from_home() const;
   int threads_on(int cores, int most) const;
+  int threads_with_slots(int most);
   void count_cores_without_owner();
   int late_join_threads(int held, int most);
   std::vector<int> find_given();

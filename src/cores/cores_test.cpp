@@ -100,7 +100,8 @@ class Player {
       cores_.come_back();
       return activity_.leave_mpi(base::now_ns());
     }
-    switch (random_() % 8) {
+    const bool moves = cores_.problem().empty();
+    switch (moves ? random_() % 8 : 4 + random_() % 4) {
       case 0: cores_.offer(1, now); break;
       case 1: cores_.reclaim(now); break;
       case 2: cores_.acquire(2, {.until = INT64_MAX}); break;
@@ -187,19 +188,40 @@ TEST(Account, CoresBorrowedByARegionAreNotAcquired) {
   EXPECT_EQ(node.activities[1].totals_at(end + 5'000'000).borrowed, 0) << "the session adds the region's";
 }
 
-TEST(Account, WhatIsBorrowedIsOfCoresOfOthers) {
-  constexpr int kCores = 6, kCount = 3;
+TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
+  PlayedNode node(2, 3, 1);
+  ASSERT_NE(node.all[0]->problem(), "");
+  const auto threads = [&] {
+    const std::int64_t now = base::now_ns();
+    const int count =
+        node.all[0]->threads_for_region({.key = 1, .begin = now, .worth_borrowing = true, .terms = {.until = now}});
+    node.all[0]->after_region(base::now_ns(), std::max(1, count), node.activities[0]);
+    return count;
+  };
+  node.all[1]->lend(base::now_ns(), {.until = INT64_MAX});
+  EXPECT_EQ(threads(), 0) << "the program's own count: process 2 uses the other core";
+  node.all[2]->lend(base::now_ns(), {.until = INT64_MAX});
+  EXPECT_EQ(threads(), 2);
+  EXPECT_EQ(threads(), 2);
+  node.all[1]->come_back();
+  EXPECT_EQ(threads(), 0);
+  EXPECT_EQ(node.all[0]->owned(), node.processes[0].threads_at_start);
+}
+
+/// @param cores of the node; its processes have 6 threads
+void expect_borrowed_cores_to_be_of_others(int cores) {
+  constexpr int kCount = 3;
   std::int64_t borrowed_in_all = 0;
   for (unsigned round = 0; round < 200; ++round) {
     std::mt19937 random(round);
-    PlayedNode node(kCores, kCount, 2);
+    PlayedNode node(cores, kCount, 2);
     std::vector<Player> players;
     for (int p = 0; p < kCount; ++p) players.emplace_back(node, p, random);
     for (int event = 0; event < 300; ++event) {
       players[random() % kCount].act();
       if (random() % 40 == 0) {
         node::CpuSet cpus;
-        for (int c = 0; c < kCores; ++c) {
+        for (int c = 0; c < cores; ++c) {
           if (random() % 4 != 0) cpus.add(c);
         }
         (void)node.all[0]->resize(cpus, 0, "test");
@@ -229,6 +251,9 @@ TEST(Account, WhatIsBorrowedIsOfCoresOfOthers) {
   }
   EXPECT_GT(borrowed_in_all, 0);
 }
+
+TEST(Account, WhatIsBorrowedIsOfCoresOfOthers) { expect_borrowed_cores_to_be_of_others(6); }
+TEST(Account, WhatIsBorrowedIsOfSlotsOfOthers) { expect_borrowed_cores_to_be_of_others(4); }
 
 }  // namespace
 }  // namespace steelyard::cores

@@ -2,6 +2,7 @@
 #include "cores/holding.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/clock.h"
 
@@ -15,7 +16,8 @@ bool contains(const std::vector<int>& cores, int core) {
 
 }  // namespace
 
-Holding::Holding(CoreTable& table, std::vector<int> domain) : table_(table), domain_(std::move(domain)) {
+Holding::Holding(CoreTable& table, std::vector<int> domain, int surplus)
+    : table_(table), domain_(std::move(domain)), surplus_(surplus) {
   read_homes();
   take_homes();
   list();
@@ -95,13 +97,23 @@ void Holding::give_back_needed(const Terms& terms) {
 
 void Holding::borrow(int most, const Terms& terms) {
   const int near = cores_.empty() ? 0 : domain_[cores_.front()];
-  const auto in_use = [this] { return own_.size() + kept_.size() + borrowed_.size(); };
+  const auto held = static_cast<int>(own_.size() + kept_.size() + borrowed_.size());
+  int left = std::min(most - held, borrowable(terms));
   for (const bool neighbours : {true, false}) {
-    for (int c = 0; c < table_.cores() && static_cast<int>(in_use()) < most; ++c) {
-      if ((domain_[c] == near) != neighbours || table_.is_home(c)) continue;
-      if (table_.borrow(c, terms)) borrowed_.push_back(c);
+    for (int c = 0; c < table_.cores() && left > 0; ++c) {
+      if ((domain_[c] == near) != neighbours || table_.is_home(c) || !table_.borrow(c, terms)) continue;
+      borrowed_.push_back(c);
+      --left;
     }
   }
+}
+
+// A slot whose owner computes soon does not count: its core will be in use.
+int Holding::borrowable(const Terms& terms) const {
+  if (surplus_ == 0) return std::numeric_limits<int>::max();
+  int count = -surplus_;
+  for (int c = 0; c < table_.cores(); ++c) count += !table_.is_home(c) && table_.can_be_borrowed(c, terms) ? 1 : 0;
+  return count;
 }
 
 void Holding::return_borrowed(std::int64_t now) {
@@ -118,12 +130,13 @@ void Holding::leave_foreign_cores(std::int64_t now) {
 }
 
 bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
+  const std::vector<int> before = cores_;
+  if (surplus_ > 0 && !borrowed_.empty()) release(base::now_ns());  // another process may compute on the core by now
   const bool replanned = generation_ != table_.generation();
   const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
   const auto needed = [&](int c) { return !table_.owner_waits_until(c, terms.until); };
   const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
-  if (!replanned && complete() && !room && !leaves) return false;
-  const std::vector<int> before = cores_;
+  if (!replanned && complete() && !room && !leaves) return cores_ != before;
   if (replanned) read_homes();
   may_borrow ? give_back_needed(terms) : return_borrowed(base::now_ns());
   if (replanned || !complete()) take_homes();

@@ -13,7 +13,9 @@ namespace steelyard::cores {
 class Holding {
  public:
   /// @param domain of each core: cores of the same domain are borrowed first
-  Holding(CoreTable& table, std::vector<int> domain);
+  /// @param surplus if the table has slots (Homes::slots): how many more than there are cores. So many of those that
+  ///        could be borrowed are left, so that a borrower's threads find cores on which no other process computes.
+  Holding(CoreTable& table, std::vector<int> domain, int surplus = 0);
 
   /// Before a region: leaves cores that the plan gave to other processes, takes those that this process owns, and
   /// returns borrowed cores whose owners wake before the region ends. If `may_borrow`, borrows up to `most` cores in
@@ -71,12 +73,14 @@ class Holding {
   void return_borrowed(std::int64_t now);
   void give_back_needed(const Terms& terms);
   void borrow(int most, const Terms& terms);
+  int borrowable(const Terms& terms) const;
   void list();
   bool complete() const { return own_.size() + offered_.size() == home_.size(); }
   bool is_offered(int core) const;
 
   CoreTable& table_;
   std::vector<int> domain_;
+  int surplus_;
   std::vector<int> home_;      // cores that this process owns
   std::vector<int> own_;       // those of them that are in use here
   std::vector<int> offered_;   // those of them that the program has offered

@@ -61,6 +61,37 @@ TEST(Holding, ABorrowerReturnsAWithdrawnCoreWhichIsNotLentOn) {
   EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 0);
 }
 
+TEST(Holding, ASlotIsBorrowedOnlyIfFewerProcessesComputeThanThereAreCores) {
+  Node node(4, 4, {0, 1, 2, 3}, 2);  // 4 processes share 2 cores
+  node.holdings[2]->lend_all(1, kLong);
+  node.holdings[3]->lend_all(1, kLong);
+  EXPECT_FALSE(node.holdings[0]->settle(2, true)) << "processes 0 and 1 use both cores";
+  node.holdings[1]->lend_all(1, kLong);
+  EXPECT_TRUE(node.holdings[0]->settle(4, true));
+  EXPECT_EQ(node.cores(0).size(), 2U) << "two of three slots have no core";
+}
+
+TEST(Holding, ASlotWhoseOwnerWakesSoonHasNoCore) {
+  Node node(3, 3, {0, 1, 2}, 1);  // 3 processes share 2 cores
+  node.holdings[1]->lend_all(1, kLong);
+  node.holdings[2]->lend_all(1, {.until = 100});
+  EXPECT_FALSE(node.holdings[0]->settle(2, true, {.until = 101}));
+  EXPECT_TRUE(node.holdings[0]->settle(2, true, {.until = 99}));
+}
+
+TEST(Holding, ABorrowedSlotIsReturnedOnceAnotherProcessComputes) {
+  Node node(3, 3, {0, 1, 2}, 1);
+  node.holdings[1]->lend_all(1, kLong);
+  node.holdings[2]->lend_all(1, kLong);
+  EXPECT_TRUE(node.holdings[0]->settle(2, true));
+  EXPECT_EQ(node.cores(0), (Cores{0, 1}));
+  EXPECT_FALSE(node.holdings[0]->settle(2, true)) << "the same ones again";
+  node.holdings[2]->come_back();
+  EXPECT_TRUE(node.holdings[0]->settle(2, true)) << "process 1 still waits, but process 2 uses the core";
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  EXPECT_EQ(node.tables[0]->lent_idle(), 1);
+}
+
 TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
   Node node(4, 2, {0, 0, 1, 1});
   node.tables[0]->rehome({1, 1, 0, 0});

@@ -89,6 +89,18 @@ std::string why_too_few(const node::Topology& topology, const std::vector<Arriva
                      arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice);
 }
 
+// Only if the kernel can put each thread on each core. A process has no use for more slots than there are cores.
+std::vector<int> slots_of(const std::vector<Arrival>& arrivals, const std::vector<std::vector<int>>& places,
+                          int cores) {
+  const auto apart = [&](const std::vector<int>& pus) { return pus != places.front(); };
+  const auto wide = [&](const Arrival& arrival) { return arrival.threads >= cores; };
+  if (arrivals.size() < 2 || std::ranges::any_of(places, apart) || std::ranges::all_of(arrivals, wide)) return {};
+  std::vector<int> slots;
+  for (std::size_t p = 0; p < arrivals.size(); ++p)
+    slots.insert(slots.end(), static_cast<std::size_t>(std::clamp(arrivals[p].threads, 1, cores)), static_cast<int>(p));
+  return slots;
+}
+
 }  // namespace
 
 Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals) {
@@ -120,6 +132,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     homes.usable.push_back(first || homes.home[pu] >= 0);
   }
   homes.cores = static_cast<int>(cores.size());
+  if (!homes.problem.empty() && homes.cores > 0) homes.slots = slots_of(arrivals, places, homes.cores);
   return homes;
 }
 

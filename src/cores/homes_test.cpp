@@ -96,6 +96,18 @@ TEST(ShareOut, OnAnEmulatedNodeMasksOfTheRealOneMeanNothing) {
   EXPECT_EQ(homes.home, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+TEST(ShareOut, GivesSlotsWhereThreadsShareTheCoresOfOneMask) {
+  const auto slots = [](const std::vector<Arrival>& arrivals) { return share_out(machine(1, 2, 2), arrivals).slots; };
+  const node::CpuSet mask = {0, 1, 2, 3};
+  EXPECT_EQ(slots(std::vector<Arrival>(5, {mask, 1, true})), (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(slots({{mask, 1, true}, {mask, 9, true}, {mask, 1, true}}), (std::vector<int>{0, 1, 1, 2}))
+      << "two cores: no process has a use for a third slot";
+  EXPECT_TRUE(slots(std::vector<Arrival>(4, {mask, 1, true})).empty()) << "enough hardware threads";
+  EXPECT_TRUE(slots(std::vector<Arrival>(4, {mask, 2, true})).empty()) << "no process has a use for more";
+  EXPECT_TRUE(slots({{{0, 1}, 1, true}, {{0, 1}, 2, true}, {{2, 3}, 1, true}}).empty()) << "bound apart";
+  EXPECT_TRUE(slots({{mask, 9, true}}).empty()) << "no other process";
+}
+
 TEST(ShareOut, SurvivesNothing) {
   EXPECT_TRUE(share_out({}, {}).home.empty());
   const Homes homes = share_out(machine(1, 2), {{{}, 0, true}});

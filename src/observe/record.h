@@ -93,7 +93,7 @@ struct NodeRecord {
   double phase_before_low = 0, phase_before_high = 0;  ///< its confidence interval
   double phase_after = 0;                              ///< s, mean iteration time after the last move
   double phase_after_low = 0, phase_after_high = 0;
-  std::string nothing_moved;  ///< the reason where cores neither moved nor were lent; empty otherwise
+  std::string nothing_moved;  ///< why no core was moved; empty if cores were moved
 };
 
 /// Where Slurm ran it. Left out of the file elsewhere.

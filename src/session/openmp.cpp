@@ -124,7 +124,7 @@ void meet_late_runtime(Session& session, bool gnu) {
 // True where something follows from what a region asks: to decode all regions of a program takes tens of ms.
 bool matters(const Session& session, const observe::Site& site) {
   if (base::options().virtual_threads > 0) return true;
-  if (session.cores == nullptr || !session.cores->problem().empty()) return false;
+  if (session.cores == nullptr || !session.cores->changes_threads()) return false;
   // Where each process has one core, it only gains those that are lent.
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }

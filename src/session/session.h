@@ -69,7 +69,7 @@ class BlockingCall {
 
  private:
   friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals();
+  void await_arrivals(bool sleeps);
   void name_critical_rank();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;

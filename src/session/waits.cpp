@@ -41,10 +41,13 @@ bool others_compute(const Session& session) {
   return false;
 }
 
-// A rank that lends no core shares its own with other ranks at most. They are ready to run, so it yields to them: a
-// sleep would take the core from them again 50 us later. With 8 ranks on 2 cores (bench-apps, Open MPI), LULESH takes
-// 1.00 of its native time, with sleeps 1.24. All threads of an emulated node share the machine's cores.
-bool sleep_frees_a_core(const Session& session) { return lends(session) || session.topology.emulated; }
+// Where there are more threads than cores, or no core is lent, a rank shares its core with other ranks at most. They
+// are ready to run, so it yields to them: a sleep would take the core from them again 50 us later. With 8 ranks on 2
+// cores (bench-apps, Open MPI), LULESH takes 1.00 of its native time, with sleeps 1.24. All threads of an emulated node
+// share the machine's cores.
+bool sleep_frees_a_core(const Session& session) {
+  return session.topology.emulated || (lends(session) && !session.cores->slots());
+}
 
 }  // namespace
 
@@ -160,12 +163,9 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
-  if (sleep_frees_a_core(*g_session)) {
-    stay_asleep(now);
-    wait::sleep_for(wait::kMessage.sleep(now - asleep_since_));
-  } else {
-    wait::yield();
-  }
+  const bool sleeps = sleep_frees_a_core(*g_session);
+  if (sleeps || lends(*g_session)) stay_asleep(now);
+  sleeps ? wait::sleep_for(wait::kMessage.sleep(now - asleep_since_)) : wait::yield();
   return true;
 }
 
@@ -231,12 +231,13 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   call.group_ = &group;
   call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
-  // Where waits are short, or a sleep frees no core, the library's own polling is as good, and the others' cache lines
-  // stay with them. But as the library's barrier wakes one rank after the other, with more ranks than cores the last
-  // one waits for time slices.
-  const bool sleeps = dependence == Dependence::barrier || sleep_frees_a_core(session);
-  const bool waits = sleeps && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
-  const bool may_end = dependence == Dependence::barrier && waits && group.whole && may_sleep(session);
+  // Where waits are short, or leave no core to others, the library's own polling is as good, and the others' cache
+  // lines stay with them. But as the library's barrier wakes one rank after the other, with more ranks than cores the
+  // last one waits for time slices.
+  const bool barrier = dependence == Dependence::barrier;
+  const bool gains = barrier || lends(session) || session.topology.emulated;
+  const bool waits = gains && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
+  const bool may_end = barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
   const bool watched = lends(session) && arrivals.watched(group);
   const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
@@ -245,13 +246,13 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
-  if (waits && !is_last) call.await_arrivals();
+  if (waits && !is_last) call.await_arrivals(barrier || sleep_frees_a_core(session));
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
 }
 
-void BlockingCall::await_arrivals() {
+void BlockingCall::await_arrivals(bool sleeps) {
   Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
@@ -281,7 +282,10 @@ void BlockingCall::await_arrivals() {
       unsure_ = true;
       return;
     }
-    session.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
+    if (sleeps)
+      session.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
+    else
+      wait::yield();
     session.bootstrap->progress();
   }
   if (asleep_) come_back();

@@ -2,6 +2,7 @@
 """Cores of a rank that waits in MPI work for another: here, on the cores of this machine."""
 
 import os
+import shutil
 
 import pytest
 
@@ -68,6 +69,26 @@ def test_more_ranks_than_cores_are_told_so(mpi):
     result = without_thread_count(mpi, cores + 1, "unbalanced.gcc", "--steps=3", "--work=4")
     said = f"more ranks than cores: {cores + 1} ranks share {cores} core"
     assert said in result.header_lines[0] and said in " ".join(result.summary.split()), result.explain()
+
+
+@needs_two_cores
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
+    # Once three of four ranks wait, one of the two cores is free.
+    taskset = shutil.which("taskset")
+    if taskset is None:
+        pytest.skip("taskset is not installed")
+    cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    head, ranks, *rest = mpi.measured(4, program, "--steps=25", "--work=20", "--loads=9,1,1,1", "--regions=8")
+    result = mpi.launch(["--bind-to", "none", head, ranks, taskset, "-c", cpus, *rest], OMP_NUM_THREADS="1")
+    check_measured(result)
+    heavy, *light = (rank["totals_ns"] for rank in result.record["ranks"])
+    assert heavy["borrowed"] > 0.1 * heavy["wall"], result.summary
+    assert all(heavy["borrowed"] > 5 * rank["borrowed"] for rank in light), result.summary
+    assert not result.moves() and result.threads_at_end == [1] * 4
+    assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"], "cores do not move"
+    assert set(result.timeline["threads"]) <= {1, 2}
+    assert " lent " in result.summary and "lending on" in result.header_lines[0], result.explain()
 
 
 @needs_two_cores
