@@ -206,10 +206,10 @@ def slack(flavour: str) -> Callable[[Session], list[Figure]]:
             run = session.steelyard(f"slack-{how}-{flavour}", f"--loops={how}", "--cores=off", "--collectives=off")
             return Case(how, [*words, *run, *there], variables, pattern)
 
-        cases = [case(how) for how in ("combined", "tuned", "slack", "staggered", "static", "auto")]
+        cases = [case(how) for how in ("combined", "tuned", "slack", "hybrid+tuned+staggered", "static", "auto")]
         times = session.interleaved(cases, rounds(session, 5))
         beside = relative(times, "tuned")
-        for how in ("combined", "tuned", "slack", "staggered"):
+        for how in ("combined", "tuned", "slack", "hybrid+tuned+staggered"):
             for who in ("late", "others"):
                 beside[f"{how}: moved in {who} %"] = harness.run(case(how, rf"{who} ([0-9.]+) %"), 300)
         return [figure(f"slack-8-ranks-{flavour}", "emulated", ratios(times, "combined", "tuned"), "of tuned",

@@ -53,7 +53,7 @@ PAPERS = {
                   "Tables III to V need several nodes, or the authors' inputs."),
     "quo": Paper("QUO (Gutierrez et al., 2017)", "table II: overhead of waiting ranks", "phases.py",
                  "quiescing-bound", "quiescing-bound", "% over the ideal", quo,
-                 "QUO itself runs only if it is named: bench/phases.py --quo=libquo.so. Figures 6 to 8 need a Cray, "
+                 "QUO itself runs only with --quo. Figures 6 to 8 need a Cray, "
                  "and applications that are not public."),
     "kale": Paper("Kale (2015)", "figure 6 (SNAP): comboSched over uSched", "loops.py", "slack-8-ranks",
                   "slack-8-ranks", "% less time than uSched", kale,
@@ -96,6 +96,8 @@ def main() -> int:
     parser.add_argument("--mpi", choices=["openmpi", "mpich", "both"], default="openmpi")
     parser.add_argument("--short", action="store_true", help="one setting a paper: about 8 minutes for all")
     parser.add_argument("--quick", action="store_true", help="a smoke run: figures that prove nothing")
+    parser.add_argument("--quo", action="append", default=[], metavar="[MPI=]PATH",
+                        help="libquo.so, or a directory that has it: QUO beside ours (passed on to bench/phases.py)")
     options = parser.parse_args()
     for name in options.papers:
         if name not in PAPERS:
@@ -109,11 +111,14 @@ def main() -> int:
         out.unlink(missing_ok=True)  # never the figures of an earlier run
         only = paper.brief if options.short or options.quick else paper.only
         command = [sys.executable, str(TREE / "bench" / paper.script), "--build", str(options.build), "--out", str(out),
-                   "--mpi", options.mpi, "--only", only, *(["--quick"] if options.quick else [])]
+                   "--mpi", options.mpi, "--only", only, *(["--quick"] if options.quick else []),
+                   *([f"--quo={path}" for path in options.quo] if name == "quo" else [])]
         # A missed target is no failure here: the table shows it.
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        status = subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode
         figures = read(out) if out.exists() else []
-        failed |= not figures or any(f.value is None for f in figures)
+        if not figures:
+            figures = [Figure(only, "", None, None, "", error=f"no figure: {paper.script} ended with status {status}")]
+        failed |= any(f.value is None for f in figures)
         if options.quick:
             print("A smoke run: these figures prove nothing.")
         print(table(paper, figures), flush=True)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import io
+import tempfile
 import unittest
+from contextlib import redirect_stdout
+from unittest import mock
 
 import papers
 from harness import Figure
@@ -24,6 +28,17 @@ class Table(unittest.TestCase):
     def test_a_failed_figure_says_why(self):
         page = papers.table(papers.PAPERS["sabo"], [Figure("minife-100", "", None, None, "", error="no program\nmore")])
         self.assertIn("minife-100: failed: no program\n", page)
+
+    def test_a_benchmark_without_figures_is_a_row_with_the_reason(self):
+        said = io.StringIO()
+        words = ["papers.py", "--build", tempfile.mkdtemp(), "--quo=/nonexistent", "quo", "kale"]
+        with mock.patch("sys.argv", words), mock.patch("subprocess.run") as run, redirect_stdout(said):
+            run.return_value.returncode = 3
+            self.assertEqual(papers.main(), 1)
+        self.assertIn("quiescing-bound: failed: no figure: phases.py ended with status 3\n", said.getvalue())
+        quo, kale = (call.args[0] for call in run.call_args_list)
+        self.assertIn("--quo=/nonexistent", quo)
+        self.assertNotIn("--quo=/nonexistent", kale)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,16 @@ def launch(flavour: str, ranks: int, *command: str) -> list[str]:
     return [f"mpirun.{flavour}", "-n", str(ranks), *command]
 
 
+def library_at(path: Path) -> Path:
+    """libquo.so: the path, or below it in a build or installed tree."""
+    if not path.is_dir():
+        return path
+    found = sorted(path.rglob("libquo.so"))
+    if not found:
+        sys.exit(f"bench: there is no libquo.so in {path}: build QUO there first (./configure CC=mpicc && make)")
+    return found[0]
+
+
 def quo(flavour: str) -> list[str]:
     return [f"--quo={LIBRARY[flavour]}"] if flavour in LIBRARY else []
 
@@ -169,12 +179,12 @@ def main() -> int:
     for word in sys.argv[1:]:
         if word.startswith("--quo="):
             mpi, _, library = word[len("--quo="):].rpartition("=")
-            LIBRARY[mpi or "openmpi"] = Path(library).resolve()
+            LIBRARY[mpi or "openmpi"] = library_at(Path(library).resolve())
         else:
             rest.append(word)
     sys.argv[1:] = rest
-    options = arguments(__doc__ + " --quo=[MPI=]LIBRARY: libquo.so, built for that MPI (openmpi): measured in the same "
-                                  "run.",
+    options = arguments(__doc__ + " --quo=[MPI=]PATH: libquo.so, built for that MPI (openmpi), or a directory that has "
+                                  "it: measured in the same run.",
                         "phases")
     return report(options, measure(options, measurements(options.flavours, options.quick)))
 

@@ -54,11 +54,12 @@ typedef struct steelyard_loop steelyard_loop_t;
 
 /** How a loop is divided. A member that is 0 or NULL leaves the decision to the options. */
 typedef struct steelyard_loop_options {
-  /** "auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal" or
-   * "adaptive"; NULL: the option `loops`, by default "auto". Copied. "slack" and "combined" need `steelyard run`,
-   * which measures how long a process waits in MPI. */
+  /** "auto", "static", "guided", "factoring", "steal", "adaptive", or "hybrid" followed by any of "+tuned", "+slack"
+   * and "+staggered"; "tuned", "slack", "staggered" and "combined" are short names of such combinations. NULL: the
+   * option `loops`, by default "auto". Copied. Strategies with slack need `steelyard run`, which measures how long a
+   * process waits in MPI. */
   const char* strategy;
-  /** Static part of the iterations for "hybrid" and "staggered", above 0 and up to 1; 0: the option
+  /** Static part of the iterations for "hybrid" without "+tuned", above 0 and up to 1; 0: the option
    * `loops-static-percent`. For no static part use "factoring" or "steal". */
   double static_fraction;
   /** Iterations that a thread takes at a time, at least; 0: the option `loops-chunk`, by default from measurements. */

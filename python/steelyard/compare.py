@@ -69,7 +69,7 @@ class Difference:
     def result(self) -> str:
         noise = self.noise
         if noise is None:
-            return "untested: one run each"
+            return "not tested: one run each"
         if not excludes_zero(self.change - noise, self.change + noise):
             return "not significant"
         return "less" if self.change < 0 else "more"

@@ -85,7 +85,7 @@ def test_few_samples_have_no_band(example):
     run = steelyard.load(example)
     found = compare.compare(run, run)
     assert [difference.noise is None for difference in found.settled] == [False]
-    assert all(difference.result == "untested: one run each" for difference in found.whole)
+    assert all(difference.result == "not tested: one run each" for difference in found.whole)
 
 
 def test_the_heading_speaks_of_a_move_only_if_a_core_moved(runs, monkeypatch):

@@ -343,7 +343,7 @@ TEST(LoopsInC, StateAndOptionsOfALoop) {
     steelyard_loop_end(&mine);
   }
   ASSERT_EQ(steelyard_loop_get_state(loop, &state), STEELYARD_SUCCESS);
-  EXPECT_STREQ(state.strategy, "staggered");
+  EXPECT_STREQ(state.strategy, "hybrid+staggered") << "the composition";
   EXPECT_EQ(state.executions, 1);
   EXPECT_GT(state.seconds, 0);
   const std::string path = testing::TempDir() + "loops." + std::to_string(getpid());

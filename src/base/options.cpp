@@ -140,16 +140,25 @@ void add_cores_options(std::vector<Option>& table) {
 
 void add_loops_options(std::vector<Option>& table) {
   Group loops(table, "How loops are divided among threads");
-  loops.choice(
-      "loops", choice_of<&Options::loops>(),
-      {"auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
-       "adaptive", "off"},
-      "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), "
-      "and "
-      "for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in measurements. "
-      "off: the OpenMP runtime divides the program's loops.");
+  const auto with_off = [](std::vector<std::string_view> names) {
+    names.emplace_back("off");
+    return names;
+  };
+  static const auto& doc = *new std::string([] {
+    std::vector<std::string> shorts;
+    for (const auto& [name, index] : short_strategy_names())
+      shorts.push_back(fmt::format("{} for {}", name, strategy_names()[static_cast<std::size_t>(index)]));
+    return fmt::format(
+        "The strategy for loops with schedule(dynamic), schedule(guided), schedule(runtime) or clang's schedule(auto), "
+        "and for Steelyard loops that name no strategy. auto: for each loop, the strategy that is fastest in "
+        "measurements. off: the OpenMP runtime divides the program's loops. Short names: {}.",
+        fmt::join(shorts, ", "));
+  }());
+  Option& strategy = loops.choice("loops", choice_of<&Options::loops>(), with_off(strategy_names()), doc);
+  strategy.grammar = with_off(strategy_grammar());
+  strategy.short_names = short_strategy_names();
   loops.integer("loops-static-percent", &Options::loops_static_percent, 0, 100, "%",
-                "The share of a loop's iterations that the strategies hybrid and staggered assign statically.");
+                "The share of a loop's iterations that the strategy hybrid assigns statically, without tuned.");
   loops.integer_or_auto(
       "loops-chunk", &Options::loops_chunk, 1L << 62, "iterations",
       "The minimum number of iterations that a thread takes at a time. auto: from their measured cost.");
@@ -332,14 +341,14 @@ std::string variable_of(std::string_view name) {
 
 std::string Option::value_name() const {
   if (is_switch()) return "on|off";
-  if (!choices.empty()) return fmt::format("{}", fmt::join(choices, "|"));
+  if (!choices.empty()) return fmt::format("{}", fmt::join(grammar.empty() ? choices : grammar, "|"));
   if (unset.empty()) return placeholder.empty() ? "N" : std::string(placeholder);
   return placeholder.empty() ? fmt::format("{}|N", unset) : fmt::format("{}|{}", placeholder, unset);
 }
 
 std::string Option::allowed() const {
   if (is_switch()) return "on or off";
-  if (!choices.empty()) return fmt::format("one of {}", fmt::join(choices, ", "));
+  if (!choices.empty()) return fmt::format("one of {}", fmt::join(grammar.empty() ? choices : grammar, ", "));
   if (std::holds_alternative<long Options::*>(member)) {
     return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
                          : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, 1L), most, unit);
@@ -381,10 +390,10 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   if (const auto* choice = std::get_if<Choice>(&option.member)) {
     bool on = false;
     const std::string_view as_switch = !assign_switch(on, text) ? text : on ? "on" : "off";  // such as "true"
-    for (std::size_t i = 0; i < option.choices.size() && !valid; ++i) {
-      valid = option.choices[i] == text || option.choices[i] == as_switch;
-      if (valid) choice->set(options, static_cast<int>(i));
-    }
+    int index = index_of(text, option.choices, option.short_names);
+    if (index < 0) index = index_of(as_switch, option.choices, {});
+    valid = index >= 0;
+    if (valid) choice->set(options, index);
   } else if (const auto* flag = std::get_if<bool Options::*>(&option.member)) {
     valid = assign_switch(options.*(*flag), text);
   } else if (const auto* number = std::get_if<long Options::*>(&option.member)) {
@@ -398,7 +407,8 @@ Status assign(Options& options, const Option& option, std::string_view text, std
     if (valid) options.*value = unset || off ? "" : text;
   }
   if (valid) return {};
-  return Status::failure(fmt::format("{} is '{}'; it must be {}", where, text, option.allowed()));
+  return Status::failure(fmt::format("{} is '{}'; it must be {}{}", where, text, option.allowed(),
+                                     did_you_mean(text, option.choices, option.short_names)));
 }
 
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {

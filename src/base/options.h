@@ -8,6 +8,7 @@
 
 #include "base/environment.h"
 #include "base/status.h"
+#include "base/strategy.h"
 #include "decide/settings.h"
 
 // The one option table. What a user can set is a member of Options and a row of option_table(); the environment
@@ -20,20 +21,6 @@ enum class ThreadIds { automatic, keep, resize };
 enum class Wait { sleep, poll };
 enum class OpenMp { keep, llvm };
 enum class MpiFamily { automatic, openmpi, mpich, abi };
-enum class Loops {
-  automatic,
-  even,
-  hybrid,
-  tuned,
-  slack,
-  staggered,
-  combined,
-  guided,
-  factoring,
-  steal,
-  adaptive,
-  off
-};
 enum class Cores { on, sabo, off };
 enum class Collectives { automatic, on, called, off };
 enum class CollectivesTree { automatic, sort, swap, binomial, library, soga };
@@ -57,7 +44,7 @@ struct Options {
   ThreadIds thread_ids = ThreadIds::automatic;
   bool smt = false;
 
-  Loops loops = Loops::automatic;
+  Strategy loops = Strategy::automatic;
   long loops_static_percent = 90;
   long loops_chunk = 0;
   long virtual_threads = 0;  ///< of each thread, in every region that can have them; 0: in regions that borrow cores
@@ -126,6 +113,8 @@ struct Option {
   std::string_view doc;    ///< sentences for the user; of an internal option, a phrase
   std::variant<bool Options::*, long Options::*, double Options::*, std::string Options::*, Choice> member;
   std::vector<std::string_view> choices;  ///< of a Choice, in the order of the enumeration
+  std::vector<std::string_view> grammar;  ///< what users see in place of many choices
+  std::vector<ShortName> short_names;     ///< of choices
   bool on_alone = false;                  ///< a Choice that means `on` on the command line without a value
   long least = 0, most = 0;               ///< of an integer
   double lowest = 0, highest = 0;         ///< of a real number

@@ -319,7 +319,7 @@ Decision decide_to_await(const Binary& binary, const Options& options, const Sit
 /// A program without MPI has loops, whose iterations can move; preloads nothing where it has not.
 Decision decide_without_mpi(const Binary& binary, const Options& options, const Site& site) {
   if (!begins_regions(binary) || binary.openmp() == OpenMpRuntime::none ||
-      (options.loops == base::Loops::off && !options.observe))
+      (options.loops == base::Strategy::off && !options.observe))
     return {};
   const auto library = library_beside(site.self, "libsteelyard-alone.so");
   if (library.empty()) return {};
@@ -343,7 +343,7 @@ Decision decide_alone(const Binary& binary, const std::string& shown, const Opti
     return pass_through(fmt::format(
         "{} uses no MPI library{}: nothing is balanced; if it loads MPI later or starts an MPI program: "
         "{}`steelyard run --mpi={} {}`{}",
-        shown, options.loops != base::Loops::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime",
+        shown, options.loops != base::Strategy::off ? "" : ", and --loops=off leaves its loops to their OpenMP runtime",
         by_launcher, flavour_of(known ? launchers : Mpi::openmpi), shown, other_names));
   }
   const auto& mpi = binary.mpi_library()->name;

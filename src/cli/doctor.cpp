@@ -274,7 +274,7 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
                            "GOMP_loop_ordered_", "GOMP_loop_doacross_", "GOMP_parallel_loop_dynamic",
                            "GOMP_parallel_loop_guided", "GOMP_parallel_loop_runtime"});
   const bool fixed = calls({"__kmpc_for_static_init_"});
-  if (taken && options.loops == base::Loops::off) {
+  if (taken && options.loops == base::Strategy::off) {
     findings.ok(
         "loops: the program has dynamic, guided, runtime or auto schedules; --loops=off leaves them to the OpenMP "
         "runtime");
@@ -288,7 +288,7 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         "loops: none with a dynamic, guided, runtime or auto schedule in the executable; iterations of loops with "
         "schedule(runtime) can move");
   }
-  if (fixed && options.loops != base::Loops::off)
+  if (fixed && options.loops != base::Strategy::off)
     findings.ok("loops: the program has static loops; Steelyard does not change them");
   if (left) {
     findings.note(

@@ -27,8 +27,7 @@ namespace steelyard::loops {
 // Slack. If the process waits S ns in the next collective anyway, T may be larger by S. Left of the optimum T rises by
 // N t / p for each unit by which f_d is smaller. So
 //     f_d' = max(0, f_d - S p / (N t)).
-// The paper divides S by (p - 1) N t / p - N q instead: the dynamic work, not the time, that S pays for. It gives up
-// less, by a factor of about p - 1, and so leaves slack unused.
+// The text of the talk has no formula for slack to compare with.
 
 /// The dynamic fraction that makes the loop shortest; in [0, 1]. @param extra_ns q
 double dynamic_fraction(double count, int threads, double iteration_ns, double extra_ns, double spread_ns);

@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 
-#include "base/nearest.h"
 #include "loops/fraction.h"
 
 namespace steelyard::loops {
@@ -34,27 +33,29 @@ std::uint64_t fixed_chunk(std::uint64_t share, const Settings& settings, const M
   return best_chunk(ns * static_cast<double>(share), ns, share);
 }
 
-double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
-                   const Measured& measured) {
-  const auto count = static_cast<double>(shape.count);
-  bool modelled = false;
-  switch (composition.fraction) {
-    case Fraction::none: return 0;
-    case Fraction::all: return 1;
-    case Fraction::given: break;
-    case Fraction::modelled: modelled = measured.iteration_ns > 0; break;
-  }
-  if (!modelled) return std::min(1.0, finite(settings.fraction));
-  // q of fraction.h: what another thread's iterations cost more, and this iteration's part of taking a chunk. The chunk
-  // follows from the dynamic fraction, here the one without the cost of taking it.
+/// f_d of the model. q of fraction.h: what another thread's iterations cost more, and this iteration's part of taking a
+/// chunk. The chunk follows from the dynamic fraction, here the one without the cost of taking it.
+double modelled(const Shape& shape, const Settings& settings, const Measured& measured) {
   const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
   const auto fraction = [&](double q) {
-    return dynamic_fraction(count, shape.threads, measured.iteration_ns, q, measured.spread_ns);
+    return dynamic_fraction(static_cast<double>(shape.count), shape.threads, measured.iteration_ns, q,
+                            measured.spread_ns);
   };
   const std::uint64_t share = part_of(shape.count, fraction(away)) / static_cast<std::uint64_t>(shape.threads);
-  const double dynamic = fraction(away + kChunkCost / static_cast<double>(fixed_chunk(share, settings, measured)));
-  if (!composition.slack) return 1 - dynamic;
-  return 1 - less_slack(dynamic, count, shape.threads, measured.iteration_ns, measured.slack_ns);
+  return fraction(away + kChunkCost / static_cast<double>(fixed_chunk(share, settings, measured)));
+}
+
+double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
+                   const Measured& measured) {
+  if (composition.fraction == Fraction::none) return 0;
+  if (composition.fraction == Fraction::all) return 1;
+  const double given = std::min(1.0, finite(settings.fraction));
+  if (!(measured.iteration_ns > 0)) return given;
+  const bool tuned = composition.fraction == Fraction::modelled;
+  const double dynamic = tuned ? modelled(shape, settings, measured) : 1 - given;
+  if (!composition.slack) return tuned ? 1 - dynamic : given;
+  return 1 -
+         less_slack(dynamic, static_cast<double>(shape.count), shape.threads, measured.iteration_ns, measured.slack_ns);
 }
 
 std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measured& measured) {
@@ -71,43 +72,34 @@ std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measure
 
 std::string_view name_of(Strategy strategy) { return strategy_names()[static_cast<std::size_t>(strategy)]; }
 
-const std::vector<std::string_view>& strategy_names() {
-  static const auto& names =
-      *new std::vector<std::string_view>{"auto",     "static", "hybrid",    "tuned", "slack",   "staggered",
-                                         "combined", "guided", "factoring", "steal", "adaptive"};
-  return names;
-}
-
 base::Status parse_strategy(std::string_view name, Strategy& strategy) {
-  const auto& names = strategy_names();
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    const auto meant = base::nearest(name, names);
-    return base::Status::failure(
-        base::Code::invalid_argument,
-        fmt::format("unknown strategy '{}'{}: it must be one of {}", name,
-                    meant.empty() ? "" : fmt::format("; did you mean {}?", meant), fmt::join(names, ", ")));
+  const int index = base::index_of(name, strategy_names(), base::short_strategy_names());
+  if (index < 0) {
+    const auto meant = base::did_you_mean(name, strategy_names(), base::short_strategy_names());
+    return base::Status::failure(base::Code::invalid_argument,
+                                 fmt::format("unknown strategy '{}'{}: it must be one of {}", name, meant,
+                                             fmt::join(base::strategy_grammar(), ", ")));
   }
-  strategy = static_cast<Strategy>(found - names.begin());
+  strategy = static_cast<Strategy>(index);
   return {};
 }
 
 Composition compose(Strategy strategy) {
   switch (strategy) {
-    case Strategy::even: return {Homes::even, Fraction::all, false, Order::own, ChunkRule::fixed, Steal::none};
-    case Strategy::hybrid: return {Homes::even, Fraction::given, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::tuned: return {Homes::even, Fraction::modelled, false, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::slack: return {Homes::even, Fraction::modelled, true, Order::pool, ChunkRule::fixed, Steal::none};
-    case Strategy::staggered: return {Homes::even, Fraction::given, false, Order::own, ChunkRule::fixed, Steal::chunk};
-    case Strategy::combined: return {Homes::even, Fraction::modelled, true, Order::own, ChunkRule::fixed, Steal::chunk};
-    case Strategy::guided: return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::guided, Steal::none};
-    case Strategy::factoring:
-      return {Homes::even, Fraction::none, false, Order::pool, ChunkRule::factoring, Steal::none};
-    case Strategy::adaptive: return {Homes::adaptive, Fraction::none, false, Order::own, ChunkRule::fixed, Steal::half};
+    case Strategy::even: return {.fraction = Fraction::all, .steal = Steal::none};
+    case Strategy::guided: return {.order = Order::pool, .rule = ChunkRule::guided, .steal = Steal::none};
+    case Strategy::factoring: return {.order = Order::pool, .rule = ChunkRule::factoring, .steal = Steal::none};
+    case Strategy::adaptive: return {.homes = Homes::adaptive};
     case Strategy::automatic:
-    case Strategy::steal: break;
+    case Strategy::steal:
+    case Strategy::off: return {};
+    default: break;  // hybrid
   }
-  return {};
+  const bool staggered = has(strategy, base::Modifier::staggered);
+  return {.fraction = has(strategy, base::Modifier::tuned) ? Fraction::modelled : Fraction::given,
+          .slack = has(strategy, base::Modifier::slack),
+          .order = staggered ? Order::own : Order::pool,
+          .steal = staggered ? Steal::chunk : Steal::none};
 }
 
 base::Status check(const Settings& settings) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/strategy.h"
 #include "decide/settings.h"
 #include "loops/profile.h"
 
@@ -13,26 +14,13 @@
 // Balancing for Regular Meshes on SMPs with MPI" (EuroMPI 2010).
 namespace steelyard::loops {
 
-/// What a user can ask for.
-enum class Strategy {
-  automatic,  ///< chooses among some of the others, by measurement: policy.h
-  even,       ///< `static`: equal parts, nothing moves
-  hybrid,     ///< hybSched: a static part each, the rest in chunks from a pool; the fraction is the user's
-  tuned,      ///< uSched: the same with the fraction of the model in fraction.h
-  slack,      ///< slackSched: tuned, less what the next collective would wait for anyway
-  staggered,  ///< vSched: the dynamic part of a thread adjoins its static part; others take it only from its far end
-  combined,   ///< comboSched: the fraction of slack in the order of staggered
-  guided,     ///< chunks from a pool that become smaller
-  factoring,  ///< the same in batches of equal chunks
-  steal,      ///< a range for each thread, thieves take half of what is left
-  adaptive    ///< steal, with ranges that follow the measured loads
-};
-inline constexpr int kStrategies = static_cast<int>(Strategy::adaptive) + 1;
+// The strategies and their names: base/strategy.h.
+using base::kStrategies;
+using base::Strategy;
+using base::strategy_names;
 
 std::string_view name_of(Strategy strategy);
-/// The names as an option writes them: "auto", "static", "hybrid", ... in the order of the enumeration.
-const std::vector<std::string_view>& strategy_names();
-/// Failure: a sentence that names all of them.
+/// Failure: a sentence with the nearest name and all combinations.
 base::Status parse_strategy(std::string_view name, Strategy& strategy);
 
 // What a strategy is made of. Any combination is a strategy.
@@ -57,7 +45,7 @@ Composition compose(Strategy strategy);
 /// What a user has set; the defaults leave all to measurement.
 struct Settings {
   Strategy strategy = Strategy::automatic;
-  double fraction = 0.9;           ///< 0..1: static part, for hybrid and staggered
+  double fraction = 0.9;           ///< 0..1: static part, for hybrid without tuned
   std::uint64_t chunk = 0;         ///< iterations a chunk, at least; 0: by measurement
   decide::Settings decision = {};  ///< of `automatic`
 };

@@ -204,6 +204,28 @@ TEST(Plan, IsWhatThePaperSays) {
   EXPECT_EQ(plan.pool, 1000U) << "staggered";
 }
 
+TEST(Plan, AModifierChangesOnlyWhatItNames) {
+  Measured noisy;
+  noisy.iteration_ns = 100;
+  noisy.spread_ns = 2500;
+  noisy.slack_ns = 1000;
+  const Shape shape{1000, 4};
+  const auto plan_of = [&](int modifiers, double fraction) {
+    return make_plan(shape, {static_cast<Strategy>(static_cast<int>(Strategy::hybrid) + modifiers), fraction}, noisy);
+  };
+  for (int modifiers = 0; modifiers < 8; ++modifiers) {
+    const bool tuned = modifiers & 1, slack = modifiers & 2, staggered = modifiers & 4;
+    const Plan plan = plan_of(modifiers, 0.6);
+    EXPECT_EQ(plan.pool, staggered ? 1000U : std::lround(1000 * plan.static_fraction)) << modifiers;
+    EXPECT_EQ(plan.steal, staggered ? Steal::chunk : Steal::none) << modifiers;
+    EXPECT_NEAR(plan.static_fraction, (tuned ? 1 - 1.0 / 11 : 0.6) + (slack ? 0.04 : 0), 1e-9) << modifiers;
+    EXPECT_EQ(plan_of(modifiers, 0.3).static_fraction == plan.static_fraction, tuned) << modifiers;
+    noisy.iteration_ns = 0;  // before the first execution
+    EXPECT_EQ(plan_of(modifiers, 0.6).static_fraction, 0.6) << modifiers;
+    noisy.iteration_ns = 100;
+  }
+}
+
 TEST(Plan, CountsTheCostOfTakingAChunkByItsLength) {
   Measured noisy;
   noisy.iteration_ns = 100;
@@ -231,13 +253,14 @@ TEST(Plan, EvenPartsDifferByOneAtMost) {
 TEST(Plan, NamesGoThereAndBackAndMistakesAreSentences) {
   for (int i = 0; i < kStrategies; ++i) {
     Strategy strategy{};
-    ASSERT_TRUE(parse_strategy(strategy_names()[static_cast<std::size_t>(i)], strategy));
+    ASSERT_TRUE(parse_strategy(name_of(static_cast<Strategy>(i)), strategy));
     EXPECT_EQ(static_cast<int>(strategy), i);
   }
   Strategy strategy = Strategy::steal;
   const auto status = parse_strategy("stagered", strategy);
   EXPECT_FALSE(status);
   EXPECT_NE(status.sentence().find("did you mean staggered?"), std::string::npos) << status.sentence();
+  EXPECT_FALSE(parse_strategy("off", strategy)) << "of the option only";
   EXPECT_EQ(strategy, Strategy::steal);
   for (const double bad : {-0.01, 1.01, std::nan("")}) EXPECT_FALSE(check({Strategy::hybrid, bad}));
   EXPECT_NE(check({Strategy::hybrid, 1.5}).sentence().find("1.5"), std::string::npos);

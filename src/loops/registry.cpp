@@ -32,9 +32,8 @@ struct Registry::State {
   void tell_of_unheard_waits() const {
     if (!slack.load() || !waits_unheard.load()) return;
     base::warn_once(
-        "loops of strategy slack or combined are divided as if this process never waited: its waits are known in "
-        "programs "
-        "with MPI under `steelyard run` only; start it so, or ask for tuned or staggered");
+        "loops with a strategy of slack are divided as if this process never waited: its waits are known only in "
+        "programs with MPI under `steelyard run`; start it so, or use a strategy without slack");
   }
 
   // With the mutex held.

@@ -47,10 +47,7 @@ void tell_what_was_left_out() {
 }
 
 /// Without a strategy, what is divided through our own calls has equal parts.
-Strategy strategy_of(base::Loops choice) {
-  static_assert(static_cast<int>(base::Loops::off) == kStrategies);
-  return choice == base::Loops::off ? Strategy::even : static_cast<Strategy>(choice);
-}
+Strategy strategy_of(Strategy option) { return option == Strategy::off ? Strategy::even : option; }
 
 Registry& make_ready() {
   const base::Options& options = base::options();

@@ -262,7 +262,8 @@ TEST(Registry, SlackIsWantedFromTheFirstLoopOnThatAsksForIt) {
   testing::internal::CaptureStderr();
   registry().set_defaults({Strategy::combined, 0.9, 0});
   EXPECT_TRUE(registry().wants_slack());
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("under `steelyard run` only"), std::string::npos)
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("with MPI under `steelyard run`; start it so"),
+            std::string::npos)
       << "this process is not under it";
   registry().set_defaults(before);
 }

@@ -20,7 +20,7 @@ constexpr int kJudged = 4;
 
 int virtual_threads(observe::Site& site, int threads, const void* body) {
   using Division = observe::Site::Division;
-  if (threads < 2 || base::options().loops == base::Loops::off) return 0;
+  if (threads < 2 || base::options().loops == base::Strategy::off) return 0;
   if (site.division == Division::seen)
     site.division = partition::is_independent(body) ? Division::independent : Division::whole;
   if (site.division != Division::independent) return 0;

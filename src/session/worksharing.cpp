@@ -117,7 +117,7 @@ bool takes_loops() { return g_on.load(std::memory_order_relaxed); }
 
 void take_loops() {
   const base::Options& options = base::options();
-  if (options.observe || options.loops == base::Loops::off) return;
+  if (options.observe || options.loops == base::Strategy::off) return;
   g_on.store(true, std::memory_order_relaxed);
 }
 
@@ -199,7 +199,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   }
   chunk = std::max<std::uint64_t>(1, chunk);
   // A user who names a strategy wants it for all loops; no chunk of the program's is cut then.
-  const bool shrinking = schedule == Schedule::guided && base::options().loops == base::Loops::automatic;
+  const bool shrinking = schedule == Schedule::guided && base::options().loops == base::Strategy::automatic;
   here->loop = Place::Loop::ours;
   here->space = *space;
   here->grain = shrinking ? 1 : chunk;

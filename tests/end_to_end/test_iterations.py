@@ -3,14 +3,17 @@
 
 import json
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from harness import BUILD, COMMAND, Mpi, Result, check_measured, environment, run_without_mpi, steelyard_command
 
-STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
-              "adaptive")
+STRATEGIES = ("auto", "static", "guided", "factoring", "steal", "adaptive", "tuned", "slack", "staggered", "combined",
+              *("hybrid" + "".join(chosen) for chosen in product(("", "+tuned"), ("", "+slack"), ("", "+staggered"))))
+SHORT = {"tuned": "hybrid+tuned", "slack": "hybrid+tuned+slack", "staggered": "hybrid+staggered",
+         "combined": "hybrid+tuned+slack+staggered"}
 COMPILERS = ("iterations.clang", "iterations.gcc")
 TWO = "2"  # the most threads, where the whole would take too long
 
@@ -46,7 +49,9 @@ def test_under_each_strategy_and_without_mpi(strategy, compiler, tmp_path):
     check(result)
     check_measured(result)
     assert result.record["mpi"] == "no MPI"
-    assert strategy == "auto" or strategy in strategies_of(result)
+    used = SHORT.get(strategy, strategy)
+    assert strategy == "auto" or used in strategies_of(result)
+    assert result.record["options"]["loops"] == used and result.header_lines[0].endswith(f"loops {used}")
 
 
 def test_on_the_other_mpi(tmp_path):
@@ -173,7 +178,8 @@ def test_old_variable_without_the_launcher_is_named(tmp_path):
 def test_unknown_strategy(openmpi):
     result = openmpi.run(1, "iterations.gcc", options=("--loops=stael",))
     assert result.status == 125
-    assert "--loops is 'stael'" in result.err and "steal" in result.err
+    assert "--loops is 'stael'" in result.err and "did you mean steal?" in result.err
+    assert "hybrid[+tuned][+slack][+staggered]" in result.err
 
 
 def test_learnt_and_repeated(openmpi, tmp_path):

@@ -6,9 +6,11 @@ from __future__ import annotations
 import random
 import shlex
 from dataclasses import dataclass, replace
+from itertools import product
 
-STRATEGIES = ("auto", "static", "hybrid", "tuned", "slack", "staggered", "combined", "guided", "factoring", "steal",
-              "adaptive", "off")
+STRATEGIES = ("auto", "static", "guided", "factoring", "steal", "adaptive", "tuned", "slack", "staggered", "combined",
+              "off",
+              *("hybrid" + "".join(chosen) for chosen in product(("", "+tuned"), ("", "+slack"), ("", "+staggered"))))
 RANKS_RUNS = 5  # under Steelyard, of each environment
 ENVIRONMENT = {
     "OMP_NUM_THREADS": ("", "1", "2", "2", "3", "4", "8", "4,2", "3,2,2"),
