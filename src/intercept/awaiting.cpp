@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ namespace {
 
 int g_notices = -1;      // socket of the process that `steelyard run` became: a datagram says that MPI was initialised
 bool g_mpi_was = false;  // in this process
+bool g_said = false;     // that nothing is balanced
 pid_t g_program = 0;     // this process, if it is an MPI program that `steelyard run` became
 
 /// True in the process that `steelyard run` became, whichever program runs there by now.
@@ -73,8 +75,8 @@ bool mpi_was() {
 
 /// At the end of the process that `steelyard run` became.
 void tell_of_no_mpi() {
-  if (!is_first_process() || !base::options().speaks || mpi_was()) return;
-  g_mpi_was = true;  // said once
+  if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
+  g_said = true;
   const auto words = base::options().command_line();
   const auto shown = fmt::format("{}", fmt::join(words, " "));
   if (base::find_in_libraries("PMPI_Init", reinterpret_cast<const void*>(&tell_of_no_mpi)) != nullptr) {
@@ -87,11 +89,12 @@ void tell_of_no_mpi() {
   }
 }
 
-/// LD_PRELOAD in the environment that exec gets: `variables`, or this process's if that is nullptr.
+std::string own_preload() { return std::string(base::value_of(base::environment(), "LD_PRELOAD")); }
+
+/// LD_PRELOAD in the environment that execve() gets. Linux takes nullptr for an empty one.
 std::string preload_in(char* const variables[]) {
   constexpr std::string_view kName = "LD_PRELOAD";
-  if (variables == nullptr) return std::string(base::value_of(base::environment(), kName));
-  for (; *variables != nullptr; ++variables) {
+  for (; variables != nullptr && *variables != nullptr; ++variables) {
     const std::string_view variable = *variables;
     if (variable.starts_with(kName) && variable.substr(kName.size()).starts_with('='))
       return std::string(variable.substr(kName.size() + 1));
@@ -99,21 +102,40 @@ std::string preload_in(char* const variables[]) {
   return {};
 }
 
+bool is_executable_file(const std::string& path) {
+  struct stat file = {};
+  return stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
+/// How exec finds a program whose name has no slash.
+enum class Lookup { working_directory, path };
+
+/// False if exec fails, as it does for most directories of PATH that a shell tries.
+bool is_found(const std::string& program, Lookup lookup) {
+  if (lookup == Lookup::working_directory || program.find('/') != std::string::npos) return is_executable_file(program);
+  std::string_view path = base::value_of(base::environment(), "PATH");
+  while (true) {
+    const std::string_view directory = path.substr(0, path.find(':'));
+    if (is_executable_file(fmt::format("{}/{}", directory.empty() ? "." : directory, program))) return true;
+    if (directory.size() == path.size()) return false;
+    path.remove_prefix(directory.size() + 1);
+  }
+}
+
 /// True between the start of the program and MPI_Init, in that process and in no forked child.
 bool is_before_mpi_init() { return g_program == getpid() && !g_mpi_was && dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr; }
 
 /// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
 /// say so: the next program of this process does not load it. In a forked child, it does nothing.
-void tell_of_dropped_preload(const char* program, char* const variables[]) {
+/// @param preload returns LD_PRELOAD in the environment that exec gets
+template <class Preload>
+void tell_of_dropped_preload(const char* program, Lookup lookup, const Preload& preload) {
   const bool before_init = is_before_mpi_init();
   if (!(is_first_process() || before_init) || !base::options().speaks || program == nullptr) return;
-  const std::string value = preload_in(variables);
-  if (value.find("libsteelyard-") != std::string::npos || g_mpi_was) return;
-  // Shells try each directory of PATH.
-  if (std::strchr(program, '/') != nullptr && access(program, X_OK) != 0) return;
-  const bool known = !before_init && mpi_was();
-  g_mpi_was = true;  // said once
-  if (known) return;
+  const std::string value = preload();
+  if (value.find("libsteelyard-") != std::string::npos || g_said || g_mpi_was || !is_found(program, lookup)) return;
+  if (!before_init && mpi_was()) return;
+  g_said = true;
   if (before_init) {
     const auto words = base::options().command_line();
     base::say(fmt::format(
@@ -205,18 +227,18 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
 extern "C" __attribute__((visibility("default"))) int execve(const char* path, char* const arguments[],
                                                              char* const variables[]) {
   using namespace steelyard::intercept;
-  tell_of_dropped_preload(path, variables);
+  tell_of_dropped_preload(path, Lookup::working_directory, [&] { return preload_in(variables); });
   return (g_execve != nullptr ? g_execve : next_definition<Execve>("execve"))(path, arguments, variables);
 }
 
 extern "C" __attribute__((visibility("default"))) int execv(const char* path, char* const arguments[]) {
   using namespace steelyard::intercept;
-  tell_of_dropped_preload(path, nullptr);
+  tell_of_dropped_preload(path, Lookup::working_directory, own_preload);
   return (g_execv != nullptr ? g_execv : next_definition<Exec>("execv"))(path, arguments);
 }
 
 extern "C" __attribute__((visibility("default"))) int execvp(const char* file, char* const arguments[]) {
   using namespace steelyard::intercept;
-  tell_of_dropped_preload(file, nullptr);
+  tell_of_dropped_preload(file, Lookup::path, own_preload);
   return (g_execvp != nullptr ? g_execvp : next_definition<Exec>("execvp"))(file, arguments);
 }

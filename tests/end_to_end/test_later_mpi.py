@@ -88,6 +88,14 @@ def test_a_program_that_executes_itself(mpi, wrapper):
     assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
 
 
+@pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
+@pytest.mark.parametrize("missing", ["no-such-program", "./no-such-program", "/"])
+def test_a_program_that_cannot_be_executed_replaces_none(mpi, wrapper, missing):
+    result = run(mpi, *wrapper, HERE / f"executes_itself.{mpi.flavour}.gcc", missing)
+    check_measured(result)
+    assert result.out.split() == ["ranks", "2"] and not any("before MPI_Init" in line for line in result.said)
+
+
 def test_a_preload_before_the_command_is_kept(mpi):
     result = run(mpi, mpi.program("unbalanced.gcc"), *SHORT, LD_PRELOAD="libm.so.6")
     check_measured(result)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets a variable and executes itself before MPI_Init, as programs do that need another stack limit or library path.
+// With an argument, it tries to execute the program of that name instead.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
-  if (getenv("EXECUTED_ITSELF") == NULL) {
+  if (argc > 1) {
+    execvp(argv[1], argv + 1);
+  } else if (getenv("EXECUTED_ITSELF") == NULL) {
     setenv("EXECUTED_ITSELF", "1", 1);
     execv(argv[0], argv);
     return 1;
