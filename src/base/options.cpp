@@ -355,7 +355,7 @@ std::string Option::allowed() const {
   }
   if (std::holds_alternative<double Options::*>(member))
     return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
-  return unset.empty() ? "a text that is not empty" : fmt::format("a text that is not empty, or {}", unset);
+  return unset.empty() ? "a text that is not empty" : fmt::format("a text that is not empty, or {} (off)", unset);
 }
 
 const std::vector<Option>& option_table() {
@@ -403,8 +403,12 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   } else {
     const auto value = std::get<std::string Options::*>(option.member);
     valid = !text.empty() || (defaults().*value).empty();
-    const bool off = !option.internal && text == "off";
-    if (valid) options.*value = unset || off ? "" : text;
+    bool on = false;
+    const bool as_switch = !option.internal && assign_switch(on, text);
+    if (as_switch && on && !(defaults().*value).empty())
+      options.*value = defaults().*value;
+    else if (valid)
+      options.*value = unset || (as_switch && !on) ? "" : text;
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}{}", where, text, option.allowed(),

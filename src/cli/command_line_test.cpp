@@ -119,6 +119,12 @@ TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
   EXPECT_EQ(options_.record, "");
   ASSERT_EQ(resolve({}, {{"STEELYARD_RECORD", "off"}}), "");
   EXPECT_EQ(options_.record, "");
+  for (const char* on : {"on", "true", "yes"}) {
+    ASSERT_EQ(resolve({}, {{"STEELYARD_RECORD", on}}), "");
+    EXPECT_EQ(options_.record, "auto") << "no file of this name is written";
+  }
+  ASSERT_EQ(resolve({"--record=false"}), "");
+  EXPECT_EQ(options_.record, "");
   ASSERT_EQ(resolve({"--max-threads=0", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
   EXPECT_EQ(options_.max_threads, 0);
   EXPECT_EQ(resolve({"--max-threads=none"}),
