@@ -160,27 +160,22 @@ int Cores::threads_on(int cores, int most) const {
   return std::max(1, std::min({cores, most, ceiling}));
 }
 
-// Without borrowed slots, the program's count.
-int Cores::threads_with_slots(int most) {
-  holding_->settle(most, region_.worth_borrowing, region_.terms);
-  borrowed_since_ = base::now_ns();
-  threads_ = threads_on(static_cast<int>(holding_->cores().size()), most);
-  return holding_->borrowed() > 0 ? threads_ : 0;
-}
-
 int Cores::threads_for_region(const RegionAhead& region) {
-  if (!problem_.empty() && !slots()) return 0;
+  if (!changes_threads()) return 0;
   const bool fixed = processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
-  const int most = threads_on(std::numeric_limits<int>::max(), region.most);
+  const int most = threads_on(slots() ? homes_.cores : std::numeric_limits<int>::max(), region.most);
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
-  if (slots()) return threads_with_slots(std::min(most, homes_.cores));
   if (late_join_.changed()) find_given();
   note_by_call(region.begin);
   const bool changed = holding_->settle(most, region_.worth_borrowing, region.terms);
   borrowed_since_ = changed && holding_->borrowed() > 0 ? base::now_ns() : region.begin;
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
+  if (slots()) {  // no thread is bound, and without borrowed slots the program's count remains
+    threads_ = threads_on(held, most);
+    return holding_->borrowed() > 0 ? threads_ : 0;
+  }
   late_join_count_ = late_join_threads(held, most);
   if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
     // Unbound processes with one affinity mask share its cores until a plan assigns each core to a process, or until a

@@ -107,7 +107,7 @@ class Cores {
 
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
-  bool lends() const { return options_.lend && (problem_.empty() || slots()) && count_ > 1; }
+  bool lends() const { return options_.lend && changes_threads() && count_ > 1; }
   /// True if slots are lent instead of cores (Homes::slots): there is a problem(), threads are not bound, and a waiting
   /// thread leaves its core to others by a yield.
   bool slots() const { return options_.lend && !homes_.slots.empty(); }
@@ -155,7 +155,6 @@ class Cores {
   NodeShape shape() const;
   int fixed_away_from_home() const;
   int threads_on(int cores, int most) const;
-  int threads_with_slots(int most);
   void count_cores_without_owner();
   int late_join_threads(int held, int most);
   std::vector<int> find_given();

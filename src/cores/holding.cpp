@@ -130,15 +130,17 @@ void Holding::leave_foreign_cores(std::int64_t now) {
 }
 
 bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
-  const std::vector<int> before = cores_;
-  if (surplus_ > 0 && !borrowed_.empty()) release(base::now_ns());  // another process may compute on the core by now
   const bool replanned = generation_ != table_.generation();
-  const bool room = may_borrow && static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
-  const auto needed = [&](int c) { return !table_.owner_waits_until(c, terms.until); };
+  // Another process may compute by now where a borrowed slot had its core: slots are borrowed anew for each region.
+  const bool anew = surplus_ > 0 && !borrowed_.empty();
+  const bool free = static_cast<int>(cores_.size()) < most && table_.lent_idle() > 0;
+  const bool room = may_borrow && (anew || free);
+  const auto needed = [&](int c) { return anew || !table_.owner_waits_until(c, terms.until); };
   const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
-  if (!replanned && complete() && !room && !leaves) return cores_ != before;
+  if (!replanned && complete() && !room && !leaves) return false;
+  const std::vector<int> before = cores_;
   if (replanned) read_homes();
-  may_borrow ? give_back_needed(terms) : return_borrowed(base::now_ns());
+  may_borrow && !anew ? give_back_needed(terms) : return_borrowed(base::now_ns());
   if (replanned || !complete()) take_homes();
   if (room) borrow(most, terms);
   list();
