@@ -38,11 +38,15 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return best;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const auto meant = nearest(word, candidates);
+  return meant.empty() ? "" : fmt::format("did you mean {}?", meant);
+}
+
 std::string unknown_word(std::string_view kind, std::string_view seen, const std::vector<std::string_view>& candidates,
                          std::string_view otherwise) {
-  const auto meant = nearest(seen, candidates);
-  return fmt::format("unknown {} {}; {}", kind, seen,
-                     meant.empty() ? std::string(otherwise) : fmt::format("did you mean {}?", meant));
+  const std::string meant = did_you_mean(seen, candidates);
+  return fmt::format("unknown {} {}; {}", kind, seen, meant.empty() ? otherwise : meant);
 }
 
 }  // namespace steelyard::base

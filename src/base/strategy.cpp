@@ -73,8 +73,8 @@ int index_of(std::string_view text, const std::vector<std::string_view>& names, 
 std::string did_you_mean(std::string_view text, std::vector<std::string_view> names,
                          const std::vector<ShortName>& shorts) {
   for (const auto& each : shorts) names.push_back(each.first);
-  const auto meant = nearest(text, names);
-  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+  const std::string meant = did_you_mean(text, names);
+  return meant.empty() ? "" : "; " + meant;
 }
 
 }  // namespace steelyard::base
