@@ -18,7 +18,8 @@ static_assert(kStrategies == kBases.size() - 1 + (1U << kModifiers.size()));
 
 std::vector<std::string_view> parts_of(std::string_view name) {
   std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != std::string_view::npos; name.remove_prefix(end == name.npos ? 0 : end + 1)) {
+  for (std::size_t end = 0; end != std::string_view::npos;
+       name.remove_prefix(end == std::string_view::npos ? 0 : end + 1)) {
     end = name.find('+');
     parts.push_back(name.substr(0, end));
   }
