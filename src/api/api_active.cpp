@@ -3,6 +3,7 @@
 
 #include "api/hooks.h"
 #include "api/outcome.h"
+#include "session/openmp.h"
 #include "session/session.h"
 #include "steelyard/steelyard.h"
 
@@ -27,6 +28,7 @@ void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
 void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
 
 void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }
+void steelyard_internal_work_shared(void) { steelyard::session::work_shared(); }
 int steelyard_internal_team_is_larger(void) { return steelyard::session::team_is_larger() ? 1 : 0; }
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s, const char* transport) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };

@@ -227,6 +227,12 @@ TEST(ApiActive, ARunOfAPoolTellsTheRuntimeItsThreads) {
   EXPECT_EQ(steelyard_internal_team_is_larger(), 1);
 }
 
+TEST(ApiActive, ALoopTellsTheRuntimeThatItsWorkIsShared) {
+  const int before = fake::shared;
+  steelyard_internal_work_shared();
+  EXPECT_EQ(fake::shared, before + 1);
+}
+
 TEST(ApiActive, WhoWaitsTellsTheRuntime) {
   steelyard_internal_wait_begins(0);
   steelyard_internal_wait_ends();

@@ -26,6 +26,7 @@ base::Status resume() {
 }
 void step() { ++api::fake::steps; }
 void pool_runs(int threads) { api::fake::pool_threads = threads; }
+void work_shared() { ++api::fake::shared; }
 bool team_is_larger() { return api::fake::pool_threads > 1; }
 void tasks_ended(const observe::TasksRecord& pool) {
   api::fake::tasks += static_cast<int>(pool.executed);

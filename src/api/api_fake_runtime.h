@@ -14,6 +14,7 @@ inline int steps = 0;           ///< how often step() arrived
 inline int tasks = 0;           ///< executed, as tasks_ended() was told
 inline std::string transport;   ///< as tasks_ended() was told
 inline int pool_threads = 0;    ///< as pool_runs() was told
+inline int shared = 0;          ///< how often work_shared() arrived
 inline int idle = 0, quiesced = 0, waits_ended = 0;
 inline int phases = 0;               ///< processes, as phases_begin() was told
 inline std::vector<int> cpus = {0};  ///< in use

@@ -49,6 +49,7 @@ void steelyard_internal_phases_begin(int) {}
 void steelyard_internal_hold_begins(void) {}
 void steelyard_internal_hold_ends(int64_t) {}
 void steelyard_internal_pool_runs(int) {}
+void steelyard_internal_work_shared(void) {}
 int steelyard_internal_team_is_larger(void) { return 0; }
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t*, const char*) {}
 void steelyard_internal_wait_begins(int) {}

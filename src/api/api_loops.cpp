@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/guarded.h"
+#include "api/hooks.h"
 #include "base/address_cache.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -130,6 +131,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   mine->stride = static_cast<std::int64_t>(space->stride);
   mine->internal = {nullptr, nullptr, space->first, end, space->count, mark(mine, kBegun), inclusive ? 1 : 0, 0};
   const openmp::Position here = openmp::position();
+  if (here.thread == 0) steelyard_internal_work_shared();
   if (here.threads < 2)
     return hidden_runtime::may_be_in_team(place) ? fail(mine, Code::unsupported, hidden) : STEELYARD_SUCCESS;
   if (gathering == nullptr) gathering = &at_address(place);

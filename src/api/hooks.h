@@ -13,6 +13,8 @@ extern "C" STEELYARD_API void steelyard_internal_hold_ends(int64_t phases);
 /// A task pool is about to run with so many threads at most, in the parallel region of the calling thread if there is
 /// one.
 extern "C" STEELYARD_API void steelyard_internal_pool_runs(int threads);
+/// The calling thread shares out the iterations of a loop with the team of its parallel region.
+extern "C" STEELYARD_API void steelyard_internal_work_shared(void);
 /// 1 if the present parallel region has more threads than the program asked for.
 extern "C" STEELYARD_API int steelyard_internal_team_is_larger(void);
 /// A task pool is freed: what it did, and by which transport.

@@ -130,8 +130,9 @@ void add_cores_options(std::vector<Option>& table) {
   cores.choice(
       "thread-ids", choice_of<&Options::thread_ids>(), {"auto", "keep", "resize"},
       "Whether thread counts change in regions that query thread IDs (omp_get_thread_num). auto: only if every "
-      "query is proved to belong to a static loop of gcc or to a master construct. keep: never. resize: always; an "
-      "array that the program sizes by a thread count and indexes by thread IDs then overflows.");
+      "query is proved to belong to a static loop of gcc or to a master construct. keep: never. resize: always, also "
+      "where a region shares out no work; an array that the program sizes by a thread count and indexes by thread IDs "
+      "then overflows.");
   cores.on_off(
       "smt", &Options::smt,
       "Let ranks grow to the number of hardware threads of the node instead of its cores. Ranks that start with more "

@@ -60,6 +60,7 @@ using Copy = void (*)(void*, void*);
 STEELYARD_EXPORT void GOMP_task(Body body, void* data, Copy copy, long size, long align, bool deferred, unsigned flags,
                                 void** depend, int priority, void* detach) {
   static void (*real)(Body, void*, Copy, long, long, bool, unsigned, void**, int, void*) = nullptr;
+  steelyard::session::work_shared();
   behind("GOMP_task", real)(bracketed(body), data, copy, size, align, deferred, flags, depend, priority, detach);
 }
 
@@ -67,6 +68,7 @@ STEELYARD_EXPORT void GOMP_taskloop(Body body, void* data, Copy copy, long size,
                                     unsigned long tasks, int priority, long from, long to, long step) {
   static void (*real)(Body, void*, Copy, long, long, unsigned, unsigned long, int, long, long, long) = nullptr;
   behind("GOMP_taskloop", real);
+  steelyard::session::work_shared();
   const Wait wait;
   real(bracketed(body), data, copy, size, align, flags, tasks, priority, from, to, step);
 }
@@ -77,6 +79,7 @@ STEELYARD_EXPORT void GOMP_taskloop_ull(Body body, void* data, Copy copy, long s
   static void (*real)(Body, void*, Copy, long, long, unsigned, unsigned long, int, unsigned long long,
                       unsigned long long, unsigned long long) = nullptr;
   behind("GOMP_taskloop_ull", real);
+  steelyard::session::work_shared();
   const Wait wait;
   real(bracketed(body), data, copy, size, align, flags, tasks, priority, from, to, step);
 }

@@ -94,9 +94,17 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   begins ? session::barrier_begin() : session::barrier_end();
 }
 
+// `single` and `scope` share nothing out. LLVM's runtime reports its static loops by kinds of its own.
+void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, std::uint64_t, const void*) {
+  const bool shares = kind != ompt_work_single_executor && kind != ompt_work_single_other && kind != ompt_work_scope;
+  if (shares && endpoint == ompt_scope_begin) session::work_shared();
+}
+
 // Null are the data of tasks in regions that are not measured.
 void on_task_create(ompt_data_t* creator, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
-  if ((flags & ompt_task_explicit) != 0 && creator != nullptr && creator->ptr != nullptr) task->ptr = kNotBegun;
+  if ((flags & ompt_task_explicit) == 0) return;
+  session::work_shared();
+  if (creator != nullptr && creator->ptr != nullptr) task->ptr = kNotBegun;
 }
 
 // A thread that begins a task computes, also at a barrier. When the task has ended, the thread goes on with the task
@@ -139,6 +147,7 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
+  set_callback(ompt_callback_work, reinterpret_cast<ompt_callback_t>(on_work));
   set_callback(ompt_callback_task_create, reinterpret_cast<ompt_callback_t>(on_task_create));
   set_callback(ompt_callback_task_schedule, reinterpret_cast<ompt_callback_t>(on_task_schedule));
   forget_blocktime();

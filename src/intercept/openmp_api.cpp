@@ -41,9 +41,10 @@ int get_max_threads() {
 
 int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
-  if (const session::VirtualThread* const mine = session::virtual_thread(caller)) return mine->size;
-  session::team_asked(caller);
-  return behind("omp_get_num_threads", real)();
+  const session::VirtualThread* const mine = session::virtual_thread(caller);
+  // By their number, not by the ID, which `master` asks, too, a proved loop is shared out.
+  if (mine != nullptr || session::team_asked(caller)) session::work_shared();
+  return mine != nullptr ? mine->size : behind("omp_get_num_threads", real)();
 }
 
 int get_thread_num(const void* caller) {

@@ -75,11 +75,14 @@ void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> 
 }
 
 /// A sentence for all ranks; "" if it would be about too little time to matter.
-std::string about_kept_regions(const RunRecord& record) {
+std::string about_kept_regions(const RunRecord& record, bool repeats) {
   constexpr std::size_t kMostNames = 3;  // so many fit into a line
   double kept = 0, in_regions = 0;
   std::vector<std::string> names;  // by time
+  std::size_t regions = 0;
   for (const KeptRegion& region : record.kept_regions) {
+    if (region.repeats != repeats) continue;
+    ++regions;
     kept += region.time;
     add_new(names, region.function.empty() ? region.site : region.function);
   }
@@ -87,13 +90,13 @@ std::string about_kept_regions(const RunRecord& record) {
   if (!(kept > kWorthTelling * in_regions)) return "";
   const std::size_t more = names.size() - std::min(names.size(), kMostNames);
   names.resize(names.size() - more);
-  return fmt::format(
-      "regions that query thread IDs kept their thread count ({}, {} of the time in regions): {}{}; `steelyard doctor "
-      "{}` "
-      "names the source lines",
-      plural(static_cast<long>(record.kept_regions.size()), "region"), percent(std::min(kept / in_regions, 1.0)),
-      fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-      record.command.empty() ? "PROGRAM" : record.command.front());
+  const std::string which =
+      fmt::format("kept their thread count ({}, {} of the time in regions): {}{}",
+                  plural(static_cast<long>(regions), "region"), percent(std::min(kept / in_regions, 1.0)),
+                  fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  if (repeats) return "regions that share out no work, so that each thread repeats it, " + which;
+  return fmt::format("regions that query thread IDs {}; `steelyard doctor {}` names the source lines", which,
+                     record.command.empty() ? "PROGRAM" : record.command.front());
 }
 
 }  // namespace
@@ -153,7 +156,10 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
   std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
   std::ranges::stable_sort(record.other_regions, std::greater(), &OtherRegion::time);
-  if (const std::string sentence = about_kept_regions(record); !sentence.empty()) record.remarks.push_back(sentence);
+  for (const bool repeats : {false, true}) {
+    if (std::string sentence = about_kept_regions(record, repeats); !sentence.empty())
+      record.remarks.push_back(std::move(sentence));
+  }
 
   std::vector<RankLoad> loads;
   for (RankRecord& rank : record.ranks) {

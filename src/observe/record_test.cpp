@@ -306,8 +306,8 @@ TEST(RecordMerge, SaysOnceWhatSeveralSay) {
 TEST(RecordMerge, TellsOnceWhichRegionsKeptTheirThreadCount) {
   std::vector<Contribution> parts(2);
   for (int i = 0; i < 2; ++i) parts[i].rank = sample_rank(i, 0, 2, 1000, 2000);
-  parts[0].kept_regions = {{"app+0x10", "smooth", 1, 0.1}, {"app+0x20", "relax", 1, 0.3}};
-  parts[1].kept_regions = {{"app+0x10", "smooth", 1, 0.5}, {"lib.so+0x30", "", 1, 0.002}};
+  parts[0].kept_regions = {{"app+0x10", "smooth", false, 1, 0.1}, {"app+0x20", "relax", false, 1, 0.3}};
+  parts[1].kept_regions = {{"app+0x10", "smooth", false, 1, 0.5}, {"lib.so+0x30", "", false, 1, 0.002}};
   RunRecord record;
   record.command = {"./app", "input"};
   merge(record, parts);
@@ -320,18 +320,30 @@ TEST(RecordMerge, TellsOnceWhichRegionsKeptTheirThreadCount) {
                           "regions): smooth, relax, lib.so+0x30; `steelyard doctor ./app` names the source lines"));
 
   for (int i = 0; i < 3; ++i)
-    parts[0].kept_regions.push_back({"app+0x4" + std::to_string(i), "f" + std::to_string(i), 1, 0.01});
-  parts[0].kept_regions.push_back({"app+0x50", "smooth", 1, 0.05});
+    parts[0].kept_regions.push_back({"app+0x4" + std::to_string(i), "f" + std::to_string(i), false, 1, 0.01});
+  parts[0].kept_regions.push_back({"app+0x50", "smooth", false, 1, 0.05});
   record = {};
   merge(record, parts);
   EXPECT_THAT(record.remarks[0], HasSubstr("7 regions")) << "two of them in one function";
   EXPECT_THAT(record.remarks[0], HasSubstr("smooth, relax, f0 and 3 more; `steelyard doctor PROGRAM`"));
 }
 
+TEST(RecordMerge, TellsApartTheRegionsThatRepeatTheirWork) {
+  Contribution part;
+  part.rank = sample_rank(0, 0, 2, 1000, 2000);
+  part.kept_regions = {{"app+0x10", "smooth", false, 1, 0.2}, {"app+0x20", "relax", true, 1, 0.1}};
+  RunRecord record;
+  merge(record, {part});
+  ASSERT_EQ(record.remarks.size(), 2u);
+  EXPECT_THAT(record.remarks[0], HasSubstr("query thread IDs kept their thread count (1 region, "));
+  EXPECT_THAT(record.remarks[1], HasSubstr("repeats it, kept their thread count (1 region, "));
+  EXPECT_THAT(record.remarks[1], HasSubstr(": relax"));
+}
+
 TEST(RecordMerge, RegionsThatTakeNoTimeAreOnlyInTheRecord) {
   Contribution part;
   part.rank = sample_rank(0, 0, 2, 1000, 2000);
-  part.kept_regions = {{"app+0x10", "smooth", 1, 0.009}};
+  part.kept_regions = {{"app+0x10", "smooth", false, 1, 0.009}};
   RunRecord record;
   merge(record, {part});
   EXPECT_EQ(record.kept_regions.size(), 1u);

@@ -120,10 +120,11 @@ std::string loops(const RunRecord& record) {
 }
 
 std::string kept_regions(const RunRecord& record) {
-  Table table({"region", "in", "ranks", "time s"});
+  Table table({"region", "in", "why", "ranks", "time s"});
   for (const KeptRegion& region : record.kept_regions)
-    table.add({region.site, region.function, std::to_string(region.ranks), fmt::format("{:.3f}", region.time)});
-  return "\nRegions that kept their thread count, as they query thread IDs\n" + table.text();
+    table.add({region.site, region.function, region.repeats ? "repeats its work" : "queries thread IDs",
+               std::to_string(region.ranks), fmt::format("{:.3f}", region.time)});
+  return "\nRegions that kept their thread count\n" + table.text();
 }
 
 std::string tasks(const RunRecord& record) {

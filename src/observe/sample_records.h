@@ -118,7 +118,7 @@ inline RunRecord rich_run() {
   record.decisions.push_back(declined);
   record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06,
                           "even", 0.12, 0.11, 0.13});
-  record.kept_regions = {{"app+0x2c3d", "smooth", 8, 7.7}, {"app+0x3e4f", "", 2, 1.9}};
+  record.kept_regions = {{"app+0x2c3d", "smooth", false, 8, 7.7}, {"app+0x3e4f", "", true, 2, 1.9}};
   record.other_regions = {{"app+0x4f50", "assemble", true, 8, 320, 2, 4.5, 7.2, 0.8},
                           {"app+0x5a6b", "write_behind", false, 1, 12, 2, 1.5, 2.0, 0.4}};
   for (const RankRecord& rank : record.ranks) {

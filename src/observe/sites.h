@@ -19,10 +19,17 @@ struct Site {
     unproved  ///< something else: the region keeps its count
   };
   Queries queries = Queries::unknown;
+  /// What the threads of a region do with its work. Known where its queries are.
+  enum class Work : std::uint8_t {
+    unknown,
+    shared,   ///< in each execution so far, they shared some out: loops, sections, tasks
+    repeated  ///< in an execution, they shared out none: what each did depends on how many they are
+  };
+  Work work = Work::unknown;
   /// Static loops of a region that are proved to be divided rightly among any number of threads.
   enum class Division : std::uint8_t {
     none,         ///< not seen so far
-    seen,         ///< its threads divide one
+    seen,         ///< its threads may divide one
     independent,  ///< and can run one after the other in one thread
     whole         ///< and have a thread each: they wait for each other, or it is cheaper
   };

@@ -79,7 +79,7 @@ class Cores final : public Capability {
           "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
           "parallel regions; request exclusive nodes");
     }
-    // For regions that query thread IDs, merge() adds one remark for all ranks.
+    // For these regions, merge() adds one remark for all ranks.
     if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
       part.remarks.push_back(fixed + ": its thread count was not changed");
   }

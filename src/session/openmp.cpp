@@ -28,6 +28,7 @@ namespace steelyard::session {
 namespace {
 
 using Queries = observe::Site::Queries;
+using Work = observe::Site::Work;
 
 // A region shorter than this gains nothing by one more thread that must be woken and bound.
 constexpr float kWorthBorrowing = 200e3F;
@@ -99,9 +100,9 @@ void decide_limits(int natural) {
 
 bool may_resize_any() { return base::options().thread_ids == base::ThreadIds::resize; }
 
-// A region that queries thread IDs, or that might, keeps the program's count.
+// A region that queries thread IDs or repeats its work, or that might, keeps the program's count.
 bool keeps_count(const observe::Site& site) {
-  return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved);
+  return !may_resize_any() && (site.executions == 0 || site.queries != Queries::proved || site.work != Work::shared);
 }
 
 // A task pool refuses helpers for which it was not made.
@@ -184,25 +185,26 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
   if (regions.by_clause || overridden) {
     regions.fixed_wall += wall;
-  } else if (site.queries == Queries::unproved && !may_resize_any()) {
-    regions.asking_wall += wall;
+  } else if ((site.queries == Queries::unproved || site.work == Work::repeated) && !may_resize_any()) {
+    regions.kept_wall += wall;
     if (site.kept == 0) {
       const auto body = reinterpret_cast<std::uint64_t>(regions.body);
-      regions.asking.push_back({body != 0 ? body : regions.call, 0});
-      site.kept = static_cast<std::uint32_t>(regions.asking.size());
+      regions.kept.push_back({body != 0 ? body : regions.call, site.queries != Queries::unproved, 0});
+      site.kept = static_cast<std::uint32_t>(regions.kept.size());
     }
-    regions.asking[site.kept - 1].wall += wall;
+    regions.kept[site.kept - 1].wall += wall;
   } else if (site.pool_threads == 0) {
     regions.elastic_wall += wall;
   }
   note_pool(session, site, wall);
-  const bool mostly = (regions.fixed_wall + regions.asking_wall) * 2 > regions.wall;
+  const bool mostly = (regions.fixed_wall + regions.kept_wall) * 2 > regions.wall;
   std::string& reason = g_limits.reasons[ThreadLimits::regions];
   if (mostly && reason.empty()) {
     fix(ThreadLimits::regions,
-        regions.fixed_wall > regions.asking_wall
+        regions.fixed_wall > regions.kept_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({})", regions.team)
-            : "regions that query thread IDs");
+        : site.queries == Queries::unproved ? "regions that query thread IDs"
+                                            : "regions that share out no work");
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }
@@ -230,16 +232,21 @@ std::int64_t lent_before_call(const Session& session, std::int64_t now) {
 std::vector<observe::KeptRegion> kept_regions(const Session& session) {
   const std::string& reason = g_limits.fixed_reason();
   const bool other_reason =
-      reason != g_limits.reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.asking_wall;
+      reason != g_limits.reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.kept_wall;
   if (session.cores == nullptr || (!reason.empty() && other_reason)) return {};
-  std::map<std::uint64_t, std::int64_t> walls;  // a body may be begun from several calls
-  for (const auto& [place, wall] : session.regions.asking) walls[place] += wall;
+  std::map<std::uint64_t, Regions::Kept> kept;  // a body may be begun from several calls
+  for (const Regions::Kept& region : session.regions.kept) {
+    Regions::Kept& its = kept.try_emplace(region.place, Regions::Kept{region.place, region.repeats, 0}).first->second;
+    its.repeats = its.repeats && region.repeats;
+    its.wall += region.wall;
+  }
   std::vector<std::uint64_t> places;
-  for (const auto& [place, wall] : walls) places.push_back(place);
+  for (const auto& [place, region] : kept) places.push_back(place);
   const std::vector<std::string> functions = partition::function_names(places);
   std::vector<observe::KeptRegion> regions;
   for (std::size_t n = 0; n < places.size(); ++n)
-    regions.push_back({loops::site_name(places[n]), functions[n], 1, base::seconds(walls.at(places[n]))});
+    regions.push_back({loops::site_name(places[n]), functions[n], kept.at(places[n]).repeats, 1,
+                       base::seconds(kept.at(places[n]).wall)});
   return regions;
 }
 
@@ -319,6 +326,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;
+  if (regions.shares.load(std::memory_order_relaxed)) regions.shares.store(false, std::memory_order_relaxed);
   regions.measured = measures_threads(*session, site, request);
   respect_other_threads(*session);
   if (session->cores != nullptr && !session->held) {
@@ -362,7 +370,7 @@ RegionTerms region_begin(const RegionRequest& request) {
 
 namespace {
 
-// What the threads of the region that has ended have asked.
+// What the threads of the region that has ended have asked, and whether they have shared out work.
 void note_queries(Regions& regions, observe::Site& site) {
   if (regions.asked.load(std::memory_order_relaxed)) {
     regions.asked.store(false, std::memory_order_relaxed);
@@ -373,9 +381,10 @@ void note_queries(Regions& regions, observe::Site& site) {
     const bool looks = base::options().thread_ids == base::ThreadIds::automatic && regions.body != nullptr;
     site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
   }
-  if (!regions.divided.load(std::memory_order_relaxed)) return;
-  if (site.division == observe::Site::Division::none) site.division = observe::Site::Division::seen;
-  regions.divided.store(false, std::memory_order_relaxed);
+  const bool shares = regions.shares.load(std::memory_order_relaxed);
+  if (site.queries == Queries::proved && site.work != Work::repeated)
+    site.work = shares ? Work::shared : Work::repeated;
+  if (shares && site.division == observe::Site::Division::none) site.division = observe::Site::Division::seen;
 }
 
 void unmeasured_region_end(Session& session, std::int64_t now) {
@@ -502,20 +511,26 @@ const VirtualThread* virtual_thread(const void* caller) {
   return partition::is_proved(caller, g_session->regions.body) ? &t_virtual : nullptr;
 }
 
-void team_asked(const void* caller) {
-  if (!in_region() || g_session == nullptr) return;
+bool team_asked(const void* caller) {
+  if (!in_region() || g_session == nullptr) return false;
   Regions& regions = g_session->regions;
-  if (regions.asked.load(std::memory_order_relaxed)) return;
+  if (regions.asked.load(std::memory_order_relaxed)) return false;
   const observe::Site* const site = regions.present;
-  if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return;
+  if (site == nullptr || site->queries == Queries::unknown || site->queries == Queries::unproved) return false;
   const bool looks = caller != nullptr && base::options().thread_ids == base::ThreadIds::automatic;
-  if (looks && partition::is_proved(caller, regions.body)) {
-    const bool news = site->division == observe::Site::Division::none;
-    if (news && !regions.divided.load(std::memory_order_relaxed))
-      regions.divided.store(true, std::memory_order_relaxed);
-    return;
-  }
+  if (looks && partition::is_proved(caller, regions.body)) return true;
   regions.asked.store(true, std::memory_order_relaxed);
+  return false;
+}
+
+void work_shared() {
+  const Place* const here = place();
+  Session* const session = g_session;
+  if (session == nullptr || here == nullptr || here->region == nullptr ||
+      here->region->cells.team != ThreadCells::Team::outermost)
+    return;
+  std::atomic<bool>& shares = session->regions.shares;
+  if (!shares.load(std::memory_order_relaxed)) shares.store(true, std::memory_order_relaxed);
 }
 
 bool threads_set(int count) {

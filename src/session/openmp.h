@@ -102,7 +102,12 @@ int told_max_threads(int real);
 /// elsewhere, or index an array of that size. Unless the code at `caller` is proved correct in a team of any size, and
 /// the options allow for that, this region keeps the program's thread count from the next time on. (any thread)
 /// @param caller the address to which the query returns; null if it is not to be proved
-void team_asked(const void* caller);
+/// @return true where the code at `caller` is proved
+bool team_asked(const void* caller);
+/// A thread shares out work in the innermost region that it is in, or takes part of what is shared out: the iterations
+/// of a loop, sections, tasks. A region in which nothing is shared out repeats its work in each thread, so its result
+/// may depend on their number: it keeps the program's thread count from the next time on. (any thread)
+void work_shared();
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);
 /// After our last say: regions that follow run with the program's own count. From the primary thread.

@@ -25,23 +25,24 @@ struct Regions {
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;
-  std::atomic<bool> asked{false};    ///< a thread of it queried its number, or the size of the team
-  std::atomic<bool> divided{false};  ///< a thread of it made a query that is proved to be that of a static loop
+  std::atomic<bool> asked{false};   ///< a thread of it queried its number, or the size of the team
+  std::atomic<bool> shares{false};  ///< its threads share out work: work_shared()
 
   std::uint64_t random = 1;  ///< which executions of a short region are measured
 
   // In all regions, and in those that keep the program's thread count. Without waits for accelerators.
   std::int64_t wall = 0;          ///< ns
   std::int64_t fixed_wall = 0;    ///< ns in those whose thread count the program fixed by a clause
-  std::int64_t asking_wall = 0;   ///< ns in those that query thread IDs
+  std::int64_t kept_wall = 0;     ///< ns in those that query thread IDs or repeat their work
   std::int64_t pool_wall = 0;     ///< ns in regions in which a task pool runs
   std::int64_t elastic_wall = 0;  ///< ns in regions that take any thread count
   int pool_threads = 0;           ///< that the pools can use
-  struct Asking {
+  struct Kept {
     std::uint64_t place;  ///< an address in its code
+    bool repeats;         ///< it repeats its work; otherwise it queries thread IDs
     std::int64_t wall;    ///< ns
   };
-  std::vector<Asking> asking;  ///< the regions that query thread IDs
+  std::vector<Kept> kept;
 };
 
 }  // namespace steelyard::session

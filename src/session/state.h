@@ -146,8 +146,8 @@ inline bool lends(const Session& session) { return session.lends && !session.hel
 void moved_by_program();
 /// ns: cores that were lent before belong to ranks that this rank's last MPI call may still wake.
 std::int64_t lent_before_call(const Session& session, std::int64_t now);
-/// The regions that keep the program's thread count because they query thread IDs, unless the whole process keeps it
-/// for another reason.
+/// The regions that keep the program's thread count because they query thread IDs or share out no work, unless the
+/// whole process keeps it for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);
 /// What this process has done until `now`, without pauses.
 observe::Totals totals_of(const Session& session, std::int64_t now);

@@ -24,6 +24,7 @@ void pool_runs(int threads) {
   const Session* session = g_session;
   if (session == nullptr || !t_primary || !in_region()) return;
   if (observe::Site* const site = session->regions.present; site != nullptr) site->pool_threads = threads;
+  work_shared();
 }
 
 bool team_is_larger() {

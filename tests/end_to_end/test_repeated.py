@@ -21,12 +21,17 @@ def launch(mpi, words, variables):
     return mpi.launch(["--bind-to", "none", head, count, "taskset", "-c", cpus, *unset, *rest], **variables)
 
 
+REPEATING = ("plain", "single", "master", "queue", "at_times")
+SHARING = ("loop", "sections", "tasks", "taskloop")
+
+
 def check_sums(mpi, compiler, shapes, **variables):
     native = launch(mpi, mpi.job(2, f"repeated.{compiler}", *shapes), variables)
     assert native.status == 0 and native.out.count(", rank ") == 2 * len(shapes), native.explain()
     result = launch(mpi, mpi.measured(2, f"repeated.{compiler}", *shapes), variables)
     check_measured(result)
     assert result.out == native.out, f"native: {native.out}" + result.explain()
+    return result
 
 
 @needs_two_cores
@@ -41,3 +46,18 @@ def test_without_a_thread_count(mpi, shapes, compiler):
 @pytest.mark.parametrize("variables", [{"OMP_NUM_THREADS": "1"}, {"OMP_NUM_THREADS": "2"}, {"OMP_THREAD_LIMIT": "2"}])
 def test_with_a_thread_count_or_a_limit(mpi, variables, compiler):
     check_sums(mpi, compiler, SHAPES, **variables)
+
+
+@needs_two_cores
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("runtime", ["llvm", "keep"])
+def test_where_a_core_is_lent(mpi, runtime, compiler):
+    variables = {"OMP_NUM_THREADS": "1", "STEELYARD_OPENMP": runtime}
+    result = check_sums(mpi, compiler, REPEATING, **variables)
+    assert [rank["totals_ns"]["borrowed"] for rank in result.record["ranks"]] == [0, 0], result.explain()
+    assert "share out no work" in result.summary, result.explain()
+    kept = {region["function"] for region in result.record["kept_regions"]}
+    assert kept == set(REPEATING), result.explain()
+    result = check_sums(mpi, compiler, SHARING, **variables)
+    assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.explain()
+    assert "kept_regions" not in result.record, result.explain()

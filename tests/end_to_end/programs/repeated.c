@@ -7,6 +7,11 @@
 //   nested  the same with two active levels
 //   set     omp_set_num_threads(3) before each region
 //   max     num_threads(omp_get_max_threads()), and what the serial part reads
+//   single, master, queue, at_times
+//           the program's thread count; single, master, a counter that the threads share, and a loop in every third
+//           region change nothing: the rest is repeated
+// In these, the threads share out the work, so the sum is the same in a team of any size:
+//   loop, sections, tasks, taskloop
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -65,11 +70,118 @@ static long max(int step) {
   return sum;
 }
 
+static long single(int step) {
+  long sum = 0, once = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+#pragma omp single
+    once = work(step);
+    sum += once + work(step);
+  }
+  return sum;
+}
+
+static long master(int step) {
+  long sum = 0, once = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+#pragma omp master
+    once = work(step);
+#pragma omp barrier
+    sum += once + work(step);
+  }
+  return sum;
+}
+
+static long queue(int step) {
+  long sum = 0;
+  int next = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    for (;;) {
+      int mine;
+#pragma omp atomic capture
+      mine = next++;
+      if (mine >= 4) break;
+      sum += work(step + mine);
+    }
+    ++sum;
+  }
+  return sum;
+}
+
+static long at_times(int step) {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    if (step % 3 == 0) {
+#pragma omp for schedule(dynamic)
+      for (int i = 0; i < 4; ++i) sum += work(step + i);
+    } else {
+      sum += work(step);
+    }
+  }
+  return sum;
+}
+
+static long loop(int step) {
+  long sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (int i = 0; i < 4; ++i) sum += work(step + i);
+  return sum;
+}
+
+static long sections(int step) {
+  long sum = 0;
+#pragma omp parallel sections reduction(+ : sum)
+  {
+    sum += work(step);
+#pragma omp section
+    sum += work(step + 1);
+#pragma omp section
+    sum += work(step + 2);
+#pragma omp section
+    sum += work(step + 3);
+  }
+  return sum;
+}
+
+static long tasks(int step) {
+  long sum = 0;
+#pragma omp parallel
+#pragma omp single
+  for (int i = 0; i < 4; ++i) {
+#pragma omp task
+    {
+      const long mine = work(step + i);
+#pragma omp atomic
+      sum += mine;
+    }
+  }
+  return sum;
+}
+
+static long taskloop(int step) {
+  long sum = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop
+  for (int i = 0; i < 4; ++i) {
+    const long mine = work(step + i);
+#pragma omp atomic
+    sum += mine;
+  }
+  return sum;
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(int step);
-  } shapes[] = {{"clause", clause}, {"plain", plain}, {"inner", inner}, {"nested", nested}, {"set", set}, {"max", max}};
+  } shapes[] = {{"clause", clause}, {"plain", plain},       {"inner", inner},   {"nested", nested},
+                {"set", set},       {"max", max},           {"single", single}, {"master", master},
+                {"queue", queue},   {"at_times", at_times}, {"loop", loop},     {"sections", sections},
+                {"tasks", tasks},   {"taskloop", taskloop}};
   const size_t known = sizeof(shapes) / sizeof(shapes[0]);
   int rank = 0, ranks = 0, status = 0;
   MPI_Init(&argc, &argv);
