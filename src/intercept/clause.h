@@ -30,6 +30,7 @@ bool take_clause_flag();
 struct RegionSource {
   std::uint64_t site = 0;      ///< the address that identifies it; 0: the one that the runtime reports
   const void* body = nullptr;  ///< the function that its threads run; null where that is not known
+  bool shares = false;         ///< it has a loop or sections, by its construct
 };
 /// Of the region that follows on this thread.
 void set_region_source(const RegionSource& source);

@@ -21,9 +21,6 @@ bool is_gnu();
 /// Makes the Session know GNU's OpenMP runtime if the process has it by now.
 void attach();
 
-/// What an entry point begins: a region, or one with a loop or with sections, which its threads share out.
-enum class Construct { region, worksharing };
-
 /// A parallel region on GNU's runtime, from the call that begins it until its team has joined. Lives in the thread that
 /// begins it, on a cache line of its own, which is all that its threads read at their begin.
 class alignas(64) Region {
@@ -31,8 +28,8 @@ class alignas(64) Region {
   /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.
   /// `runs_body`: its threads run the body by run(), all of them; so they may be virtual.
   /// `first_word`: what the runtime is to find at the begin of the data, which GOMP_parallel_reductions() reads.
-  /// `construct`: what the region is.
-  Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, Construct construct,
+  /// `shares`: it has a loop or sections, by its construct.
+  Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,
          void* first_word = nullptr);
   ~Region();
   Region(const Region&) = delete;
@@ -56,7 +53,6 @@ class alignas(64) Region {
   session::Region* region_ = nullptr;
   session::ThreadCells cells_;
   session::Measured measured_ = session::Measured::nothing;
-  const bool shares_;
   unsigned int count_;
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
@@ -69,12 +65,12 @@ Body bracketed(Body body);
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.
 template <class Call>
-void run_region(std::uint64_t site, Body body, void* data, unsigned int count, Construct construct, const Call& call) {
+void run_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call) {
   if (is_gnu()) {
-    Region region(site, body, data, count, true, construct);
+    Region region(site, body, data, count, true, shares);
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {
-    set_region_source({site, reinterpret_cast<const void*>(body)});
+    set_region_source({site, reinterpret_cast<const void*>(body), shares});
     call(body, data, clause(count));
   }
 }

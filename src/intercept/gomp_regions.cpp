@@ -84,15 +84,15 @@ void attach() {
   session::attach_gnu_openmp(max_threads);
 }
 
-Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, Construct construct,
+Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,
                void* first_word)
-    : first_word_(first_word), body_(body), data_(data), shares_(construct == Construct::worksharing), count_(count) {
+    : first_word_(first_word), body_(body), data_(data), count_(count) {
   first_region_begins();
   const bool by_clause = count > 0 && !session::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
   const session::RegionTerms terms =
       session::region_begin({site, requested, by_clause, session::RegionRequest::Threads::by_argument,
-                             reinterpret_cast<void*>(body), runs_body});
+                             reinterpret_cast<void*>(body), runs_body, shares});
   cells_ = terms.cells;
   measured_ = terms.measured;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
@@ -116,7 +116,6 @@ int Region::begin_part() {
   const int thread = thread_number(), threads = team_size();
   if (measured_ != session::Measured::nothing) session::thread_begin(cells_, thread, threads);
   session::entered(region_, thread, threads);
-  if (shares_ && thread == 0) session::work_shared();
   return thread;
 }
 
@@ -155,14 +154,13 @@ std::vector<std::unique_ptr<Region>>& open_regions() {
 /// As compilers before gcc 4.9 begin a region: the program itself runs the part of the calling thread, then ends the
 /// region.
 template <class Call>
-void start_region(std::uint64_t site, Body body, void* data, unsigned int count, Construct construct,
-                  const Call& call) {
+void start_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call) {
   if (!is_gnu()) {
-    set_region_source({site, reinterpret_cast<const void*>(body)});
+    set_region_source({site, reinterpret_cast<const void*>(body), shares});
     call(body, data, clause(count));
     return;
   }
-  Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count, false, construct));
+  Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count, false, shares));
   call(Region::run, static_cast<void*>(&region), region.count());
   region.begin_part();
 }
@@ -176,7 +174,7 @@ using namespace steelyard::intercept::gomp;
 STEELYARD_EXPORT void GOMP_parallel(Body body, void* data, unsigned int count, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   behind("GOMP_parallel", real);
-  run_region(STEELYARD_SITE, body, data, count, Construct::region,
+  run_region(STEELYARD_SITE, body, data, count, false,
              [&](Body run, void* with, unsigned int threads) { real(run, with, threads, flags); });
 }
 
@@ -187,7 +185,7 @@ STEELYARD_EXPORT unsigned int GOMP_parallel_reductions(Body body, void* data, un
     set_region_source({STEELYARD_SITE, reinterpret_cast<const void*>(body)});
     return real(body, data, clause(count), flags);
   }
-  Region region(STEELYARD_SITE, body, data, count, true, Construct::region, *static_cast<void**>(data));
+  Region region(STEELYARD_SITE, body, data, count, true, false, *static_cast<void**>(data));
   return real(Region::run, &region, region.count(), flags);
 }
 
@@ -195,21 +193,21 @@ STEELYARD_EXPORT void GOMP_parallel_sections(Body body, void* data, unsigned int
                                              unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int, unsigned int) = nullptr;
   behind("GOMP_parallel_sections", real);
-  run_region(STEELYARD_SITE, body, data, count, Construct::worksharing,
+  run_region(STEELYARD_SITE, body, data, count, true,
              [&](Body run, void* with, unsigned int threads) { real(run, with, threads, sections, flags); });
 }
 
 STEELYARD_EXPORT void GOMP_parallel_start(Body body, void* data, unsigned int count) {
   static void (*real)(Body, void*, unsigned int) = nullptr;
   behind("GOMP_parallel_start", real);
-  start_region(STEELYARD_SITE, body, data, count, Construct::region,
+  start_region(STEELYARD_SITE, body, data, count, false,
                [&](Body run, void* with, unsigned int threads) { real(run, with, threads); });
 }
 
 STEELYARD_EXPORT void GOMP_parallel_sections_start(Body body, void* data, unsigned int count, unsigned int sections) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
   behind("GOMP_parallel_sections_start", real);
-  start_region(STEELYARD_SITE, body, data, count, Construct::worksharing,
+  start_region(STEELYARD_SITE, body, data, count, true,
                [&](Body run, void* with, unsigned int threads) { real(run, with, threads, sections); });
 }
 
@@ -217,9 +215,9 @@ STEELYARD_EXPORT void GOMP_parallel_sections_start(Body body, void* data, unsign
   STEELYARD_EXPORT void name(Body body, void* data, unsigned int count, long from, long to, long step, long chunk) { \
     static void (*real)(Body, void*, unsigned int, long, long, long, long) = nullptr;                                \
     behind(#name, real);                                                                                             \
-    start_region(                                                                                                    \
-        STEELYARD_SITE, body, data, count, Construct::worksharing,                                                   \
-        [&](Body run, void* with, unsigned int threads) { real(run, with, threads, from, to, step, chunk); });       \
+    start_region(STEELYARD_SITE, body, data, count, true, [&](Body run, void* with, unsigned int threads) {          \
+      real(run, with, threads, from, to, step, chunk);                                                               \
+    });                                                                                                              \
   }
 STEELYARD_PARALLEL_LOOP_START(GOMP_parallel_loop_static_start)
 STEELYARD_PARALLEL_LOOP_START(GOMP_parallel_loop_dynamic_start)
@@ -229,7 +227,7 @@ STEELYARD_EXPORT void GOMP_parallel_loop_runtime_start(Body body, void* data, un
                                                        long step) {
   static void (*real)(Body, void*, unsigned int, long, long, long) = nullptr;
   behind("GOMP_parallel_loop_runtime_start", real);
-  start_region(STEELYARD_SITE, body, data, count, Construct::worksharing,
+  start_region(STEELYARD_SITE, body, data, count, true,
                [&](Body run, void* with, unsigned int threads) { real(run, with, threads, from, to, step); });
 }
 

@@ -4,14 +4,14 @@
 #include <cstdint>
 
 #include "intercept/clause.h"
-#include "session/openmp.h"
+#include "session/worksharing.h"
 
 using namespace steelyard::intercept;
 
 #define STEELYARD_SHARES(Result, name, parameters, arguments) \
   STEELYARD_EXPORT Result name parameters {                   \
     static Result(*real) parameters = nullptr;                \
-    steelyard::session::work_shared();                        \
+    steelyard::session::worksharing_begun();                  \
     return behind(#name, real) arguments;                     \
   }
 

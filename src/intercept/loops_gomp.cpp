@@ -12,14 +12,13 @@ namespace {
 
 using Unsigned = unsigned long long;
 using gomp::Body;
-using gomp::Construct;
 using gomp::run_region;
 using session::Place;
 using session::Schedule;
 
 /// True where the loop is ours.
 bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step, std::uint64_t grain) {
-  session::work_shared();
+  session::worksharing_begun();
   if (!session::takes_loops() ||
       !session::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
     return false;
@@ -30,7 +29,7 @@ bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step,
 /// Where it goes down the step is negative, in two's complement.
 bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
            std::uint64_t grain) {
-  session::work_shared();
+  session::worksharing_begun();
   if (!session::takes_loops()) return false;
   const auto stride = static_cast<std::int64_t>(step);
   const auto space = up == (stride > 0) ? loops::half_open<std::uint64_t>(from, to, stride) : std::nullopt;
@@ -42,7 +41,7 @@ bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsign
 /// The same with schedule(runtime), which then is `set`.
 template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
-  session::work_shared();
+  session::worksharing_begun();
   if (!session::takes_loops()) return false;
   set = run_schedule_of_region();
   if (!set.left) return begin(site, set.schedule, bounds..., set.grain);
@@ -136,10 +135,9 @@ template <class Real, class... Rest>
 void leave_combined(Real* real, std::optional<session::Left> why, Body body, void* data, std::uint64_t site,
                     unsigned int threads, Rest... rest) {
   const auto call = [&](Body run, void* with, unsigned int count) { real(run, with, count, rest...); };
-  if (!why || !session::takes_loops() || !session::may_nest())
-    return run_region(site, body, data, threads, Construct::worksharing, call);
+  if (!why || !session::takes_loops() || !session::may_nest()) return run_region(site, body, data, threads, true, call);
   LeftCombined loop{body, data, site, *why};
-  run_region(site, run_left, &loop, threads, Construct::worksharing, call);
+  run_region(site, run_left, &loop, threads, true, call);
 }
 
 /// Why a loop that could be ours is not.
@@ -152,7 +150,7 @@ bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule,
   if (!session::takes_loops() || step == 0 || !session::may_nest() || session::reason_to_leave()) return false;
   behind("GOMP_parallel", real);
   Combined loop{body, data, site, schedule, from, to, step, grain};
-  run_region(site, run_combined, &loop, threads, Construct::worksharing,
+  run_region(site, run_combined, &loop, threads, true,
              [&](Body run, void* with, unsigned int count) { real(run, with, count, flags); });
   return true;
 }

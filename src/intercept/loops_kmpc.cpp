@@ -37,6 +37,7 @@ std::optional<session::Left> reason_to_leave(std::int32_t schedule) {
 /// True where the loop is ours. Otherwise the runtime is to be told this schedule and chunk.
 template <class Value, class Wide, class Chunk>
 bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, std::int64_t stride, Chunk& chunk) {
+  session::worksharing_begun();
   if (!session::takes_loops()) return false;
   if (const auto why = reason_to_leave(schedule)) {
     session::loop_left(site, *why);
@@ -82,6 +83,7 @@ int next(Place& here, std::int32_t* is_last, Value* first, Value* last, Stride* 
 using namespace steelyard::intercept;
 using steelyard::session::place;
 using steelyard::session::Place;
+using steelyard::session::worksharing_begun;
 
 #define STEELYARD_DISPATCH(suffix, Value, Stride, Wide)                                                           \
   STEELYARD_EXPORT void __kmpc_dispatch_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule, \
@@ -103,6 +105,38 @@ STEELYARD_DISPATCH(4, std::int32_t, std::int32_t, std::int64_t)
 STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)
 STEELYARD_DISPATCH(8, std::int64_t, std::int64_t, std::int64_t)
 STEELYARD_DISPATCH(8u, std::uint64_t, std::int64_t, std::uint64_t)
+
+// Static loops and sections are the runtime's. To Steelyard they say that a region does not repeat its work.
+#define STEELYARD_STATIC(suffix, Value, Stride)                                                                      \
+  STEELYARD_EXPORT void __kmpc_for_static_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule,  \
+                                                        std::int32_t* is_last, Value* first, Value* last,            \
+                                                        Stride* stride, Stride increment, Stride chunk) {            \
+    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Stride*, Stride, Stride) = \
+        nullptr;                                                                                                     \
+    worksharing_begun();                                                                                             \
+    behind("__kmpc_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last, stride,        \
+                                                    increment, chunk);                                               \
+  }                                                                                                                  \
+  STEELYARD_EXPORT void __kmpc_dist_for_static_init_##suffix(                                                        \
+      void* location, std::int32_t thread, std::int32_t schedule, std::int32_t* is_last, Value* first, Value* last,  \
+      Value* last_of_team, Stride* stride, Stride increment, Stride chunk) {                                         \
+    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Value*, Stride*, Stride,   \
+                        Stride) = nullptr;                                                                           \
+    worksharing_begun();                                                                                             \
+    behind("__kmpc_dist_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last,           \
+                                                         last_of_team, stride, increment, chunk);                    \
+  }
+STEELYARD_STATIC(4, std::int32_t, std::int32_t)
+STEELYARD_STATIC(4u, std::uint32_t, std::int32_t)
+STEELYARD_STATIC(8, std::int64_t, std::int64_t)
+STEELYARD_STATIC(8u, std::uint64_t, std::int64_t)
+
+// As Intel's compilers write sections.
+STEELYARD_EXPORT std::int32_t __kmpc_sections_init(void* location, std::int32_t thread) {
+  static std::int32_t (*real)(void*, std::int32_t) = nullptr;
+  worksharing_begun();
+  return behind("__kmpc_sections_init", real)(location, thread);
+}
 
 // Newer compilers say where a loop ends. A loop of ours has ended when it ran out. A runtime without this call has only
 // programs without it.

@@ -46,8 +46,9 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   // LLVM's runtime begins a region of its own, from another thread, for tasks of `target nowait`.
   if (site == 0) return t_open.push(nullptr);
   first_region_begins();
-  const session::RegionTerms terms = session::region_begin(
-      {site, static_cast<int>(requested), take_clause_flag(), session::RegionRequest::Threads::by_call, known.body});
+  const session::RegionTerms terms =
+      session::region_begin({site, static_cast<int>(requested), take_clause_flag(),
+                             session::RegionRequest::Threads::by_call, known.body, false, known.shares});
   parallel->ptr = session::region_made(terms);
   t_open.push(region_of(parallel));
 }
@@ -92,12 +93,6 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
     return;
   }
   begins ? session::barrier_begin() : session::barrier_end();
-}
-
-// `single` and `scope` share nothing out. LLVM's runtime reports its static loops by kinds of its own.
-void on_work(ompt_work_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, std::uint64_t, const void*) {
-  const bool shares = kind != ompt_work_single_executor && kind != ompt_work_single_other && kind != ompt_work_scope;
-  if (shares && endpoint == ompt_scope_begin) session::work_shared();
 }
 
 // Null are the data of tasks in regions that are not measured.
@@ -147,7 +142,6 @@ int initialise(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   set_callback(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set_callback(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
   set_callback(ompt_callback_sync_region, reinterpret_cast<ompt_callback_t>(on_sync_region));
-  set_callback(ompt_callback_work, reinterpret_cast<ompt_callback_t>(on_work));
   set_callback(ompt_callback_task_create, reinterpret_cast<ompt_callback_t>(on_task_create));
   set_callback(ompt_callback_task_schedule, reinterpret_cast<ompt_callback_t>(on_task_schedule));
   forget_blocktime();

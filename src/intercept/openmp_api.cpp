@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "intercept/clause.h"
 #include "session/openmp.h"
+#include "session/worksharing.h"
 
 namespace steelyard::intercept {
 
@@ -43,7 +44,11 @@ int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
   const session::VirtualThread* const mine = session::virtual_thread(caller);
   // By their number, not by the ID, which `master` asks, too, a proved loop is shared out.
-  if (mine != nullptr || session::team_asked(caller)) session::work_shared();
+  if (mine != nullptr) {
+    session::work_shared();  // the first thread may find no virtual thread left
+  } else if (session::team_asked(caller)) {
+    session::worksharing_begun();
+  }
   return mine != nullptr ? mine->size : behind("omp_get_num_threads", real)();
 }
 

@@ -81,7 +81,7 @@ std::string about_kept_regions(const RunRecord& record, bool repeats) {
   std::vector<std::string> names;  // by time
   std::size_t regions = 0;
   for (const KeptRegion& region : record.kept_regions) {
-    if (region.repeats != repeats) continue;
+    if (region.repeats_work != repeats) continue;
     ++regions;
     kept += region.time;
     add_new(names, region.function.empty() ? region.site : region.function);

@@ -124,11 +124,11 @@ struct LoopRecord {
 /// A region that kept the program's thread count because its result may depend on it, with what all ranks have executed
 /// of it.
 struct KeptRegion {
-  std::string site;      ///< "app+0x1a2b": its code, or where it is called
-  std::string function;  ///< that it is in; empty if the program has no symbols
-  bool repeats = false;  ///< it shares out no work, so each thread repeats it; otherwise it queries thread IDs
-  int ranks = 1;         ///< that have executed it
-  double time = 0;       ///< s in all executions, of all ranks
+  std::string site;           ///< "app+0x1a2b": its code, or where it is called
+  std::string function;       ///< that it is in; empty if the program has no symbols
+  bool repeats_work = false;  ///< it shares out no work, so each thread repeats it; otherwise it queries thread IDs
+  int ranks = 1;              ///< that have executed it
+  double time = 0;            ///< s in all executions, of all ranks
 };
 
 /// A region beside the outermost ones of the primary thread, with what all ranks have executed of it.

@@ -162,7 +162,7 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
 void fields(auto& io, Is<KeptRegion> auto& k) {
   io("site", k.site);
   io("function", k.function);
-  io.optional("repeats", k.repeats, k.repeats);
+  io.optional("repeats_work", k.repeats_work, k.repeats_work);
   io("ranks", k.ranks);
   io("time", k.time);
 }

@@ -326,7 +326,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;
-  if (regions.shares.load(std::memory_order_relaxed)) regions.shares.store(false, std::memory_order_relaxed);
+  regions.shares.store(request.shares, std::memory_order_relaxed);
   regions.measured = measures_threads(*session, site, request);
   respect_other_threads(*session);
   if (session->cores != nullptr && !session->held) {

@@ -38,6 +38,7 @@ struct RegionRequest {
   Threads threads = Threads::by_call;
   const void* body = nullptr;   ///< the function that its threads run; null where that is not known
   bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
+  bool shares = false;          ///< the construct shares out work: it is a region with a loop, or with sections
 };
 /// What is measured of an execution of a region.
 enum class Measured { nothing, wall, threads };
@@ -104,9 +105,10 @@ int told_max_threads(int real);
 /// @param caller the address to which the query returns; null if it is not to be proved
 /// @return true where the code at `caller` is proved
 bool team_asked(const void* caller);
-/// A thread shares out work in the innermost region that it is in, or takes part of what is shared out: the iterations
-/// of a loop, sections, tasks. A region in which nothing is shared out repeats its work in each thread, so its result
-/// may depend on their number: it keeps the program's thread count from the next time on. (any thread)
+/// A thread shares out work in the innermost region that it is in: the iterations of a loop, sections, tasks. Of a
+/// construct that all threads of the team meet, the first of them is enough: worksharing_begun(). A region in which
+/// nothing is shared out repeats its work in each thread, so its result may depend on their number: it keeps the
+/// program's thread count from the next time on. (any thread)
 void work_shared();
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);

@@ -187,7 +187,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
                 Schedule schedule) {
   Place* const here = place();
   if (here == nullptr) return false;
-  work_shared();
+  worksharing_begun();
   here->loop = Place::Loop::runtimes;
   const bool left_to_runtime = std::exchange(here->left_next, false);
   if (!takes_loops() || here->region == nullptr) return false;
@@ -227,7 +227,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
 void loop_left(std::uint64_t address, Left why) {
   Place* const here = place();
   if (here == nullptr) return;
-  work_shared();
+  worksharing_begun();
   here->loop = Place::Loop::runtimes;
   here->left_next = false;
   if (here->thread != 0 || here->threads < 2 || !takes_loops()) return;

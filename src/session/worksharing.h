@@ -88,6 +88,11 @@ void region_gone(Region* region);
 /// This thread begins and ends its part of a region.
 void entered(Region* region, int thread, int threads);
 void left(int thread);
+/// This thread begins a loop or sections, as all threads of its team do.
+inline void worksharing_begun() {
+  const Place* const here = place();
+  if (here != nullptr && here->thread == 0) work_shared();
+}
 /// Why a loop is left to the runtime.
 enum class Left { ordered, monotonic, asked, cancellable, other };
 /// Why all loops of this process are left to the runtime; nothing if they are not. Called once the OpenMP runtime is

@@ -26,6 +26,13 @@ static void compute(int ms) {
   for (const long long end = now() + ms * 1000000LL; now() < end;) continue;
 }
 
+// A region that shares out nothing would keep its threads.
+static void compute_in_each_thread(int ms) {
+  const int threads = omp_get_max_threads();
+#pragma omp parallel for schedule(dynamic)
+  for (int thread = 0; thread < threads; ++thread) compute(ms);
+}
+
 typedef struct {
   const char* name;
   long long outside, inside, since_outside, since_inside;
@@ -47,8 +54,7 @@ static void end(region_t* region) {
 static void compute_until_gone(const char* file) {
   if (rank == 0) fclose(fopen(file, "w"));
   for (int there = 1; there != 0;) {
-#pragma omp parallel
-    compute(1);
+    compute_in_each_thread(1);
     there = access(file, F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
@@ -63,8 +69,7 @@ static void paused(const char* file) {
   pause.since_inside = now();
   steelyard_region_begin("none of it");
   if (rank == 0) compute(30);
-#pragma omp parallel
-  compute(2);
+  compute_in_each_thread(2);
   MPI_Barrier(MPI_COMM_WORLD);
   if (file != NULL) compute_until_gone(file);
   steelyard_region_end("none of it");
@@ -73,8 +78,7 @@ static void paused(const char* file) {
   failures += steelyard_resume() != STEELYARD_SUCCESS;
   pause.outside = now() - pause.since_outside;
   failures += steelyard_resume() != STEELYARD_ERROR_INVALID_STATE;
-#pragma omp parallel
-  compute(3);
+  compute_in_each_thread(3);
   const long long arrived = now();
   MPI_Barrier(MPI_COMM_WORLD);
   const long long waited = now() - arrived;
