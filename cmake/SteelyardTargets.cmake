@@ -82,6 +82,10 @@ function(steelyard_library name)
   steelyard_precompile(${name})
 endfunction()
 
+# PROCESSORS of a test counts half cores: `make test` has ctest run as many tests at once as take all. 1: a test that
+# sleeps or waits for most of its time, which is what a test without the property is taken for; 2: a core; 4: two cores,
+# or expectations of times, for which a machine of two cores has to be free. COST 10: begun before the many short ones.
+
 # steelyard_test_program(<name> SOURCES ... [LINK ...]): a GoogleTest program.
 function(steelyard_test_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
@@ -107,7 +111,7 @@ function(steelyard_test name)
   endif()
   steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS 2 LABELS unit)
   list(GET ARG_SOURCES 0 source)
   set_property(GLOBAL APPEND_STRING PROPERTY STEELYARD_UNIT_TESTS "${name} ${CMAKE_CURRENT_SOURCE_DIR}/${source}\n")
 endfunction()

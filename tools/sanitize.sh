@@ -15,6 +15,6 @@ tests=$(grep -v /src/cli/ "build-$preset/unit_tests.txt" | while read -r name so
   [ "$preset" != thread ] || grep -qE '#include <(thread|pthread\.h)>' "$source" || continue
   echo "$name"
 done)
-# $tests is a list of words.
+# $tests is a list of words. A slot of ctest is half a core: cmake/SteelyardTargets.cmake.
 cmake --build "build-$preset" -j "$jobs" --target $tests
-ctest --test-dir "build-$preset" -L unit --output-on-failure -j "$jobs" -R "^($(echo $tests | tr ' ' '|'))\$"
+ctest --test-dir "build-$preset" -L unit --output-on-failure -j $((2 * jobs)) -R "^($(echo $tests | tr ' ' '|'))\$"

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import check_measured
+from harness import EMULATED, check_measured
 
 SHAPES = ("clause", "inner", "nested", "max", "set")  # of programs/repeated.c
 needs_two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2 or shutil.which("taskset") is None,
@@ -26,7 +26,7 @@ SHARING = ("loop", "sections", "tasks", "taskloop")
 
 
 def check_sums(mpi, compiler, shapes, **variables):
-    native = launch(mpi, mpi.job(2, f"repeated.{compiler}", *shapes), variables)
+    native = launch(mpi, mpi.job(2, f"repeated.{compiler}", *shapes), EMULATED | variables)
     assert native.status == 0 and native.out.count(", rank ") == 2 * len(shapes), native.explain()
     result = launch(mpi, mpi.measured(2, f"repeated.{compiler}", *shapes), variables)
     check_measured(result)

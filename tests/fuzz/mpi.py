@@ -123,6 +123,7 @@ class Fuzzer:
     own: int = 0
     not_repeated: int = 0
     strict: bool = False
+    native_seconds: float = NATIVE_SECONDS
 
     def __post_init__(self) -> None:
         self.folder = self.build / "tests" / "fuzz" / "mpi"
@@ -189,7 +190,7 @@ class Fuzzer:
         return Outcome(right, int(ended[1]) if ended else 0, said, hung or "hangs:" in said, wrong)
 
     def is_right_natively(self, program: Program) -> bool:
-        return is_always_right(lambda: self.run(program, native=True).right, NATIVE_SECONDS)
+        return is_always_right(lambda: self.run(program, native=True).right, self.native_seconds)
 
     def fails(self, program: Program, times: int, patience: int) -> bool:
         return any(not self.run(program, patience=patience).right for _ in range(times))
@@ -308,6 +309,8 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=120, help="seconds to shrink a failing program for")
     parser.add_argument("--patience", type=int, default=30,
                         help="seconds without progress after which a rank says that it hangs (30)")
+    parser.add_argument("--native-seconds", type=float, default=NATIVE_SECONDS,
+                        help=f"how long native runs of a failing program must be right ({NATIVE_SECONDS})")
     parser.add_argument("--stop", action="store_true", help="at the first defect")
     parser.add_argument("--shim", default="", help="a library that is preloaded under Steelyard only: a defect to be "
                                                    "found")
@@ -315,7 +318,8 @@ def main() -> int:
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(1 << 40)
     fuzzer = Fuzzer(asked.build.resolve(), asked.mpi.split(","), [int(n) for n in asked.ranks.split(",")],
-                    asked.operations, asked.shim, asked.patience, strict=asked.strict)
+                    asked.operations, asked.shim, asked.patience, strict=asked.strict,
+                    native_seconds=asked.native_seconds)
     print(f"fuzz of MPI programs: seed {seed}", flush=True)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     end = time.monotonic() + asked.seconds

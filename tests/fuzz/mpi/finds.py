@@ -11,7 +11,7 @@ build, flavour = Path(sys.argv[1]), sys.argv[2]
 runner = Path(__file__).resolve().parent.parent / "mpi.py"
 shim = build / "tests" / "fuzz" / "mpi" / f"corrupt.{flavour}.so"
 words = [sys.executable, runner, "--build", build, "--mpi", flavour, "--ranks", "2", "--operations", "80",
-         "--programs", "12", "--seconds", "400", "--stop", "--seed", "24", "--shim", shim]
+         "--programs", "12", "--seconds", "400", "--stop", "--seed", "24", "--shim", shim, "--native-seconds", "2"]
 result = subprocess.run(words, text=True, stdout=subprocess.PIPE)
 print(result.stdout)
 assert result.returncode == 1, "the wrong broadcast was not found"
