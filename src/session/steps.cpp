@@ -98,7 +98,7 @@ void answer_request(Session& session, std::int64_t now) {
 }  // namespace
 
 void publish_tick(Session& session, observe::TickSource source, std::int64_t now) {
-  if (session.steps.ticks == nullptr) return;
+  if (session.steps.ticks == nullptr || session.cores == nullptr) return;
   observe::Tick tick = session.activity.tick_at(now);
   tick.threads = owned_cores(session);
   session.steps.ticks->publish(source, tick);

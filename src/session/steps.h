@@ -33,7 +33,8 @@ struct Progress {
   std::int64_t decisions_shown = 0;          ///< when the leader last did, ns
 };
 
-/// Notes the mark of a step of this process.
+/// Notes the mark of a step of this process. If cores are off, which is so in all processes or in none, nothing plans
+/// from it.
 void publish_tick(Session& session, observe::TickSource source, std::int64_t now);
 /// At the leader, plans if there is enough to plan from.
 void consider_plans(Session& session, std::int64_t now);

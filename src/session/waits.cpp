@@ -110,6 +110,7 @@ void BlockingCall::waited_for(int world_rank) { waited_for_ = world_rank; }
 void BlockingCall::is_step_mark() {
   step_mark_ = true;
   Session& session = *g_session;
+  if (session.cores == nullptr) return;
   if (session.leader) session.steps.collective_period.tick(site_);
   publish_tick(session, observe::TickSource::collective, begin_);
 }
