@@ -75,10 +75,10 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
     assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
 
 
-@pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
-def test_a_program_that_executes_itself(mpi, wrapper):
+@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), (("env",), "execl")])
+def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
-    result = run(mpi, *wrapper, program)
+    result = run(mpi, *wrapper, program, function)
     assert result.status == 0 and result.out.split() == ["ranks", "2"], result.explain()
     if wrapper:
         assert len(result.record["ranks"]) == 2 and not any("before MPI_Init" in line for line in result.said)
@@ -91,7 +91,7 @@ def test_a_program_that_executes_itself(mpi, wrapper):
 @pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
 @pytest.mark.parametrize("missing", ["no-such-program", "./no-such-program", "/"])
 def test_a_program_that_cannot_be_executed_replaces_none(mpi, wrapper, missing):
-    result = run(mpi, *wrapper, HERE / f"executes_itself.{mpi.flavour}.gcc", missing)
+    result = run(mpi, *wrapper, HERE / f"executes_itself.{mpi.flavour}.gcc", "execvp", missing)
     check_measured(result)
     assert result.out.split() == ["ranks", "2"] and not any("before MPI_Init" in line for line in result.said)
 
