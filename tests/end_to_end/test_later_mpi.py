@@ -211,6 +211,18 @@ def test_python(mpi, tmp_path):
     assert result.threads_at_end[0] > 4 > result.threads_at_end[1], result.summary
 
 
+@pytest.mark.parametrize("way", ["multiple", "serialized", "step"])
+def test_python_whose_collectives_are_of_another_communicator(mpi, tmp_path, way):
+    script = Path(__file__).parent / "programs" / "python_work.py"
+    result = run(mpi, sys.executable, script, HERE / "python_work.plain.gcc", "60", way, options=(f"--emulate={NODE}",),
+                 OMP_NUM_THREADS="4", **python_environment(mpi, tmp_path))
+    check_measured(result)
+    (node,) = result.record["nodes"]
+    source = {"multiple": "none", "serialized": "collectives", "step": "steelyard_step"}[way]
+    assert node["phase_source"] == source, node
+    assert ("collectives count on MPI_COMM_WORLD alone" in node["nothing_moved"]) == (way == "multiple"), node
+
+
 def test_python_finds_the_default_action_of_sigint(mpi, tmp_path):
     """An interpreter that a program embeds after MPI_Init makes SIGINT a KeyboardInterrupt only then."""
     script = ("import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); from mpi4py import MPI; "
