@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from .record import Run
-from .shares import shares_of
+from .shares import measures_threads, shares_of
 
 VERSION = "3.5.0"  # of the format
 
@@ -80,6 +80,9 @@ def region(run: Run, ranks: list[dict[str, Any]], metrics: dict[str, float], sec
     }
     if total["gpu_capacity"]:
         written |= {"gpuRuntimeTime": total["gpu_capacity"], "deviceOffloadEfficiency": metrics.get("gpu", 1.0)}
+    if not measures_threads(run):
+        # Not 1, as if no thread had waited. talp-pages leaves null blank, and needs each member in some file.
+        written |= {name: None for name in written if name.startswith(("omp", "numOmp", "parallel"))}
     return written
 
 

@@ -64,6 +64,19 @@ def test_a_lent_core_is_counted_once(lending):
     assert (region["numCpus"], region["avgCpus"], region["mpiTime"]) == (2, 2, 0)
 
 
+def test_what_another_openmp_tool_measured_is_not_claimed(example, tmp_path):
+    record = json.loads(example.read_text())
+    record["openmp_tool"] = "/opt/tool.so"
+    for rank in record["ranks"]:
+        rank["totals_ns"]["regions"] = 0
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(record))
+    region = talp(steelyard.load(path))["Application"]["Global"]
+    unknown = {name for name, value in region.items() if value is None}
+    assert unknown == {name for name in region if "omp" in name.lower()} | {"parallelEfficiency"}
+    assert region["mpiParallelEfficiency"] == record["metrics"]["mpi"]
+
+
 def test_all_say_the_same_of_a_run(example):
     run = steelyard.load(example)
     parts, metrics = shares(run), run.record["metrics"]

@@ -18,6 +18,16 @@ Environment environment() {
   return copy;
 }
 
+char** variables() { return environ; }
+
+std::string_view value_of(char* const variables[], std::string_view name) {
+  for (; variables != nullptr && *variables != nullptr; ++variables) {
+    const std::string_view line = *variables;
+    if (line.starts_with(name) && line.substr(name.size()).starts_with('=')) return line.substr(name.size() + 1);
+  }
+  return {};
+}
+
 std::string_view value_of(const Environment& environment, std::string_view name) {
   const auto found = environment.find(name);
   return found == environment.end() ? std::string_view() : std::string_view(found->second);

@@ -13,6 +13,11 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 /// A copy of this process's environment. Safe before main().
 Environment environment();
 
+/// This process's environment itself, and the value of a variable in such a list: no memory is allocated. Linux takes
+/// nullptr for an empty list.
+char** variables();
+std::string_view value_of(char* const variables[], std::string_view name);
+
 /// The value of a variable; "" where it is not set.
 std::string_view value_of(const Environment& environment, std::string_view name);
 /// The number that the value begins with (6 of "6,2"); 0 where there is none.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,6 +44,15 @@ std::string process_prefix() {
 void set_log_rank(int rank) { log_rank = rank; }
 
 void say(std::string_view line) { write_line("steelyard", line, ""); }
+
+void say_in_handler(std::initializer_list<std::string_view> parts) {
+  char line[PIPE_BUF] = "steelyard: ";
+  std::size_t size = std::string_view(line).size();
+  for (const auto part : parts) size += part.copy(line + size, sizeof(line) - 1 - size);
+  size = make_printable(line, size);
+  line[size++] = '\n';
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
+}
 
 void print(std::string_view line) { write_line("", line, ""); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <initializer_list>
 #include <string_view>
 
 // Messages for the user, on standard error. Each is one line and one write(2), so that lines of many ranks do not mix.
@@ -10,6 +11,9 @@ void set_log_rank(int rank);
 
 /// A line about the whole run, to be said by one rank: "steelyard: ...".
 void say(std::string_view line);
+
+/// say() where a signal handler may be the caller: it allocates no memory, and cuts lines that are very long.
+void say_in_handler(std::initializer_list<std::string_view> parts);
 
 /// A line as it is: text that was laid out elsewhere, such as the summary.
 void print(std::string_view line);

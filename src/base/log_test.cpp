@@ -37,6 +37,16 @@ TEST_F(Log, WritesNoControlCharactersButLineEnds) {
   EXPECT_EQ(GetCapturedStderr(), "steelyard: cannot run ?[2J./app: no\nsuch file\n");
 }
 
+TEST_F(Log, SpeaksInHandlersToo) {
+  CaptureStderr();
+  say_in_handler({"\033 ", "starts"});
+  EXPECT_EQ(GetCapturedStderr(), "steelyard: ? starts\n");
+  CaptureStderr();
+  say_in_handler({"long ", std::string(100000, 'x'), "y"});
+  const auto line = GetCapturedStderr();
+  EXPECT_TRUE(line.starts_with("steelyard: long xxx") && line.ends_with("x\n") && line.size() < 10000) << line.size();
+}
+
 TEST_F(Log, CapsRepeatsOfOneLineAndOfNoOther) {
   CaptureStderr();
   for (int i = 0; i < 100; ++i) warn("again and again");

@@ -356,7 +356,10 @@ std::string Option::allowed() const {
   }
   if (std::holds_alternative<double Options::*>(member))
     return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
-  return unset.empty() ? "a text that is not empty" : fmt::format("a text that is not empty, or {} (off)", unset);
+  const bool needs_text = !unset.empty() && (defaults().*std::get<std::string Options::*>(member)).empty();
+  return unset.empty() ? "a text that is not empty"
+                       : fmt::format("a text that is not empty{}, or {} (off)",
+                                     needs_text ? fmt::format(" ({}, not just on)", placeholder) : "", unset);
 }
 
 const std::vector<Option>& option_table() {
@@ -403,13 +406,11 @@ Status assign(Options& options, const Option& option, std::string_view text, std
     valid = assign_real(options.*(*real), text, option.lowest, option.highest);
   } else {
     const auto value = std::get<std::string Options::*>(option.member);
-    valid = !text.empty() || (defaults().*value).empty();
+    const std::string& usual = defaults().*value;
     bool on = false;
     const bool as_switch = !option.internal && assign_switch(on, text);
-    if (as_switch && on && !(defaults().*value).empty())
-      options.*value = defaults().*value;
-    else if (valid)
-      options.*value = unset || (as_switch && !on) ? "" : text;
+    valid = as_switch ? !on || !usual.empty() : !text.empty() || usual.empty();
+    if (valid) options.*value = as_switch && on ? usual : std::string(unset || as_switch ? "" : text);
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}{}", where, text, option.allowed(),

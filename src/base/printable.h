@@ -10,4 +10,7 @@ namespace steelyard::base {
 /// @param kept control characters that stay, such as the "\n" of a message of several lines
 std::string printable(std::string_view text, std::string_view kept = "");
 
+/// The same, in place. Returns the new size, which may be smaller.
+std::size_t make_printable(char* text, std::size_t size, std::string_view kept = "");
+
 }  // namespace steelyard::base

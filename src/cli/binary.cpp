@@ -164,24 +164,4 @@ Binary read_binary(const std::string& path, const LibrarySearch& search) {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-Located locate(const std::string& program, std::string_view path_variable) {
-  std::vector<std::string> candidates{program};
-  if (program.find('/') == std::string::npos) {
-    candidates.clear();
-    if (program.empty()) return {"", ENOENT};
-    for (const auto& directory :
-         directories(path_variable.empty() ? "/usr/local/bin:/bin:/usr/bin" : path_variable, "")) {
-      candidates.push_back(directory + "/" + program);
-    }
-  }
-  int error = ENOENT;
-  for (const auto& candidate : candidates) {
-    struct stat info{};
-    if (stat(candidate.c_str(), &info) != 0) continue;
-    if (S_ISREG(info.st_mode) && access(candidate.c_str(), X_OK) == 0) return {candidate};
-    error = EACCES;
-  }
-  return {"", error};
-}
-
 }  // namespace steelyard::cli

@@ -51,11 +51,4 @@ Binary read_binary(const std::string& path, const LibrarySearch& search);
 /// `path` without directories.
 std::string_view file_name(std::string_view path);
 
-/// The file that execvp() would run: searched on `path_variable` unless `program` has a slash in it.
-struct Located {
-  std::string path;
-  int error = 0;  ///< ENOENT or EACCES where nothing can be run
-};
-Located locate(const std::string& program, std::string_view path_variable);
-
 }  // namespace steelyard::cli

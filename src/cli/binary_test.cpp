@@ -261,20 +261,6 @@ TEST_F(BinaryTest, TellsForeignFromDamaged) {
   EXPECT_THAT(binary.remark, HasSubstr("ELF machine"));
 }
 
-TEST_F(BinaryTest, LocatesAsExecvpWould) {
-  const auto tool = scratch_.write("bin/tool", "#!/bin/sh\n");
-  const auto plain = scratch_.write("first/tool", "not executable");
-  ASSERT_EQ(chmod(tool.c_str(), 0755), 0);
-  ASSERT_EQ(chmod(plain.c_str(), 0644), 0);
-  const auto path = (scratch_ / "first") + ":" + (scratch_ / "bin");
-  EXPECT_EQ(locate("tool", path).path, tool) << "a file that is not executable is passed over";
-  EXPECT_EQ(locate("tool", scratch_ / "first").error, EACCES);
-  EXPECT_EQ(locate("absent", path).error, ENOENT);
-  EXPECT_EQ(locate(plain, "").error, EACCES);
-  EXPECT_EQ(locate(scratch_ / "bin", "").error, EACCES) << "a directory";
-  EXPECT_EQ(locate("", path).error, ENOENT);
-}
-
 TEST(LinkerCache, FindsTheCLibraryAndNothingInOtherFiles) {
   const auto cache = read_linker_cache("/etc/ld.so.cache");
   EXPECT_TRUE(cache.empty() || cache.contains("libc.so.6"));

@@ -34,8 +34,8 @@ Environment without_internals(Environment environment) {
 
 /// Names that say nothing of load balancing, so that a program may well have an option of that name.
 bool is_usual(std::string_view option) {
-  constexpr std::string_view names[] = {"config", "confidence", "emulate", "exploration", "max-threads", "mpi",
-                                        "record", "smt",        "spin",    "summary",     "verbose",     "wait"};
+  constexpr std::string_view names[] = {"config", "max-threads", "mpi",     "record", "smt",
+                                        "spin",   "summary",     "verbose", "wait"};
   return std::ranges::find(names, option) != std::end(names);
 }
 

@@ -41,6 +41,9 @@ TEST(OptionsAfterProgram, AreThoseThatSteelyardWouldTake) {
   EXPECT_EQ(options_after_program({"./app", "--verbose", "--record=x", "--max-threads=8", "--spin=100", "--smt=off"}),
             Words{})
       << "usual names";
+  EXPECT_EQ(
+      options_after_program({"./app", "--exploration=0.1", "--confidence", "0.9", "--emulate=core:8 pu:1"}).size(), 3U)
+      << "few programs have them";
   EXPECT_EQ(options_after_program({"env", "steelyard", "run", "--observe", "./app"}), Words{});
   EXPECT_EQ(options_after_program({"./app", "--speaks=on"}), Words{}) << "internal";
   EXPECT_EQ(options_after_program({}), Words{});
@@ -125,6 +128,15 @@ TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
   }
   ASSERT_EQ(resolve({"--record=false"}), "");
   EXPECT_EQ(options_.record, "");
+  for (const auto* name : {"loops-learn", "loops-replay", "config", "emulate"}) {
+    const auto word = std::string("--") + name;
+    EXPECT_THAT(resolve({word + "=on"}), HasSubstr(word + " is 'on'; it must be ")) << "it has no default";
+    EXPECT_EQ(resolve({word + "=no"}), "");
+  }
+  EXPECT_EQ(resolve({}, {{"STEELYARD_LOOPS_LEARN", "true"}}),
+            "STEELYARD_LOOPS_LEARN is 'true'; it must be a text that is not empty (PATH, not just on), or none (off)");
+  EXPECT_EQ(resolve({"--loops-learn=./on"}), "");
+  EXPECT_EQ(options_.loops_learn, "./on");
   ASSERT_EQ(resolve({"--max-threads=0", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
   EXPECT_EQ(options_.max_threads, 0);
   EXPECT_EQ(resolve({"--max-threads=none"}),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/locate.h"
 #include "base/log.h"
 #include "cli/change_cores.h"
 #include "cli/clean.h"
@@ -41,7 +42,7 @@ void warn_of_unknown_variables(const Site& site) {
 std::string switch_without_equals_sign(const std::vector<std::string>& words, const std::vector<std::string>& program,
                                        const Site& site) {
   if (words.empty() || program.empty() || !words.back().starts_with("--")) return {};
-  if (!locate(program.front(), site.value_of("PATH")).error) return {};
+  if (!base::locate(program.front(), site.value_of("PATH")).error) return {};
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
   base::Options ignored;
   if (option == nullptr || !option->is_switch() || !base::assign(ignored, *option, program.front(), "")) return {};

@@ -228,7 +228,7 @@ TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
   EXPECT_EQ(good.status, 0) << good.output;
   EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"), HasSubstr("ok       LD_PRELOAD="),
                                  HasSubstr("note     wrapper: env starts ./app")));
-  const auto commands = run("doctor sh -c 'cd . && ./app 5'");
+  const auto commands = run("doctor sh -c 'exec ./app 5'");
   EXPECT_EQ(commands.status, 0) << commands.output;
   EXPECT_THAT(commands.output, HasSubstr("note     wrapper: sh starts ./app"));
   for (const char* command : {"run", "doctor"}) {

@@ -20,17 +20,21 @@ struct Started {
 /// A shell by its name: sh, bash, zsh, ...
 bool is_shell(std::string_view program);
 
-/// `words`, with the text of commands after a shell's -c as words of their own: `sh -c "cd x && ./app"`. The word
-/// ";" marks the end of a command there, and ")" that of a subshell.
+/// `words`, with a single simple command after a shell's -c as words of their own: `sh -c "nice ./app"`. They end
+/// before any other commands, such as `sh -c "cd x && ./app"`: the preload library sees what these execute.
 std::vector<std::string> with_shell_words(const std::vector<std::string>& words);
 
+/// How a wrapper takes Steelyard's library out of LD_PRELOAD: `env -i`, `env -u LD_PRELOAD`, `env LD_PRELOAD=x.so`.
+enum class Removal { none, clears, unsets, sets };
+
 /// The program in `words` that the wrappers before it execute, as in `env OMP_NUM_THREADS=4 numactl -l ./app`: the
-/// first that uses MPI or is Julia. A shell counts as a wrapper of the commands after its -c.
+/// first that uses MPI or is Julia. A shell counts as a wrapper of the command after its -c.
 struct Wrapped {
   std::size_t place = 0;  ///< 0: the first word is no known wrapper, there is no such program, or it is not certain
                           ///< that LD_PRELOAD reaches it (`time mpirun`)
   Binary binary = {};
-  std::string dropped;  ///< what removes Steelyard's library from its LD_PRELOAD: "env -i"; "" if nothing does
+  Removal removal = Removal::none;
+  std::string remover = {};  ///< as a shell takes it: "env -i", or an assignment
 };
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 

@@ -14,7 +14,8 @@ using namespace testing_support;
 class Wrappers : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"env", "numactl", "nice", "time", "perf", "stat", "mpirun", "julia", "sh"}) {
+    for (const char* name :
+         {"env", "numactl", "nice", "time", "perf", "stat", "mpirun", "julia", "sh", "bash", "echo"}) {
       std::filesystem::permissions(scratch_.write(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
     }
     ASSERT_NE(compile(scratch_, "libmpi.so.12", "int MPI_Init(void) { return 0; }\n",
@@ -51,32 +52,34 @@ TEST_F(Wrappers, AreShellsWithCommands) {
     return started.shown;
   };
   EXPECT_EQ(starts({"sh", "-c", "app"}), "app");
-  EXPECT_EQ(starts({"sh", "-ec", "cd /tmp&&export X=1;exec '" + app_ + "' -x >out"}), app_);
+  EXPECT_EQ(starts({"bash", "-ec", " X=1 exec " + app_ + " -x "}), app_);
   EXPECT_EQ(starts({"env", "X=1", "sh", "-c", "nice app"}), "app");
-  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD=x app; app"}), "sh") << "LD_PRELOAD reaches the second";
-  EXPECT_EQ(starts({"sh", "-c", "LD_PRELOAD=x stat; app"}), "sh");
+  for (const auto* text : {"app 2>&1", "app | stat", "app;", "cd /tmp && app", "exec \"app\"", "$X app"})
+    EXPECT_EQ(starts({"sh", "-c", text, "app"}), "sh") << "left to the preload library: " << text;
   EXPECT_EQ(starts({"sh", "-c", "mpirun -n 2 app"}), "sh") << "not a rank";
   EXPECT_EQ(starts({"sh", "-c", "X=app echo nothing"}), "sh");
   EXPECT_EQ(starts({"app", "-c", "app x"}), "app");
 }
 
 TEST_F(Wrappers, ThatRemoveTheLibraryAreNamed) {
-  const auto dropped = [&](const std::vector<std::string>& command) {
-    return program_behind_wrappers(with_shell_words(command), site_).dropped;
+  const auto remover = [&](const std::vector<std::string>& command) {
+    return program_behind_wrappers(with_shell_words(command), site_).remover;
   };
-  EXPECT_EQ(dropped({"env", "-i", "app"}), "env -i");
-  EXPECT_EQ(dropped({"env", "-", "X=1", "app"}), "env -");
-  EXPECT_EQ(dropped({"nice", "env", "-u", "LD_PRELOAD", "app"}), "env -u LD_PRELOAD");
-  EXPECT_EQ(dropped({"env", "LD_PRELOAD=x.so", "numactl", "-l", "app"}), "LD_PRELOAD=x.so");
-  EXPECT_EQ(dropped({"sh", "-c", "LD_PRELOAD=x.so exec app"}), "LD_PRELOAD=x.so");
-  EXPECT_EQ(dropped({"sh", "-c", "export LD_PRELOAD='x.so'; cd /tmp && app"}), "LD_PRELOAD=x.so");
-  EXPECT_EQ(dropped({"sh", "-c", "unset LD_PRELOAD; app"}), "unset LD_PRELOAD");
-  EXPECT_EQ(dropped({"sh", "-c", "env -i app"}), "env -i");
-  for (const auto* kept :
-       {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=\"${LD_PRELOAD}:x.so\" app",
-        "N=\"x.so:$LD_PRELOAD\"; LD_PRELOAD=$N app", "LD_PRELOAD=`cat f` app", "LD_PRELOAD=x.so cd /tmp; app",
-        "(unset LD_PRELOAD; true); app", "echo LD_PRELOAD; app", "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
-    EXPECT_EQ(dropped({"sh", "-c", kept}), "") << kept;
+  for (const auto* word : {"-i", "-", "-vi", "-iuX", "--ignore-environment"})
+    EXPECT_EQ(remover({"env", word, "app"}), std::string("env ") + word);
+  EXPECT_EQ(remover({"env", "-iu", "X", "Y=1", "app"}), "env -iu");
+  EXPECT_EQ(remover({"nice", "env", "-u", "LD_PRELOAD", "app"}), "env -u LD_PRELOAD");
+  for (const auto* word : {"-uLD_PRELOAD", "-0uLD_PRELOAD", "--unset=LD_PRELOAD"})
+    EXPECT_EQ(remover({"env", word, "app"}), "env -u LD_PRELOAD");
+  EXPECT_EQ(remover({"env", "LD_PRELOAD=x.so", "numactl", "-l", "app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(remover({"env", "LD_PRELOAD=x y's.so", "app"}), "'LD_PRELOAD=x y'\\''s.so'");
+  EXPECT_EQ(remover({"sh", "-c", "LD_PRELOAD=x.so exec app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(remover({"sh", "-c", "env -i app"}), "env -i");
+  for (const auto* kept : {"-uX", "-ui", "-Ci", "-v", "--unset=X", "LD_PRELOAD=/opt/libsteelyard-preload-mpich.so"})
+    EXPECT_EQ(remover({"env", kept, "app"}), "") << kept;
+  for (const auto* kept : {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=x.so cd /tmp; app", "echo LD_PRELOAD=x app",
+                           "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
+    EXPECT_EQ(remover({"sh", "-c", kept}), "") << kept;
 }
 
 TEST_F(Wrappers, ThatRemoveTheLibraryAreSaidToBalanceNothing) {
@@ -84,13 +87,13 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreSaidToBalanceNothing) {
   ASSERT_NE(compile(scratch_, "lib/steelyard/libsteelyard-preload-mpich.so", "", "-shared -fPIC"), "");
   site_.self = scratch_.write("bin/steelyard", "");
   int error = 0;
-  const auto started = decide_on_command({"env", "LD_PRELOAD=x.so", "app"}, {}, site_, error);
+  const auto started = decide_on_command({"env", "LD_PRELOAD=x.so y", "app"}, {}, site_, error);
   EXPECT_EQ(error, 0);
   EXPECT_EQ(started.shown, "app");
   EXPECT_EQ(started.decision.kind, Decision::Kind::pass_through) << started.decision.sentence;
-  EXPECT_TRUE(started.decision.sentence.starts_with("`LD_PRELOAD=x.so` after `steelyard run` removes"))
+  EXPECT_TRUE(started.decision.sentence.starts_with("`'LD_PRELOAD=x.so y'` after `steelyard run` removes"))
       << started.decision.sentence;
-  EXPECT_TRUE(started.decision.sentence.ends_with("`env LD_PRELOAD=x.so steelyard run app`"));
+  EXPECT_TRUE(started.decision.sentence.ends_with("`env 'LD_PRELOAD=x.so y' steelyard run app`"));
 }
 
 TEST_F(Wrappers, DoNotHideJulia) {

@@ -216,9 +216,9 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
   } else if (phases_ == 0) {
     node.nothing_moved =
-        "no steps were found: the ranks share no collectives and their regions do not repeat; call steelyard_step() "
-        "at the "
-        "end of each time step";
+        "no steps were found: neither counted collectives nor regions repeat alike in all ranks (with "
+        "MPI_THREAD_MULTIPLE, collectives count on MPI_COMM_WORLD alone); call steelyard_step() at the end of each "
+        "time step";
   } else {
     const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(), [](const auto& decision) {
       const bool refused = decision.outcome == observe::Outcome::declined && decision.what != kNoMove;

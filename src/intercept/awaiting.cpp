@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/awaiting.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -19,6 +20,7 @@
 
 #include "base/environment.h"
 #include "base/loaded_library.h"
+#include "base/locate.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "intercept/gomp.h"
@@ -89,80 +91,65 @@ void tell_of_no_mpi() {
   }
 }
 
-std::string own_preload() { return std::string(base::value_of(base::environment(), "LD_PRELOAD")); }
-
-/// LD_PRELOAD in the environment that execve() gets. Linux takes nullptr for an empty one.
-std::string preload_in(char* const variables[]) {
-  constexpr std::string_view kName = "LD_PRELOAD";
-  for (; variables != nullptr && *variables != nullptr; ++variables) {
-    const std::string_view variable = *variables;
-    if (variable.starts_with(kName) && variable.substr(kName.size()).starts_with('='))
-      return std::string(variable.substr(kName.size() + 1));
-  }
-  return {};
-}
-
-bool is_executable_file(const std::string& path) {
-  struct stat file = {};
-  return stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-/// How exec finds a program whose name has no slash.
-enum class Lookup { working_directory, path };
-
-/// False if exec fails, as it does for most directories of PATH that a shell tries.
-bool is_found(const std::string& program, Lookup lookup) {
-  if (lookup == Lookup::working_directory || program.find('/') != std::string::npos) return is_executable_file(program);
-  std::string_view path = base::value_of(base::environment(), "PATH");
-  while (true) {
-    const std::string_view directory = path.substr(0, path.find(':'));
-    if (is_executable_file(fmt::format("{}/{}", directory.empty() ? "." : directory, program))) return true;
-    if (directory.size() == path.size()) return false;
-    path.remove_prefix(directory.size() + 1);
-  }
-}
-
-/// True between the start of the program and MPI_Init, in that process and in no forked child.
-bool is_before_mpi_init() { return g_program == getpid() && !g_mpi_was && dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr; }
-
 /// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
-/// say so: the next program of this process does not load it. In a forked child, it does nothing.
-/// @param preload returns LD_PRELOAD in the environment that exec gets
-template <class Preload>
-void tell_of_dropped_preload(const char* program, Lookup lookup, const Preload& preload) {
-  const bool before_init = is_before_mpi_init();
-  if (!(is_first_process() || before_init) || !base::options().speaks || program == nullptr) return;
-  const std::string value = preload();
-  if (value.find("libsteelyard-") != std::string::npos || g_said || g_mpi_was || !is_found(program, lookup)) return;
+/// say so: the next program of this process does not load it. In a child, it does nothing. A signal handler may be the
+/// caller, and a child that shares the memory of its parent (vfork): it allocates no memory.
+/// @param path where exec searches for `program`, unless that has a slash
+void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[]) {
+  const base::Options& options = base::options();
+  const bool before_init = g_program == getpid();
+  if (!(is_first_process() || before_init) || !options.speaks || program == nullptr || g_said || g_mpi_was) return;
+  const auto preload = base::value_of(variables, "LD_PRELOAD");
+  // exec fails for most directories of PATH that a shell tries.
+  if (preload.find("libsteelyard-") != std::string_view::npos || base::locate(program, path).error != 0) return;
   if (!before_init && mpi_was()) return;
   g_said = true;
   if (before_init) {
-    const auto words = base::options().command_line();
-    base::say(fmt::format(
-        "{0} executes {1} before MPI_Init, and {1} starts without Steelyard's library: nothing is balanced; to keep "
-        "the library: `steelyard run env {0}`",
-        words.empty() ? "the program" : words.front(), program));
+    const auto own = std::string_view(options.command).substr(0, options.command.find('\x1f'));
+    base::say_in_handler({own, " executes ", program, " before MPI_Init, and ", program,
+                          " starts without Steelyard's library: nothing is balanced; to keep the library: `steelyard "
+                          "run env ",
+                          own, "`"});
     return;
   }
-  base::say(fmt::format(
-      "{} starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '{}' by now; nothing is "
-      "balanced; set LD_PRELOAD before `steelyard run`, or add to it: LD_PRELOAD=\"x.so:$LD_PRELOAD\"",
-      program, value));
+  base::say_in_handler({program, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
+                        preload,
+                        "' by now; nothing is balanced; set LD_PRELOAD before `steelyard run`, or add to it: "
+                        "LD_PRELOAD=\"x.so:$LD_PRELOAD\""});
 }
 
-using Execve = int(const char*, char* const[], char* const[]);
-using Exec = int(const char*, char* const[]);
+using Exec = int(const char*, char* const[], char* const[]);
 
 /// The definition behind this library's: of libc, or of another tool that is preloaded.
-template <class Function>
-Function* next_definition(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
+Exec* next_definition(const char* name) { return reinterpret_cast<Exec*>(dlsym(RTLD_NEXT, name)); }
 
 // Found at start, because a forked child should not call dlsym().
-Execve* const g_execve = next_definition<Execve>("execve");
-Exec* const g_execv = next_definition<Exec>("execv");
-Exec* const g_execvp = next_definition<Exec>("execvp");
+Exec* const g_execve = next_definition("execve");
+Exec* const g_execvpe = next_definition("execvpe");
+
+int execute(const char* path, char* const arguments[], char* const variables[]) {
+  tell_of_dropped_preload(path, ".", variables);
+  return (g_execve != nullptr ? g_execve : next_definition("execve"))(path, arguments, variables);
+}
+
+int search_and_execute(const char* file, char* const arguments[], char* const variables[]) {
+  tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), variables);
+  return (g_execvpe != nullptr ? g_execvpe : next_definition("execvpe"))(file, arguments, variables);
+}
+
+/// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
+/// `given`, the variables.
+int execute_list(Exec* function, const char* program, const char* first, va_list rest, bool given = false) {
+  va_list counted;
+  va_copy(counted, rest);
+  std::size_t count = 1;
+  for (const char* word = first; word != nullptr; word = va_arg(counted, const char*)) ++count;
+  va_end(counted);
+  auto** const arguments = static_cast<char**>(alloca(count * sizeof(char*)));
+  arguments[0] = const_cast<char*>(first);
+  for (std::size_t i = 1; i < count; ++i) arguments[i] = va_arg(rest, char*);
+  return function(program, arguments, given ? va_arg(rest, char**) : base::variables());
+}
 
 /// The program's own children are to start as if Steelyard were not there.
 void restore_environment_of_children() {
@@ -182,7 +169,7 @@ __attribute__((destructor)) void at_exit() { tell_of_no_mpi(); }
 }  // namespace
 
 void program_begins() {
-  g_program = getpid();
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init") != nullptr) g_program = getpid();
   restore_environment_of_children();
 }
 
@@ -223,22 +210,34 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-// env and nice call execvp(), shells call execve(). libc's own calls of execve() do not come here.
-extern "C" __attribute__((visibility("default"))) int execve(const char* path, char* const arguments[],
-                                                             char* const variables[]) {
-  using namespace steelyard::intercept;
-  tell_of_dropped_preload(path, Lookup::working_directory, [&] { return preload_in(variables); });
-  return (g_execve != nullptr ? g_execve : next_definition<Execve>("execve"))(path, arguments, variables);
+// env and nice call execvp(), shells call execve(). None of these comes here through another: libc calls its own.
+// posix_spawn() and system() start children, whose end the parent sees.
+#define HOOK extern "C" __attribute__((visibility("default"))) int
+
+HOOK execve(const char* path, char* const arguments[], char* const variables[]) {
+  return steelyard::intercept::execute(path, arguments, variables);
 }
 
-extern "C" __attribute__((visibility("default"))) int execv(const char* path, char* const arguments[]) {
-  using namespace steelyard::intercept;
-  tell_of_dropped_preload(path, Lookup::working_directory, own_preload);
-  return (g_execv != nullptr ? g_execv : next_definition<Exec>("execv"))(path, arguments);
+HOOK execv(const char* path, char* const arguments[]) {
+  return steelyard::intercept::execute(path, arguments, steelyard::base::variables());
 }
 
-extern "C" __attribute__((visibility("default"))) int execvp(const char* file, char* const arguments[]) {
-  using namespace steelyard::intercept;
-  tell_of_dropped_preload(file, Lookup::path, own_preload);
-  return (g_execvp != nullptr ? g_execvp : next_definition<Exec>("execvp"))(file, arguments);
+HOOK execvpe(const char* file, char* const arguments[], char* const variables[]) {
+  return steelyard::intercept::search_and_execute(file, arguments, variables);
 }
+
+HOOK execvp(const char* file, char* const arguments[]) {
+  return steelyard::intercept::search_and_execute(file, arguments, steelyard::base::variables());
+}
+
+#define HOOK_OF_A_LIST(name, ...)                                       \
+  HOOK name(const char* program, const char* first, ...) {              \
+    va_list rest;                                                       \
+    va_start(rest, first);                                              \
+    const int result = steelyard::intercept::execute_list(__VA_ARGS__); \
+    va_end(rest);                                                       \
+    return result;                                                      \
+  }
+HOOK_OF_A_LIST(execl, steelyard::intercept::execute, program, first, rest)
+HOOK_OF_A_LIST(execle, steelyard::intercept::execute, program, first, rest, true)
+HOOK_OF_A_LIST(execlp, steelyard::intercept::search_and_execute, program, first, rest)

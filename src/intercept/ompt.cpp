@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -114,7 +115,7 @@ void on_task_schedule(ompt_data_t*, ompt_task_status_t, ompt_data_t* next) {
   }
 }
 
-std::string g_version;
+constinit const char* g_version = "";
 
 /// LLVM's says "LLVM OMP version: 5.0.20140926" whichever release it is.
 std::string name_of(std::string_view version) {
@@ -202,6 +203,6 @@ extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt
     return tool.its;
   }
   static ompt_start_tool_result_t result = {steelyard::intercept::initialise, steelyard::intercept::finalise, {0}};
-  steelyard::intercept::g_version = version != nullptr ? steelyard::intercept::name_of(version) : "";
+  if (version != nullptr) steelyard::intercept::g_version = strdup(steelyard::intercept::name_of(version).c_str());
   return &result;
 }

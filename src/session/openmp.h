@@ -14,7 +14,7 @@ namespace steelyard::session {
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
-  std::string version;
+  const char* version = "";  ///< never freed
 };
 /// When that runtime initialises, which may be before or after start().
 void attach_openmp(const OpenMp& openmp);

@@ -75,10 +75,10 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
     assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
 
 
-@pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
-def test_a_program_that_executes_itself(mpi, wrapper):
+@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), (("env",), "execl")])
+def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
-    result = run(mpi, *wrapper, program)
+    result = run(mpi, *wrapper, program, function)
     assert result.status == 0 and result.out.split() == ["ranks", "2"], result.explain()
     if wrapper:
         assert len(result.record["ranks"]) == 2 and not any("before MPI_Init" in line for line in result.said)
@@ -91,7 +91,7 @@ def test_a_program_that_executes_itself(mpi, wrapper):
 @pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
 @pytest.mark.parametrize("missing", ["no-such-program", "./no-such-program", "/"])
 def test_a_program_that_cannot_be_executed_replaces_none(mpi, wrapper, missing):
-    result = run(mpi, *wrapper, HERE / f"executes_itself.{mpi.flavour}.gcc", missing)
+    result = run(mpi, *wrapper, HERE / f"executes_itself.{mpi.flavour}.gcc", "execvp", missing)
     check_measured(result)
     assert result.out.split() == ["ranks", "2"] and not any("before MPI_Init" in line for line in result.said)
 
@@ -209,6 +209,18 @@ def test_python(mpi, tmp_path):
     assert len(record["ranks"]) == 2 and record["ranks"][1]["totals_ns"]["mpi"] > 0
     assert result.moves(), record["decisions"]
     assert result.threads_at_end[0] > 4 > result.threads_at_end[1], result.summary
+
+
+@pytest.mark.parametrize("way", ["multiple", "serialized", "step"])
+def test_python_whose_collectives_are_of_another_communicator(mpi, tmp_path, way):
+    script = Path(__file__).parent / "programs" / "python_work.py"
+    result = run(mpi, sys.executable, script, HERE / "python_work.plain.gcc", "60", way, options=(f"--emulate={NODE}",),
+                 OMP_NUM_THREADS="4", **python_environment(mpi, tmp_path))
+    check_measured(result)
+    (node,) = result.record["nodes"]
+    source = {"multiple": "none", "serialized": "collectives", "step": "steelyard_step"}[way]
+    assert node["phase_source"] == source, node
+    assert ("collectives count on MPI_COMM_WORLD alone" in node["nothing_moved"]) == (way == "multiple"), node
 
 
 def test_python_finds_the_default_action_of_sigint(mpi, tmp_path):

@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets a variable and executes itself before MPI_Init, as programs do that need another stack limit or library path.
-// With an argument, it tries to execute the program of that name instead.
+// With two arguments, it tries to execute the program that the second names instead. The first names the function.
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+extern char** environ;
+
+// exec may be called by a signal handler that has interrupted malloc().
+static volatile int executing = 0;
+#ifdef __GLIBC__
+void* __libc_malloc(size_t size);
+void* malloc(size_t size) {
+  if (executing) abort();
+  return __libc_malloc(size);
+}
+#endif
+
+static void execute(const char* function, char* program, char** arguments) {
+  executing = 1;
+  if (strcmp(function, "execv") == 0) execv(program, arguments);
+  if (strcmp(function, "execve") == 0) execve(program, arguments, environ);
+  if (strcmp(function, "execvp") == 0) execvp(program, arguments);
+  if (strcmp(function, "execvpe") == 0) execvpe(program, arguments, environ);
+  if (strcmp(function, "execl") == 0) execl(program, program, function, (char*)NULL);
+  if (strcmp(function, "execle") == 0) execle(program, program, function, (char*)NULL, environ);
+  if (strcmp(function, "execlp") == 0) execlp(program, program, function, (char*)NULL);
+  executing = 0;
+}
+
 int main(int argc, char** argv) {
-  if (argc > 1) {
-    execvp(argv[1], argv + 1);
-  } else if (getenv("EXECUTED_ITSELF") == NULL) {
+  if (argc > 2) {
+    execute(argv[1], argv[2], argv + 2);
+  } else if (argc == 2 && getenv("EXECUTED_ITSELF") == NULL) {
     setenv("EXECUTED_ITSELF", "1", 1);
-    execv(argv[0], argv);
+    execute(argv[1], argv[0], argv);
     return 1;
   }
   MPI_Init(&argc, &argv);
