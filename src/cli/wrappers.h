@@ -34,7 +34,7 @@ struct Wrapped {
                           ///< that LD_PRELOAD reaches it (`time mpirun`)
   Binary binary = {};
   Removal removal = Removal::none;
-  std::string remover = {};  ///< as a shell takes it: "env -i", or an assignment
+  std::string remover;  ///< as a shell takes it: "env -i", or an assignment
 };
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 

@@ -216,7 +216,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
   } else if (phases_ == 0) {
     node.nothing_moved =
-        "no steps were found: neither counted collectives nor regions repeat alike in all ranks (with "
+        "no steps were found: neither collectives nor regions repeat alike in all ranks (with "
         "MPI_THREAD_MULTIPLE, collectives count on MPI_COMM_WORLD alone); call steelyard_step() at the end of each "
         "time step";
   } else {

@@ -106,10 +106,9 @@ void tell_of_dropped_preload(const char* program, std::string_view path, char* c
   g_said = true;
   if (before_init) {
     const auto own = std::string_view(options.command).substr(0, options.command.find('\x1f'));
-    base::say_in_handler({own, " executes ", program, " before MPI_Init, and ", program,
-                          " starts without Steelyard's library: nothing is balanced; to keep the library: `steelyard "
-                          "run env ",
-                          own, "`"});
+    constexpr std::string_view kAdvice =
+        " starts without Steelyard's library: nothing is balanced; to keep the library: `steelyard run env ";
+    base::say_in_handler({own, " executes ", program, " before MPI_Init, and ", program, kAdvice, own, "`"});
     return;
   }
   base::say_in_handler({program, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",

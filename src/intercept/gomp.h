@@ -28,9 +28,9 @@ class alignas(64) Region {
   /// `site`: address that identifies the region. `count`: the num_threads argument of the entry point, 0 for none.
   /// `runs_body`: its threads run the body by run(), all of them; so they may be virtual.
   /// `first_word`: what the runtime is to find at the begin of the data, which GOMP_parallel_reductions() reads.
-  /// `shares`: it has a loop or sections, by its construct.
+  /// `shares`: it has a loop or sections, by its construct. `code`: the program's function, where `body` is ours.
   Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,
-         void* first_word = nullptr);
+         void* first_word = nullptr, Body code = nullptr);
   ~Region();
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
@@ -63,14 +63,16 @@ bool in_measured_region();
 /// The function that runs an explicit task by `body`, and interrupts the wait in which the thread executes it.
 Body bracketed(Body body);
 
-/// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours.
+/// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours. `code`: the
+/// program's function, where `body` is a function of ours that runs it.
 template <class Call>
-void run_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call) {
+void run_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call,
+                Body code = nullptr) {
   if (is_gnu()) {
-    Region region(site, body, data, count, true, shares);
+    Region region(site, body, data, count, code == nullptr, shares, nullptr, code);
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {
-    set_region_source({site, reinterpret_cast<const void*>(body), shares});
+    set_region_source({site, reinterpret_cast<const void*>(code != nullptr ? code : body), shares});
     call(body, data, clause(count));
   }
 }

@@ -85,14 +85,14 @@ void attach() {
 }
 
 Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,
-               void* first_word)
+               void* first_word, Body code)
     : first_word_(first_word), body_(body), data_(data), count_(count) {
   first_region_begins();
   const bool by_clause = count > 0 && !session::says_nothing(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
   const session::RegionTerms terms =
       session::region_begin({site, requested, by_clause, session::RegionRequest::Threads::by_argument,
-                             reinterpret_cast<void*>(body), runs_body, shares});
+                             reinterpret_cast<void*>(code != nullptr ? code : body), runs_body, shares});
   cells_ = terms.cells;
   measured_ = terms.measured;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);

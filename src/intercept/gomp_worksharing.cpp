@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What GNU's OpenMP runtime shares out and Steelyard leaves to it: sections, and loops with reductions by tasks or with
-// a conditional lastprivate. To Steelyard they say that a region does not repeat its work.
+// a conditional lastprivate. They tell Steelyard that a region does not repeat its work.
 #include <cstdint>
 
 #include "intercept/clause.h"
@@ -41,3 +41,11 @@ STEELYARD_SHARES(bool, GOMP_loop_ull_static_start,
                  (bool up, unsigned long long from, unsigned long long to, unsigned long long step,
                   unsigned long long chunk, unsigned long long* first, unsigned long long* last),
                  (up, from, to, step, chunk, first, last))
+
+#define STEELYARD_DOACROSS_SHARES(name, Value)                                                                     \
+  STEELYARD_SHARES(bool, name,                                                                                     \
+                   (unsigned int dimensions, Value* counts, long schedule, Value chunk, Value* first, Value* last, \
+                    std::uintptr_t* reductions, void** memory),                                                    \
+                   (dimensions, counts, schedule, chunk, first, last, reductions, memory))
+STEELYARD_DOACROSS_SHARES(GOMP_loop_doacross_start, long)
+STEELYARD_DOACROSS_SHARES(GOMP_loop_ull_doacross_start, unsigned long long)

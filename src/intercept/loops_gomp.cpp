@@ -137,7 +137,7 @@ void leave_combined(Real* real, std::optional<session::Left> why, Body body, voi
   const auto call = [&](Body run, void* with, unsigned int count) { real(run, with, count, rest...); };
   if (!why || !session::takes_loops() || !session::may_nest()) return run_region(site, body, data, threads, true, call);
   LeftCombined loop{body, data, site, *why};
-  run_region(site, run_left, &loop, threads, true, call);
+  run_region(site, run_left, &loop, threads, true, call, body);
 }
 
 /// Why a loop that could be ours is not.
@@ -150,8 +150,9 @@ bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule,
   if (!session::takes_loops() || step == 0 || !session::may_nest() || session::reason_to_leave()) return false;
   behind("GOMP_parallel", real);
   Combined loop{body, data, site, schedule, from, to, step, grain};
-  run_region(site, run_combined, &loop, threads, true,
-             [&](Body run, void* with, unsigned int count) { real(run, with, count, flags); });
+  run_region(
+      site, run_combined, &loop, threads, true,
+      [&](Body run, void* with, unsigned int count) { real(run, with, count, flags); }, body);
   return true;
 }
 

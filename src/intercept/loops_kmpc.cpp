@@ -106,25 +106,33 @@ STEELYARD_DISPATCH(4u, std::uint32_t, std::int32_t, std::uint64_t)
 STEELYARD_DISPATCH(8, std::int64_t, std::int64_t, std::int64_t)
 STEELYARD_DISPATCH(8u, std::uint64_t, std::int64_t, std::uint64_t)
 
-// Static loops and sections are the runtime's. To Steelyard they say that a region does not repeat its work.
-#define STEELYARD_STATIC(suffix, Value, Stride)                                                                      \
-  STEELYARD_EXPORT void __kmpc_for_static_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule,  \
-                                                        std::int32_t* is_last, Value* first, Value* last,            \
-                                                        Stride* stride, Stride increment, Stride chunk) {            \
-    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Stride*, Stride, Stride) = \
-        nullptr;                                                                                                     \
-    worksharing_begun();                                                                                             \
-    behind("__kmpc_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last, stride,        \
-                                                    increment, chunk);                                               \
-  }                                                                                                                  \
-  STEELYARD_EXPORT void __kmpc_dist_for_static_init_##suffix(                                                        \
-      void* location, std::int32_t thread, std::int32_t schedule, std::int32_t* is_last, Value* first, Value* last,  \
-      Value* last_of_team, Stride* stride, Stride increment, Stride chunk) {                                         \
-    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Value*, Stride*, Stride,   \
-                        Stride) = nullptr;                                                                           \
-    worksharing_begun();                                                                                             \
-    behind("__kmpc_dist_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last,           \
-                                                         last_of_team, stride, increment, chunk);                    \
+// Static loops and sections are the runtime's. They tell Steelyard that a region does not repeat its work.
+#define STEELYARD_STATIC(suffix, Value, Stride)                                                                        \
+  STEELYARD_EXPORT void __kmpc_for_static_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule,    \
+                                                        std::int32_t* is_last, Value* first, Value* last,              \
+                                                        Stride* stride, Stride increment, Stride chunk) {              \
+    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Stride*, Stride, Stride) =   \
+        nullptr;                                                                                                       \
+    worksharing_begun();                                                                                               \
+    behind("__kmpc_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last, stride,          \
+                                                    increment, chunk);                                                 \
+  }                                                                                                                    \
+  STEELYARD_EXPORT void __kmpc_dist_for_static_init_##suffix(                                                          \
+      void* location, std::int32_t thread, std::int32_t schedule, std::int32_t* is_last, Value* first, Value* last,    \
+      Value* last_of_team, Stride* stride, Stride increment, Stride chunk) {                                           \
+    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value*, Value*, Value*, Stride*, Stride,     \
+                        Stride) = nullptr;                                                                             \
+    worksharing_begun();                                                                                               \
+    behind("__kmpc_dist_for_static_init_" #suffix, real)(location, thread, schedule, is_last, first, last,             \
+                                                         last_of_team, stride, increment, chunk);                      \
+  }                                                                                                                    \
+  STEELYARD_EXPORT void __kmpc_dist_dispatch_init_##suffix(void* location, std::int32_t thread, std::int32_t schedule, \
+                                                           std::int32_t* is_last, Value first, Value last,             \
+                                                           Stride stride, Stride chunk) {                              \
+    static void (*real)(void*, std::int32_t, std::int32_t, std::int32_t*, Value, Value, Stride, Stride) = nullptr;     \
+    worksharing_begun();                                                                                               \
+    behind("__kmpc_dist_dispatch_init_" #suffix, real)(location, thread, schedule, is_last, first, last, stride,       \
+                                                       chunk);                                                         \
   }
 STEELYARD_STATIC(4, std::int32_t, std::int32_t)
 STEELYARD_STATIC(4u, std::uint32_t, std::int32_t)

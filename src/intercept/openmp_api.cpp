@@ -43,7 +43,7 @@ int get_max_threads() {
 int get_num_threads(const void* caller) {
   static int (*real)() = nullptr;
   const session::VirtualThread* const mine = session::virtual_thread(caller);
-  // By their number, not by the ID, which `master` asks, too, a proved loop is shared out.
+  // Only this query shows a loop: `master` queries the thread ID, too.
   if (mine != nullptr) {
     session::work_shared();  // the first thread may find no virtual thread left
   } else if (session::team_asked(caller)) {

@@ -94,7 +94,7 @@ std::string about_kept_regions(const RunRecord& record, bool repeats) {
       fmt::format("kept their thread count ({}, {} of the time in regions): {}{}",
                   plural(static_cast<long>(regions), "region"), percent(std::min(kept / in_regions, 1.0)),
                   fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
-  if (repeats) return "regions that share out no work, so that each thread repeats it, " + which;
+  if (repeats) return "regions that share out no work by loops, sections or tasks " + which;
   return fmt::format("regions that query thread IDs {}; `steelyard doctor {}` names the source lines", which,
                      record.command.empty() ? "PROGRAM" : record.command.front());
 }

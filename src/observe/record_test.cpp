@@ -336,7 +336,7 @@ TEST(RecordMerge, TellsApartTheRegionsThatRepeatTheirWork) {
   merge(record, {part});
   ASSERT_EQ(record.remarks.size(), 2u);
   EXPECT_THAT(record.remarks[0], HasSubstr("query thread IDs kept their thread count (1 region, "));
-  EXPECT_THAT(record.remarks[1], HasSubstr("repeats it, kept their thread count (1 region, "));
+  EXPECT_THAT(record.remarks[1], HasSubstr("loops, sections or tasks kept their thread count (1 region, "));
   EXPECT_THAT(record.remarks[1], HasSubstr(": relax"));
 }
 

@@ -122,7 +122,7 @@ std::string loops(const RunRecord& record) {
 std::string kept_regions(const RunRecord& record) {
   Table table({"region", "in", "why", "ranks", "time s"});
   for (const KeptRegion& region : record.kept_regions)
-    table.add({region.site, region.function, region.repeats_work ? "repeats its work" : "queries thread IDs",
+    table.add({region.site, region.function, region.repeats_work ? "shares out no work" : "queries thread IDs",
                std::to_string(region.ranks), fmt::format("{:.3f}", region.time)});
   return "\nRegions that kept their thread count\n" + table.text();
 }

@@ -255,7 +255,7 @@ std::vector<observe::KeptRegion> kept_regions(const Session& session) {
 std::string openmp_tool() { return g_openmp_tool; }
 
 std::string openmp_version() {
-  const std::string version = g_openmp.version;
+  std::string version = g_openmp.version;
   if (g_gnu.load() == nullptr) return version;
   return version.empty() ? "GNU OpenMP" : version + " and GNU OpenMP";
 }
@@ -373,8 +373,10 @@ RegionTerms region_begin(const RegionRequest& request) {
 
 namespace {
 
-// What the threads of the region that has ended have asked, and whether they have shared out work.
-void note_queries(Regions& regions, observe::Site& site) {
+// What the threads of the region that has ended have asked, and whether they have shared out work. A loop without
+// iterations is not seen; an execution that short has repeated nothing that counts.
+// `each`: ns that each thread has computed.
+void note_queries(Regions& regions, observe::Site& site, std::int64_t each) {
   if (regions.asked.load(std::memory_order_relaxed)) {
     regions.asked.store(false, std::memory_order_relaxed);
     site.queries = Queries::unproved;
@@ -385,7 +387,8 @@ void note_queries(Regions& regions, observe::Site& site) {
     site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
   }
   const bool shares = regions.shares.load(std::memory_order_relaxed);
-  if (site.queries == Queries::proved && site.work != Work::repeated)
+  const bool tells = shares || static_cast<float>(each) > kShort;
+  if (site.queries == Queries::proved && site.work != Work::repeated && tells)
     site.work = shares ? Work::shared : Work::repeated;
   if (shares && site.division == observe::Site::Division::none) site.division = observe::Site::Division::seen;
 }
@@ -401,7 +404,7 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
   regions.present = nullptr;
   site.add(wall);
   observe::Site::blend(site.own_ns, wall);
-  note_queries(regions, site);
+  note_queries(regions, site, wall);
   if (session.cores != nullptr) note_fixed(session, site, wall);
   region_ended(session, site.address, now);
 }
@@ -445,7 +448,7 @@ void region_end() {
   const bool shared =
       cores.came_late + cores.without > 0;  // threads that began without a core have shared those of others
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
-  note_queries(regions, site);
+  note_queries(regions, site, time.useful / std::max(1, regions.team));
   // In a phase, ranks run other regions than each other.
   if (session->held) return sample(*session, now);
   if (session->cores != nullptr) note_fixed(*session, site, computed);

@@ -106,7 +106,7 @@ int told_max_threads(int real);
 /// @return true where the code at `caller` is proved
 bool team_asked(const void* caller);
 /// A thread shares out work in the innermost region that it is in: the iterations of a loop, sections, tasks. Of a
-/// construct that all threads of the team meet, the first of them is enough: worksharing_begun(). A region in which
+/// construct that all threads of the team meet, thread 0's call is enough: worksharing_begun(). A region in which
 /// nothing is shared out repeats its work in each thread, so its result may depend on their number: it keeps the
 /// program's thread count from the next time on. (any thread)
 void work_shared();

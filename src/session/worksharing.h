@@ -88,7 +88,7 @@ void region_gone(Region* region);
 /// This thread begins and ends its part of a region.
 void entered(Region* region, int thread, int threads);
 void left(int thread);
-/// This thread begins a loop or sections, as all threads of its team do.
+/// This thread begins a loop or sections, as all threads of its team do. Thread 0 says work_shared() for them.
 inline void worksharing_begun() {
   const Place* const here = place();
   if (here != nullptr && here->thread == 0) work_shared();

@@ -22,7 +22,7 @@ def launch(mpi, words, variables):
 
 
 REPEATING = ("plain", "single", "master", "queue", "at_times")
-SHARING = ("loop", "sections", "tasks", "taskloop")
+SHARING = ("loop", "empty", "sections", "tasks", "taskloop")
 
 
 def check_sums(mpi, compiler, shapes, **variables):

@@ -11,7 +11,7 @@
 //           the program's thread count; single, master, a counter that the threads share, and a loop in every third
 //           region change nothing: the rest is repeated
 // In these, the threads share out the work, so the sum is the same in a team of any size:
-//   loop, sections, tasks, taskloop
+//   loop, empty, sections, tasks, taskloop; the loop of `empty` has no iterations in every third region
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -131,6 +131,14 @@ static long loop(int step) {
   return sum;
 }
 
+static long empty(int step) {
+  long sum = 0;
+  const unsigned long count = step % 3 == 0 ? 0 : 4;
+#pragma omp parallel for reduction(+ : sum)
+  for (unsigned long i = 0; i < count; ++i) sum += work(step + (int)i);
+  return sum;
+}
+
 static long sections(int step) {
   long sum = 0;
 #pragma omp parallel sections reduction(+ : sum)
@@ -178,10 +186,10 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(int step);
-  } shapes[] = {{"clause", clause}, {"plain", plain},       {"inner", inner},   {"nested", nested},
-                {"set", set},       {"max", max},           {"single", single}, {"master", master},
-                {"queue", queue},   {"at_times", at_times}, {"loop", loop},     {"sections", sections},
-                {"tasks", tasks},   {"taskloop", taskloop}};
+  } shapes[] = {{"clause", clause},     {"plain", plain},       {"inner", inner},      {"nested", nested},
+                {"set", set},           {"max", max},           {"single", single},    {"master", master},
+                {"queue", queue},       {"at_times", at_times}, {"loop", loop},        {"empty", empty},
+                {"sections", sections}, {"tasks", tasks},       {"taskloop", taskloop}};
   const size_t known = sizeof(shapes) / sizeof(shapes[0]);
   int rank = 0, ranks = 0, status = 0;
   MPI_Init(&argc, &argv);
