@@ -18,8 +18,7 @@ using session::Schedule;
 
 /// True where the loop is ours.
 bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step, std::uint64_t grain) {
-  session::worksharing_begun();
-  if (!session::takes_loops() ||
+  if (!session::follows_loops() ||
       !session::loop_begun(site, loops::half_open<std::int64_t>(from, to, step), grain, schedule))
     return false;
   session::place()->limit = static_cast<std::uint64_t>(to);
@@ -29,8 +28,7 @@ bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step,
 /// Where it goes down the step is negative, in two's complement.
 bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
            std::uint64_t grain) {
-  session::worksharing_begun();
-  if (!session::takes_loops()) return false;
+  if (!session::follows_loops()) return false;
   const auto stride = static_cast<std::int64_t>(step);
   const auto space = up == (stride > 0) ? loops::half_open<std::uint64_t>(from, to, stride) : std::nullopt;
   if (!session::loop_begun(site, space, grain, schedule)) return false;
@@ -41,8 +39,7 @@ bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsign
 /// The same with schedule(runtime), which then is `set`.
 template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
-  session::worksharing_begun();
-  if (!session::takes_loops()) return false;
+  if (!session::follows_loops()) return false;
   set = run_schedule_of_region();
   if (!set.left) return begin(site, set.schedule, bounds..., set.grain);
   session::loop_left(site, *set.left);

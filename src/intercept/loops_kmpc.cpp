@@ -37,8 +37,7 @@ std::optional<session::Left> reason_to_leave(std::int32_t schedule) {
 /// True where the loop is ours. Otherwise the runtime is to be told this schedule and chunk.
 template <class Value, class Wide, class Chunk>
 bool begin(std::uint64_t site, std::int32_t& schedule, Value first, Value last, std::int64_t stride, Chunk& chunk) {
-  session::worksharing_begun();
-  if (!session::takes_loops()) return false;
+  if (!session::follows_loops()) return false;
   if (const auto why = reason_to_leave(schedule)) {
     session::loop_left(site, *why);
     return false;

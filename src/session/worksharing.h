@@ -93,6 +93,13 @@ inline void worksharing_begun() {
   const Place* const here = place();
   if (here != nullptr && here->thread == 0) work_shared();
 }
+/// This thread begins a loop, of which loop_begun() or loop_left() is to be told: false where loops are not taken over.
+/// Then all is said.
+inline bool follows_loops() {
+  if (takes_loops()) return true;
+  worksharing_begun();
+  return false;
+}
 /// Why a loop is left to the runtime.
 enum class Left { ordered, monotonic, asked, cancellable, other };
 /// Why all loops of this process are left to the runtime; nothing if they are not. Called once the OpenMP runtime is
