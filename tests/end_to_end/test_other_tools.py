@@ -10,7 +10,8 @@ import pytest
 from harness import COMMAND, check_measured, steelyard_command
 
 PROGRAM = "unbalanced.gcc"
-SHORT = ("--steps=10", "--work=10", "--imbalance=60")
+# One rank computes nearly all: what else the machine does cannot make up for it.
+SHORT = ("--steps=10", "--work=10", "--imbalance=95")
 
 
 def tool(mpi, name: str) -> str:
