@@ -65,23 +65,31 @@ class Row:
         return [getattr(a, kind) / getattr(b, kind) for a, b in zip(self.samples[method], self.samples[NATIVE])]
 
 
+def fits(cell: Cell) -> bool:
+    """Each thread has a core of its own."""
+    return cell.ranks * cell.threads <= len(os.sched_getaffinity(0))
+
+
 def launch(cell: Cell) -> list[str]:
     """As a user would start it: each thread on a core of its own if there are as many."""
-    fits = cell.ranks * cell.threads <= len(os.sched_getaffinity(0))
     words = [f"mpirun.{cell.flavour}", "-n", str(cell.ranks)]
     if cell.flavour == "openmpi":
-        return words + (["--bind-to", "core", "--map-by", f"slot:PE={cell.threads}"] if fits else ["--bind-to", "none"])
-    return words + (["-bind-to", f"core:{cell.threads}"] if fits else [])
+        bound = ["--bind-to", "core", "--map-by", f"slot:PE={cell.threads}"]
+        return words + (bound if fits(cell) else ["--bind-to", "none"])
+    return words + (["-bind-to", f"core:{cell.threads}"] if fits(cell) else [])
 
 
 def methods(options: argparse.Namespace, cell: Cell) -> dict[str, tuple[list[str], dict[str, str]]]:
-    """Words before the program, and variables, of each method. DLB as its manual says, with LLVM's runtime, which it
-    needs."""
+    """Words before the program, and variables, of each method. `yielding`: the program alone, told to leave its cores
+    while it waits, which helps where they are fewer than its threads. DLB as its manual says, with LLVM's runtime,
+    which it needs."""
     steelyard = [str(options.build / "bin/steelyard"), "run", "--record=none", "--summary=off"]
     found = {NATIVE: ([], {}), "steelyard": (steelyard, {}), "observe": ([*steelyard, "--observe"], {})}
+    passive = {"OMP_WAIT_POLICY": "passive"} | YIELD
+    if not fits(cell):
+        found["yielding"] = ([], passive)
     if options.dlb and cell.flavour == "openmpi":
         preload = ["env", f"LD_PRELOAD={options.libomp}:{options.dlb}"]
-        passive = {"OMP_WAIT_POLICY": "passive"} | YIELD
         found["lewi"] = (preload, passive | {"DLB_ARGS": "--lewi --ompt --lewi-affinity=mask --quiet"})
         found["mngo"] = (preload, passive | {"DLB_ARGS": "--mngo --ompt --quiet"})
     return found
@@ -170,8 +178,8 @@ def interval(values: list[float]) -> str:
 
 def table(rows: list[Row]) -> str:
     """Time over native: of the job, and by the application's own timer."""
-    kinds = [method for method in ("steelyard", "observe", *PEERS) if any(method in row.samples or method in row.failed
-                                                                          for row in rows)]
+    kinds = [method for method in ("steelyard", "observe", "yielding", *PEERS)
+             if any(method in row.samples or method in row.failed for row in rows)]
     lines = [["cell", "native, s", *(f"{method}: {kind}" for method in kinds for kind in ("job", "own"))]]
     for row in rows:
         if row.error:

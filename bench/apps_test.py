@@ -3,6 +3,7 @@
 script."""
 
 import argparse
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -90,6 +91,14 @@ class Applications(unittest.TestCase):
         self.assertEqual(row.failed, {"lewi", "mngo"})
         self.assertEqual(len(row.samples["steelyard"]), 2)
         self.assertRegex(apps.table([row]), r"1\.00 \[1\.00-1\.00\] +fails +fails +fails +fails")
+
+    def test_ranks_that_share_cores_are_also_measured_while_they_yield(self):
+        options = argparse.Namespace(build=self.folder, dlb=None)
+        cores = len(os.sched_getaffinity(0))
+        found = {ranks: apps.methods(options, Cell(application(), application().inputs[0], ranks, 1, "openmpi", "gcc"))
+                 for ranks in (cores, cores + 1)}
+        self.assertNotIn("yielding", found[cores])
+        self.assertIn("OMPI_MCA_mpi_yield_when_idle", found[cores + 1]["yielding"][1])
 
 
 class Tables(unittest.TestCase):
