@@ -12,10 +12,8 @@ namespace {
 constexpr double kSurprise = 4.5;      // standard deviations that are no accident, with dozens of processes and windows
 constexpr double kLeastChange = 0.05;  // of the longest process: less than this is no other load
 constexpr double kLeastNoise = 0.002;  // clocks and the scheduler alone make this much
-constexpr double kSlope = 3.5;         // standard errors of a slope that is a trend
 constexpr std::size_t kRemembered = 16;
-constexpr std::size_t kTrendWindows = 6;
-constexpr double kMisfit = 2.5;  // standard deviations by which two windows running may miss the line on one side
+constexpr double kMisfit = 2.5;  // standard deviations by which two windows running may miss the mean on one side
 constexpr std::size_t kAfterMisfit = 3;
 
 /// Follows the spread of `surprise`; a single outlier counts as three standard deviations at most.
@@ -25,10 +23,6 @@ void widen(double& noise, double surprise, double weight) {
 }
 
 }  // namespace
-
-double Estimate::Line::variance(double phase) const {
-  return 1 / weight + (lever > 0 ? (phase - middle) * (phase - middle) / lever : 0);
-}
 
 Estimate::News Estimate::add(const Window& window) {
   const std::size_t n = window.loads.size();
@@ -45,14 +39,14 @@ Estimate::News Estimate::add(const Window& window) {
     settling_ = 2;
   }
 
-  const double phases = window.phases, middle = phase_ + phases / 2;
+  const double phases = window.phases;
   const std::vector<Process>& known = settling_ > 0 ? before_move_ : processes_;
   std::vector<double> busy(n);
   double seen = 0, expected = 0;
   for (std::size_t p = 0; p < n; ++p) {
     busy[p] = (region_time(window.loads[p]) + window.loads[p].serial) / phases;
     seen += busy[p];
-    expected += known[p].busy(middle);
+    expected += known[p].busy();
   }
   double common = seen > 0 && expected > 0 ? seen / expected : 1;
   const double weight = std::max(0.1, 1.0 / (2 + windows_seen_++));
@@ -64,11 +58,11 @@ Estimate::News Estimate::add(const Window& window) {
   bool changed = false, misfit = false;
   for (std::size_t p = 0; p < n && reference_ > 0; ++p) {
     const ProcessLoad& was = known[p].load;
-    const double serial = known[p].serial.at(middle), region = known[p].region.at(middle);
+    const double serial = known[p].serial, region = known[p].region;
     const double perfect = region * was.threads / window.loads[p].threads;  // no scaling at all leaves it as it was
     const double low = serial + std::min(region, perfect), high = serial + std::max(region, perfect);
     const double now = busy[p] / common, off = (now - std::clamp(now, low, high)) / reference_;
-    const double unit = std::sqrt(1 / phases + known[p].region.variance(middle));
+    const double unit = std::sqrt(1 / phases + 1 / known[p].phases);
     const double limit = std::max(kLeastChange, kSurprise * known[p].noise * unit);
     if (settling_ < 2 && std::abs(off) > limit) changed = true;
     if (settling_ > 0) continue;
@@ -102,7 +96,7 @@ double Estimate::unevenness(std::size_t process, double busy, double phases) con
 
 void Estimate::remember(const Window& window) {
   const double phases = window.phases;
-  Moment moment{phases, phase_ + phases / 2, {}, {}, {}};
+  Moment moment{phases, {}, {}, {}};
   for (const ProcessLoad& load : window.loads) {
     moment.region.push_back(region_time(load) / phases);
     moment.serial.push_back(load.serial / phases);
@@ -111,60 +105,34 @@ void Estimate::remember(const Window& window) {
   recent_.push_back(std::move(moment));
   if (recent_.size() > kRemembered) recent_.pop_front();
   windows_ = static_cast<int>(recent_.size());
-  phase_ += phases;
   phases_on_record_ = 0;
   for (const Moment& each : recent_) phases_on_record_ += each.phases;
 
-  double reference = 0;
+  reference_ = 0;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     Process& process = processes_[p];
     process.load = window.loads[p];
-    process.region = fit(&Moment::region, p, process.noise);
-    process.serial = fit(&Moment::serial, p, process.noise);
-    const double measured = fit(&Moment::measured, p, process.noise).level;
-    process.borrowed = process.region.level > 0 ? std::min(1.0, measured / process.region.level) : 1;
-    reference = std::max(reference, process.busy(phase_));
+    process.region = mean(&Moment::region, p);
+    process.serial = mean(&Moment::serial, p);
+    process.borrowed = process.region > 0 ? std::min(1.0, mean(&Moment::measured, p) / process.region) : 1;
+    process.phases = phases_on_record_;
+    reference_ = std::max(reference_, process.busy());
   }
-  reference_ = reference;
 }
 
-Estimate::Line Estimate::fit(std::vector<double> Moment::* figure, std::size_t process, double noise) const {
-  Line line;
-  line.weight = 0;
-  for (const Moment& moment : recent_) {
-    line.weight += moment.phases;
-    line.level += moment.phases * (moment.*figure)[process];
-    line.middle += moment.phases * moment.middle;
-  }
-  line.level /= line.weight;
-  line.middle /= line.weight;
-  if (recent_.size() < kTrendWindows) return line;
-  double lever = 0, product = 0;
-  for (const Moment& moment : recent_) {
-    const double distance = moment.middle - line.middle;
-    lever += moment.phases * distance * distance;
-    product += moment.phases * distance * (moment.*figure)[process];
-  }
-  if (std::abs(product) <= kSlope * noise * reference_ * std::sqrt(lever)) return line;
-  line.slope = product / lever;
-  line.lever = lever;
-  return line;
+double Estimate::mean(std::vector<double> Moment::* figure, std::size_t process) const {
+  double sum = 0;
+  for (const Moment& moment : recent_) sum += moment.phases * (moment.*figure)[process];
+  return sum / phases_on_record_;
 }
 
-double Estimate::horizon(double ahead) const {
-  const double seen = recent_.empty() ? 0 : phase_ - recent_.front().middle;
-  return phase_ + std::min(ahead, seen / 2);
-}
-
-std::vector<ProcessLoad> Estimate::loads(double ahead) const {
+std::vector<ProcessLoad> Estimate::loads() const {
   std::vector<ProcessLoad> loads;
-  const double then = horizon(ahead);
   for (const Process& process : processes_) {
     ProcessLoad load = process.load;
-    const double region = std::max(0.0, process.region.at(then));
-    load.region_wall = region * process.borrowed;
-    load.parallel = region * load.threads;
-    load.serial = std::max(0.0, process.serial.at(then));
+    load.region_wall = process.region * process.borrowed;
+    load.parallel = process.region * load.threads;
+    load.serial = process.serial;
     loads.push_back(load);
   }
   return loads;
@@ -182,10 +150,9 @@ std::vector<ProcessLoad> Estimate::newest() const {
   return loads;
 }
 
-double Estimate::noise(double ahead) const {
+double Estimate::noise() const {
   double most = 0;
-  for (const Process& process : processes_)
-    most = std::max(most, process.noise * std::sqrt(2 * process.region.variance(horizon(ahead))));
+  for (const Process& process : processes_) most = std::max(most, process.noise * std::sqrt(2 / process.phases));
   return most;
 }
 
@@ -208,7 +175,7 @@ void Estimate::learn_scaling(const std::vector<ProcessLoad>& before) {
     if (before[p].threads == process.load.threads || std::min(was, is) < 0.05 * reference_) continue;
     const double ratio = std::log(static_cast<double>(process.load.threads) / before[p].threads);
     const double seen = std::log(was / is) / ratio;
-    const double error = process.noise * reference_ / is * std::sqrt(2 / process.region.weight) / ratio;
+    const double error = process.noise * reference_ / is * std::sqrt(2 / process.phases) / ratio;
     const double variance = error * error + 0.01;
     for (std::size_t q = 0; q < processes_.size(); ++q) {  // Processes of one program scale much alike.
       double& prior = processes_[q].scaling_variance;

@@ -9,7 +9,7 @@ namespace steelyard::cores {
 
 struct Window;
 
-/// What the processes of a node do in one phase, learnt from windows: load with trend, noise, scaling with threads.
+/// What the processes of a node do in one phase, learnt from windows: load, noise, scaling with threads.
 /// What all loads have in common (a longer phase) is told apart from how they compare (what balancing is about).
 class Estimate {
  public:
@@ -18,20 +18,17 @@ class Estimate {
   /// `changed`: the loads are not what they were; the estimate starts again from this window. Times that follow from a
   /// changed thread count, whatever the scaling, are no change of the loads.
   News add(const Window& window);
-  /// Phases of which nothing is to be learnt.
-  void skip(int phases) { phase_ += phases; }
   /// Windows of unchanged loads and thread counts that the estimate rests on. One alone is not to be trusted.
   int windows() const { return windows_; }
   /// Phases in them: few while the loads move.
   double phases_on_record() const { return phases_on_record_; }
-  /// Seconds in one phase, `ahead` phases from now: on the line that the loads follow where they follow one, otherwise
-  /// the mean. Nothing is foretold for longer than half of what was seen.
-  std::vector<ProcessLoad> loads(double ahead) const;
+  /// Seconds in one phase: the mean of these windows.
+  std::vector<ProcessLoad> loads() const;
   /// Seconds in one phase of the newest window: where the loads have just changed, an older one may be half and half.
   std::vector<ProcessLoad> newest() const;
   const std::vector<Scaling>& scaling() const { return scaling_; }
-  /// Standard deviation of a gain that is forecast from loads(ahead), as a fraction.
-  double noise(double ahead) const;
+  /// Standard deviation of a gain that is forecast from loads(), as a fraction.
+  double noise() const;
   /// Standard deviation of the time of one phase, as a fraction.
   double phase_noise() const;
   /// True where the total load of a phase hardly varied so far: then elapsed times can be compared as they are.
@@ -44,43 +41,30 @@ class Estimate {
   /// A window as it is remembered: seconds of one phase, by process. Older ones are scaled to the newest one's total.
   struct Moment {
     double phases;
-    double middle;  ///< phase number
     std::vector<double> region, serial, measured;
     double busy(std::size_t process) const { return region[process] + serial[process]; }
   };
-  /// A straight line or, where none can be made out, a constant.
-  struct Line {
-    double level = 0;   ///< at `middle`
-    double slope = 0;   ///< for each phase
-    double middle = 0;  ///< phase number
-    double weight = 1;  ///< phases that it rests on
-    double lever = 0;   ///< their sum of squared distances from the middle; 0: no slope
-    double at(double phase) const { return level + slope * (phase - middle); }
-    /// Of at(), in units of the variance of one phase.
-    double variance(double phase) const;
-  };
   struct Process {
-    ProcessLoad load;  ///< limits and threads as last seen
-    Line region, serial;
-    double borrowed = 1;  ///< measured region time over that on its own cores
-    double noise = 0.1;   ///< standard deviation of one phase, as a fraction of the longest process
-    double missed = 0;    ///< distance of the last window from the line, if statistically significant; otherwise 0
+    ProcessLoad load;               ///< limits and threads as last seen
+    double region = 0, serial = 0;  ///< s in one phase
+    double phases = 1;              ///< that they are the means of
+    double borrowed = 1;            ///< measured region time over that on its own cores
+    double noise = 0.1;             ///< standard deviation of one phase, as a fraction of the longest process
+    double missed = 0;  ///< distance of the last window from the mean, if statistically significant; otherwise 0
     double scaling_variance = 0.25;
-    double busy(double phase) const { return region.at(phase) + serial.at(phase); }
+    double busy() const { return region + serial; }
   };
 
-  Line fit(std::vector<double> Moment::* figure, std::size_t process, double noise) const;
-  /// What the newest window says about the noise of one phase, in seconds: by second differences, which drift does not
-  /// enter.
+  double mean(std::vector<double> Moment::* figure, std::size_t process) const;
+  /// What the newest window says about the noise of one phase, in seconds: by second differences, which a drift of the
+  /// loads does not enter.
   double unevenness(std::size_t process, double busy, double phases) const;
   void remember(const Window& window);
-  double horizon(double ahead) const;
 
   std::vector<Process> processes_;
   std::vector<Process> before_move_;  ///< while the first windows with new thread counts come in
   std::vector<Scaling> scaling_;
   std::deque<Moment> recent_;
-  double phase_ = 0;  ///< phases seen
   double phases_on_record_ = 0;
   double reference_ = 0;  ///< s, the longest process in one phase
   int settling_ = 0;      ///< windows until times with the new thread counts can be trusted

@@ -25,9 +25,7 @@ Window window(const std::vector<double>& regions, int threads = 4, int phases = 
   return made;
 }
 
-double region(const Estimate& estimate, std::size_t process, double ahead = 0) {
-  return region_time(estimate.loads(ahead)[process]);
-}
+double region(const Estimate& estimate, std::size_t process) { return region_time(estimate.loads()[process]); }
 
 TEST(Estimate, AveragesNoiseAway) {
   std::mt19937 random(1);
@@ -36,7 +34,7 @@ TEST(Estimate, AveragesNoiseAway) {
   for (int i = 0; i < 100; ++i)
     ASSERT_EQ(estimate.add(window({1 + normal(random), 0.5 + normal(random)})), Estimate::News::steady);
   EXPECT_NEAR(region(estimate, 0) / region(estimate, 1), 2, 0.1);
-  EXPECT_NEAR(estimate.noise(0), 0.03 * std::sqrt(2.0 / 16), 0.006);
+  EXPECT_NEAR(estimate.noise(), 0.03 * std::sqrt(2.0 / 16), 0.006);
 }
 
 TEST(Estimate, SeesAJumpAtOnce) {
@@ -57,12 +55,10 @@ TEST(Estimate, ALongerPhaseIsNoOtherLoad) {
   EXPECT_NEAR(region(estimate, 0) / region(estimate, 1), 2, 1e-9);
 }
 
-TEST(Estimate, ForetellsAStraightLine) {
+TEST(Estimate, FollowsLoadsThatDrift) {
   Estimate estimate;
   for (int i = 0; i < 20; ++i) ASSERT_EQ(estimate.add(window({1 + 0.02 * i, 1 - 0.02 * i})), Estimate::News::steady);
-  EXPECT_GT(region(estimate, 0) / region(estimate, 1), 1.35 / 0.65);
-  EXPECT_GT(region(estimate, 0, 5) / region(estimate, 1, 5), region(estimate, 0) / region(estimate, 1) + 0.1);
-  EXPECT_EQ(region(estimate, 0, 1000), region(estimate, 0, 100));  // not for longer than half of what was seen
+  EXPECT_GT(region(estimate, 0) / region(estimate, 1), 1.75) << "1.6 with all that are remembered";
 }
 
 TEST(Estimate, TimesThatFollowFromThreadCountsAreNoOtherLoad) {
@@ -83,7 +79,7 @@ TEST(Estimate, TimesThatFollowFromThreadCountsAreNoOtherLoad) {
 TEST(Estimate, LearnsScaling) {
   Estimate estimate;
   for (int i = 0; i < 20; ++i) estimate.add(window({1, 0.5}));
-  const std::vector<ProcessLoad> before = estimate.loads(0);
+  const std::vector<ProcessLoad> before = estimate.loads();
   for (int i = 0; i < 6; ++i) estimate.add(window({std::pow(2, -0.4), 0.5 * std::pow(2, -0.4)}, 8));
   estimate.learn_scaling(before);
   EXPECT_NEAR(estimate.scaling()[0].alpha, 0.4, 0.06);
@@ -92,11 +88,11 @@ TEST(Estimate, LearnsScaling) {
 TEST(Estimate, EmptyAndIdleWindows) {
   Estimate estimate;
   estimate.add(window({}));
-  EXPECT_TRUE(estimate.loads(0).empty());
+  EXPECT_TRUE(estimate.loads().empty());
   for (int i = 0; i < 10; ++i) estimate.add(window({0, 0}));
   EXPECT_EQ(region(estimate, 0), 0);
   EXPECT_EQ(estimate.add(window({1, 1})), Estimate::News::steady);  // nothing to compare it with
-  EXPECT_TRUE(std::isfinite(estimate.noise(1)));
+  EXPECT_TRUE(std::isfinite(estimate.noise()));
 }
 
 }  // namespace

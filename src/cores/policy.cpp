@@ -166,7 +166,6 @@ Estimate::News Policy::State::learn(const Window& window) {
     return news;
   }
   if (!doubt) {
-    estimate.skip(window.phases);
     doubt = Doubt{std::move(steady), window.phases};
     return Estimate::News::steady;
   }
@@ -257,10 +256,10 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
 
 void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
   const double remaining = steadiness.remaining(Trial::kWindows * shortest_window());
-  Plan best = plan(estimate.loads(remaining / 2), estimate.scaling(), shape);
+  Plan best = plan(estimate.loads(), estimate.scaling(), shape);
   const double saved = best.busy_now - best.busy_then;  // s a phase
   verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);
-  verdict.noise = options.noise_factor * estimate.noise(remaining / 2);
+  verdict.noise = options.noise_factor * estimate.noise();
   verdict.cost = best.moved * move_cost;
   verdict.plan = std::move(best);
   const double needed = options.least_gain + verdict.noise;
@@ -268,7 +267,7 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
   if (verdict.plan.busy_now <= 0) {
     verdict.why = "no computation was measured";
-  } else if ((verdict.plan.moved == 0 || saved <= 0) && slowest_is_in_pool(estimate.loads(remaining / 2))) {
+  } else if ((verdict.plan.moved == 0 || saved <= 0) && slowest_is_in_pool(estimate.loads())) {
     verdict.why =
         "most of the slowest rank's time is spent in a task pool, which has no thread for one more core: idle ranks "
         "take its tasks instead";
@@ -308,7 +307,7 @@ Plan Policy::State::as_it_is(const NodeShape& shape) const {
   Plan now;
   now.method = "as it was";
   const std::vector<int> joined = joined_domains(shape);
-  for (std::size_t p = 0; const ProcessLoad& load : estimate.loads(0)) {
+  for (std::size_t p = 0; const ProcessLoad& load : estimate.loads()) {
     const std::vector<int>& held = shape.held[p++];
     const auto home = std::max_element(held.begin(), held.end());
     now.threads.push_back(load.threads);
