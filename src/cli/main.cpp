@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
+#include <system_error>
 
 #include "base/locate.h"
 #include "base/log.h"
@@ -200,4 +202,16 @@ int main(std::vector<std::string> words) {
 }  // namespace
 }  // namespace steelyard::cli
 
-int main(int argc, char** argv) { return steelyard::cli::main({argv + 1, argv + argc}); }
+// Output that is cut off must not look complete to a script.
+int main(int argc, char** argv) {
+  int status = 1;
+  try {
+    status = steelyard::cli::main({argv + 1, argv + argc});
+    std::fflush(stdout);
+  } catch (const std::system_error&) {  // also by fmt::print, if it cannot write
+    if (std::ferror(stdout) == 0) throw;
+  }
+  if (std::ferror(stdout) == 0) return status;
+  steelyard::base::say("the output is incomplete: standard output cannot be written (is the disk full?)");
+  return std::max(status, 1);
+}

@@ -293,6 +293,14 @@ TEST_F(Steelyard, SaysItsVersionAndWhatIsBesideIt) {
   EXPECT_EQ(ran.output, "steelyard " STEELYARD_VERSION "\nMPI: openmpi\n");
 }
 
+TEST_F(Steelyard, FailsIfItsOutputIsIncomplete) {
+  for (const auto* words : {"options", "--help", "top --once", "doctor ./app"}) {
+    const auto ran = run(std::string(words) + " > /dev/full");
+    EXPECT_EQ(ran.status, 1) << words;
+    EXPECT_THAT(ran.output, HasSubstr("steelyard: the output is incomplete")) << words;
+  }
+}
+
 TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("").status, 2);
   EXPECT_EQ(run("--help").status, 0);
