@@ -282,7 +282,7 @@ CoresWords::CoresWords(CLI::App& command) {
     const auto cpus = node::CpuSet::parse(list);
     return cpus && !cpus->empty() ? "" : fmt::format("{} is no list of CPUs, such as 0-3,8", list);
   });
-  command.add_option("--wait", form_.wait, "wait so many seconds until the request has taken effect")
+  command.add_option("--wait", form_.wait, "wait at most this many seconds until the request has taken effect")
       ->capture_default_str()
       ->check([](const std::string& text) { return not_a_number(text, 0.0, "number of seconds, such as 2.5"); });
 }
@@ -306,7 +306,7 @@ int CoresWords::carry_out(std::vector<RunningJob> jobs) const {
   if (jobs.empty()) {
     return refuse(
         form_.job.empty()
-            ? "nothing of yours runs under Steelyard on this node"
+            ? "no job of yours runs under Steelyard on this node"
             : fmt::format("no job {} of yours runs under Steelyard on this node; `steelyard cores` lists them",
                           form_.job));
   }

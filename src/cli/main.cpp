@@ -40,9 +40,14 @@ void warn_of_unknown_variables(const Site& site) {
   for (const auto& sentence : base::unknown_variables(site.environment)) base::say(sentence);
 }
 
-/// `--lending off ./app` would start a program called off. Empty where it is nothing of this kind.
-std::string switch_without_equals_sign(const std::vector<std::string>& words, const std::vector<std::string>& program,
-                                       const Site& site) {
+/// `--lending off ./app` would start a program called off, and `--record ./app` none. Empty where it is nothing of this
+/// kind.
+std::string missing_equals_sign(const std::vector<std::string>& words, const std::vector<std::string>& program,
+                                const Site& site) {
+  if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {
+    return fmt::format("no program given: {0} is the value of {1}; write `steelyard {2} {1}=VALUE ./app`", words.back(),
+                       words[words.size() - 2], words.front());
+  }
   if (words.empty() || program.empty() || !words.back().starts_with("--")) return {};
   if (!base::locate(program.front(), site.value_of("PATH")).error) return {};
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
@@ -164,7 +169,7 @@ int main(std::vector<std::string> words) {
     const auto rest = words.begin() + 1 + static_cast<std::ptrdiff_t>(words_before_program(words, 1));
     program.assign(rest, words.end());
     words.erase(rest, words.end());
-    if (const auto sentence = switch_without_equals_sign(words, program, site); !sentence.empty())
+    if (const auto sentence = missing_equals_sign(words, program, site); !sentence.empty())
       return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, launcher);
     warn_of_options_after(words, program, launcher);
   }

@@ -332,6 +332,10 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.output, HasSubstr("no job no-such-job of yours runs under Steelyard on this node"));
   EXPECT_EQ(run("top --json --prometheus").status, 2);
+  EXPECT_EQ(run("run --record ./app").status, 125);
+  EXPECT_THAT(
+      run("run --record ./app").output,
+      HasSubstr("no program given: ./app is the value of --record; write `steelyard run --record=VALUE ./app`"));
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
   EXPECT_EQ(run("options").status, 0);

@@ -97,7 +97,7 @@ int top_for_prometheus(const std::string& output) {
 }  // namespace
 
 std::string jobs_as_text(const std::vector<LiveView>& jobs, const std::vector<LiveView>& before, std::int64_t now) {
-  if (jobs.empty()) return "nothing of yours runs under Steelyard on this node\n";
+  if (jobs.empty()) return "no job of yours runs under Steelyard on this node\n";
   std::string out;
   for (const LiveView& job : jobs) out += (out.empty() ? "" : "\n") + job_as_text(job, earlier(job, before), now);
   return out;
