@@ -93,7 +93,7 @@ steelyard \- corrects load imbalance in running MPI+OpenMP programs
 [\-\-html=FILE] RECORD RECORD
 .br
 .B steelyard top
-[\-\-once] [\-\-json]
+[\-\-once] [\-\-json | \-\-prometheus [\-\-output=FILE]]
 .br
 .B steelyard cores
 [\-\-set=LIST | \-\-shrink=N | \-\-grow=N] [\-\-wait=SECONDS] [PID | JOB]
@@ -146,9 +146,9 @@ the job continues on these CPUs alone,
 takes cores from it, and
 .B \-\-grow
 gives it more of those that the launcher gave it. Each rank follows at its next parallel region or blocking MPI call.
-The command waits for that, at most so many seconds as
+The command waits for that, at most for the seconds given by
 .B \-\-wait
-says (10).
+(10).
 .PP
 .B steelyard clean
 removes the shared memory of runs that died.
