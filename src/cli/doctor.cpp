@@ -194,7 +194,7 @@ void examine_queries(const Binary& binary, const std::string& shown, bool tells_
   const std::string count =
       fmt::format("{} of {} thread-ID queries are proved to be gcc's own loop division", proved, all);
   if (proved == all) {
-    findings.ok("thread counts: {}, so the thread count of every region can change", count);
+    findings.ok("thread counts: {}; none of them fixes a thread count", count);
     return;
   }
   const auto sites = sites_of(*summary, SourceLines(binary.path));
