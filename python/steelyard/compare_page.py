@@ -113,6 +113,8 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 def _shown(found: Comparison) -> str:
     more = f"{ROWS} of {len(found.ranks)} such ranks are shown. " if len(found.ranks) > ROWS else ""
+    if found.ranks_alike == 0:
+        return more.rstrip()
     return (
         f"{more}{plural(found.ranks_alike, 'rank')} {'does' if found.ranks_alike == 1 else 'do'} not differ"
         " significantly."

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
+import dataclasses
 import json
 import random
 
@@ -124,6 +125,9 @@ def test_as_text_and_as_page(runs):
     assert max(len(line) for line in text.splitlines()) < 140
     page = Strict(compare_page.html(runs[0], runs[2], ("before.json", "after.json")))
     assert "Which ranks wait longer or shorter in MPI?" in page.titles and "more time in the second run" in page.text
+    found = compare.compare(runs[0], runs[2])
+    assert compare_page._shown(found) == "6 ranks do not differ significantly."
+    assert compare_page._shown(dataclasses.replace(found, ranks_alike=0)) == ""
 
 
 def test_band_holds_the_mean_as_often_as_it_says():
