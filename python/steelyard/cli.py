@@ -41,7 +41,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     except InvalidRecord as problem:
         _print(f"steelyard: {problem}", sys.stderr)
     except OSError as problem:
-        _print(f"steelyard: cannot use {problem.filename}: {problem.strerror}", sys.stderr)
+        _print(f"steelyard: cannot use {problem.filename or 'the output file'}: {problem.strerror}", sys.stderr)
     return 1
 
 
