@@ -7,8 +7,8 @@ const THEMES = ["auto", "light", "dark"];
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   const button = document.getElementById("theme");
-  button.textContent = {auto: "As the system", light: "Light", dark: "Dark"}[theme];
-  button.setAttribute("aria-label", `Colours: ${button.textContent}. Press to change.`);
+  button.textContent = {auto: "Theme: system", light: "Theme: light", dark: "Theme: dark"}[theme];
+  button.setAttribute("aria-label", `${button.textContent}. Press to change.`);
   try { localStorage.setItem("steelyard-theme", theme); } catch (nowhere) { /* kept for this page only */ }
   if (window.steelyard) window.steelyard.restyle();
 }
