@@ -6,6 +6,9 @@
 namespace steelyard::loops {
 namespace {
 
+/// False where all iterations are in one pool: none moves from one thread to another.
+bool has_owners(Strategy strategy) { return strategy != Strategy::guided && strategy != Strategy::factoring; }
+
 void say_how(const Loop& loop, const Loop::Regime& regime, Description& said) {
   const Strategy asked = loop.settings().strategy;
   const bool automatic = asked == Strategy::automatic;
@@ -40,7 +43,7 @@ Description describe(const Loop& loop) {
       const auto weight = static_cast<double>(execution.elapsed_ns);
       elapsed += weight;
       said.idle += weight * execution.idle_share();
-      said.stolen += weight * execution.stolen_share();
+      if (has_owners(execution.strategy)) said.stolen += weight * execution.stolen_share();
     }
     if (longest != nullptr && its <= most) continue;
     most = its;

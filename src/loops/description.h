@@ -14,7 +14,7 @@ struct Description {
   std::string why;            ///< a sentence
   double mean_ns = 0;         ///< of an execution
   double idle = 0;            ///< fraction of its threads' time, lately
-  double stolen = 0;          ///< fraction of its iterations that others than their owners ran, lately
+  double stolen = 0;          ///< fraction of its iterations that others than their owners ran, lately; 0 in a pool
   /// What it gained over `against`, by the trials of `auto`; empty where nothing was compared.
   std::string against;
   double gain = 0;  ///< fraction of its time that it takes less

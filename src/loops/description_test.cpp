@@ -56,6 +56,17 @@ TEST(Description, OfManyExecutionsTheRecentMeanCounts) {
   EXPECT_EQ(said.strategy, "steal");
 }
 
+TEST(Description, OnlyIterationsThatHaveAnOwnerMove) {
+  const auto moved = [](Strategy strategy) {
+    Loop loop("loop", {strategy, 0, 0});
+    execute(loop, 1000, 2, 1);
+    return describe(loop).stolen;
+  };
+  EXPECT_GT(moved(Strategy::steal), 0);
+  EXPECT_EQ(moved(Strategy::guided), 0);
+  EXPECT_EQ(moved(Strategy::factoring), 0);
+}
+
 TEST(Description, OfALoopThatIsRepeatedOrWasNeverExecuted) {
   Loop loop("loop");
   EXPECT_EQ(describe(loop).strategy, "");
