@@ -40,10 +40,12 @@ void warn_of_unknown_variables(const Site& site) {
   for (const auto& sentence : base::unknown_variables(site.environment)) base::say(sentence);
 }
 
-/// `--lending off ./app` would start a program called off, and `--record ./app` none. Empty where it is nothing of this
-/// kind.
-std::string missing_equals_sign(const std::vector<std::string>& words, const std::vector<std::string>& program,
-                                const Site& site) {
+/// `--lending off ./app` would start a program called off, and `--record ./app` none. `--record=$FILE ./app` has no
+/// value if the variable is not set. Empty where it is nothing of this kind.
+std::string misplaced_value(const std::vector<std::string>& words, const std::vector<std::string>& program,
+                            const Site& site) {
+  const auto empty = std::ranges::find_if(words, [](const auto& w) { return w.starts_with("--") && w.ends_with('='); });
+  if (empty != words.end()) return fmt::format("{0} has no value; write {0}VALUE", *empty);
   if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {
     return fmt::format("no program given: {0} is the value of {1}; write `steelyard {2} {1}=VALUE ./app`", words.back(),
                        words[words.size() - 2], words.front());
@@ -169,7 +171,7 @@ int main(std::vector<std::string> words) {
     const auto rest = words.begin() + 1 + static_cast<std::ptrdiff_t>(words_before_program(words, 1));
     program.assign(rest, words.end());
     words.erase(rest, words.end());
-    if (const auto sentence = missing_equals_sign(words, program, site); !sentence.empty())
+    if (const auto sentence = misplaced_value(words, program, site); !sentence.empty())
       return refuse_to_start(sentence, words[0] == "run" ? refused : wrong_usage, launcher);
     warn_of_options_after(words, program, launcher);
   }
