@@ -22,6 +22,7 @@ def launch(mpi, words, variables):
 
 
 REPEATING = ("plain", "single", "master", "queue", "at_times")
+UNSEEN = ("beside", "each_task", "briefly")
 SHARING = ("loop", "empty", "sections", "tasks", "taskloop")
 
 
@@ -60,3 +61,10 @@ def test_where_a_core_is_lent(mpi, compiler, runtime):
     result = check_sums(mpi, compiler, SHARING, **variables)
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.explain()
     assert "kept_regions" not in result.record, result.explain()
+
+
+@needs_two_cores
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_where_cores_are_off(mpi, compiler):
+    """The way out that the manual gives to programs whose regions share out work and do more in each thread."""
+    check_sums(mpi, compiler, REPEATING + UNSEEN, OMP_NUM_THREADS="1", STEELYARD_CORES="off")

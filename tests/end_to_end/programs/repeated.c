@@ -10,6 +10,8 @@
 //   single, master, queue, at_times
 //           the program's thread count; single, master, a counter that the threads share, and a loop in every third
 //           region change nothing: the rest is repeated
+// These share out work and also do something in each thread, which Steelyard does not see:
+//   beside, each_task, briefly
 // In these, the threads share out the work, so the sum is the same in a team of any size:
 //   loop, empty, sections, tasks, taskloop; the loop of `empty` has no iterations in every third region
 #include <mpi.h>
@@ -124,6 +126,45 @@ static long at_times(int step) {
   return sum;
 }
 
+static long beside(int step) {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    ++sum;
+#pragma omp for
+    for (int i = 0; i < 4; ++i) sum += work(step + i);
+  }
+  return sum;
+}
+
+static long each_task(int step) {
+  long sum = 0;
+#pragma omp parallel
+  {
+#pragma omp task shared(sum)
+    {
+      const long mine = work(step);
+#pragma omp atomic
+      sum += mine;
+    }
+  }
+  return sum;
+}
+
+static long briefly(int step) {
+  long sum = 0;
+#pragma omp parallel reduction(+ : sum)
+  {
+    if (step % 3 == 0) {
+      ++sum;
+    } else {
+#pragma omp for
+      for (int i = 0; i < 4; ++i) sum += work(step + i);
+    }
+  }
+  return sum;
+}
+
 static long loop(int step) {
   long sum = 0;
 #pragma omp parallel for reduction(+ : sum)
@@ -186,10 +227,11 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     long (*run)(int step);
-  } shapes[] = {{"clause", clause},     {"plain", plain},       {"inner", inner},      {"nested", nested},
-                {"set", set},           {"max", max},           {"single", single},    {"master", master},
-                {"queue", queue},       {"at_times", at_times}, {"loop", loop},        {"empty", empty},
-                {"sections", sections}, {"tasks", tasks},       {"taskloop", taskloop}};
+  } shapes[] = {{"clause", clause},   {"plain", plain},       {"inner", inner},   {"nested", nested},
+                {"set", set},         {"max", max},           {"single", single}, {"master", master},
+                {"queue", queue},     {"at_times", at_times}, {"beside", beside}, {"each_task", each_task},
+                {"briefly", briefly}, {"loop", loop},         {"empty", empty},   {"sections", sections},
+                {"tasks", tasks},     {"taskloop", taskloop}};
   const size_t known = sizeof(shapes) / sizeof(shapes[0]);
   int rank = 0, ranks = 0, status = 0;
   MPI_Init(&argc, &argv);
