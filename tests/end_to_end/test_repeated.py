@@ -60,7 +60,9 @@ def test_where_a_core_is_lent(mpi, compiler, runtime):
     assert kept == set(REPEATING), result.explain()
     result = check_sums(mpi, compiler, SHARING, **variables)
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.explain()
-    assert "kept_regions" not in result.record, result.explain()
+    kept = {region["function"] for region in result.record.get("kept_regions", [])}
+    # Where the machine holds up a thread for 50 us in an execution without iterations, it seems to have computed.
+    assert kept <= {"empty"}, result.explain()
 
 
 @needs_two_cores
