@@ -28,7 +28,7 @@ int told_threads = 0;  ///< what omp_get_max_threads() answers, where it is not 
 }  // namespace
 
 // Under `steelyard run` a region may have more threads than the program is told.
-extern "C" int omp_get_max_threads() noexcept {
+extern "C" int omp_get_max_threads() noexcept(noexcept(omp_get_max_threads())) {
   static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
   return told_threads != 0 ? told_threads : real();
 }
