@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -19,7 +20,6 @@
 #include <string_view>
 
 #include "base/environment.h"
-#include "base/loaded_library.h"
 #include "base/locate.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -75,19 +75,33 @@ bool mpi_was() {
   return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT) >= 0;
 }
 
-/// At the end of the process that `steelyard run` became.
+/// By the names that mpi_of() in src/cli/binary.cpp knows. Looking up a function would allocate memory.
+bool has_mpi_library() {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* library, std::size_t, void*) {
+               std::string_view name = library->dlpi_name;
+               name.remove_prefix(name.rfind('/') + 1);
+               return static_cast<int>(name.starts_with("libmpi.") || name.starts_with("libmpich.") ||
+                                       name.starts_with("libmpi_"));
+             },
+             nullptr) != 0;
+}
+
+/// At the end of the process that `steelyard run` became. A signal handler may be the caller, by _exit(): it allocates
+/// no memory.
 void tell_of_no_mpi() {
   if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
   g_said = true;
-  const auto words = base::options().command_line();
-  const auto shown = fmt::format("{}", fmt::join(words, " "));
-  if (base::find_in_libraries("PMPI_Init", reinterpret_cast<const void*>(&tell_of_no_mpi)) != nullptr) {
-    base::say(fmt::format(
-        "`{}` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs "
-        "that look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names",
-        shown));
+  char command[1024];  // Size: of the part that is shown
+  const std::string_view shown(command, base::options().command.copy(command, sizeof(command)));
+  std::replace(command, command + shown.size(), '\x1f', ' ');
+  if (has_mpi_library()) {
+    base::say_in_handler(
+        {"`", shown,
+         "` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs that "
+         "look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names"});
   } else {
-    base::say(fmt::format("`{}` initialised no MPI: nothing was balanced", shown));
+    base::say_in_handler({"`", shown, "` initialised no MPI: nothing was balanced"});
   }
 }
 

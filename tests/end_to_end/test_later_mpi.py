@@ -88,6 +88,14 @@ def test_a_program_that_executes_itself(mpi, wrapper, function):
     assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
 
 
+def test_a_program_that_ends_by__exit(mpi):
+    """A signal handler may call it, which has interrupted malloc()."""
+    result = run(mpi, "env", HERE / f"executes_itself.{mpi.flavour}.gcc", "_exit", ranks=1)
+    assert result.status == 0, result.explain()
+    (line,) = result.said
+    assert "did not initialise it through Steelyard" in line
+
+
 @pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])
 @pytest.mark.parametrize("missing", ["no-such-program", "./no-such-program", "/"])
 def test_a_program_that_cannot_be_executed_replaces_none(mpi, wrapper, missing):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets a variable and executes itself before MPI_Init, as programs do that need another stack limit or library path.
-// With two arguments, it tries to execute the program that the second names instead. The first names the function.
+// With two arguments, it tries to execute the program that the second names instead. The first names the function;
+// _exit ends the process instead.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 extern char** environ;
 
-// exec may be called by a signal handler that has interrupted malloc().
+// exec and _exit may be called by a signal handler that has interrupted malloc().
 static volatile int executing = 0;
 #ifdef __GLIBC__
 void* __libc_malloc(size_t size);
@@ -29,6 +30,7 @@ static void execute(const char* function, char* program, char** arguments) {
   if (strcmp(function, "execl") == 0) execl(program, program, function, (char*)NULL);
   if (strcmp(function, "execle") == 0) execle(program, program, function, (char*)NULL, environ);
   if (strcmp(function, "execlp") == 0) execlp(program, program, function, (char*)NULL);
+  if (strcmp(function, "_exit") == 0) _exit(0);
   executing = 0;
 }
 
