@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -109,10 +112,12 @@ void tell_of_no_mpi() {
 /// say so: the next program of this process does not load it. In a child, it does nothing. A signal handler may be the
 /// caller, and a child that shares the memory of its parent (vfork): it allocates no memory.
 /// @param path where exec searches for `program`, unless that has a slash
-void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[]) {
+/// @param shown what the line calls `program`
+void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[],
+                             std::string_view shown) {
   const base::Options& options = base::options();
   const bool before_init = g_program == getpid();
-  if (!(is_first_process() || before_init) || !options.speaks || program == nullptr || g_said || g_mpi_was) return;
+  if (!(is_first_process() || before_init) || !options.speaks || g_said || g_mpi_was) return;
   const auto preload = base::value_of(variables, "LD_PRELOAD");
   // exec fails for most directories of PATH that a shell tries.
   if (preload.find("libsteelyard-") != std::string_view::npos || base::locate(program, path).error != 0) return;
@@ -122,32 +127,52 @@ void tell_of_dropped_preload(const char* program, std::string_view path, char* c
     const auto own = std::string_view(options.command).substr(0, options.command.find('\x1f'));
     constexpr std::string_view kAdvice =
         " starts without Steelyard's library: nothing is balanced; to keep the library: `steelyard run env ";
-    base::say_in_handler({own, " executes ", program, " before MPI_Init, and ", program, kAdvice, own, "`"});
+    base::say_in_handler({own, " executes ", shown, " before MPI_Init, and ", shown, kAdvice, own, "`"});
     return;
   }
-  base::say_in_handler({program, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
+  base::say_in_handler({shown, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
                         preload,
                         "' by now; nothing is balanced; set LD_PRELOAD before `steelyard run`, or add to it: "
                         "LD_PRELOAD=\"x.so:$LD_PRELOAD\""});
 }
 
+void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[]) {
+  if (program != nullptr) tell_of_dropped_preload(program, path, variables, program);
+}
+
+/// Of the program that fexecve() executes.
+void tell_of_dropped_preload(int descriptor, char* const variables[]) {
+  char link[32] = "/proc/self/fd/", target[PATH_MAX];
+  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
+  const ssize_t size = readlink(link, target, sizeof(target));
+  if (size > 0) tell_of_dropped_preload(link, ".", variables, {target, static_cast<std::size_t>(size)});
+}
+
 using Exec = int(const char*, char* const[], char* const[]);
+using ExecHere = int(const char*, char* const[]);
+using ExecDescriptor = int(int, char* const[], char* const[]);
 
 /// The definition behind this library's: of libc, or of another tool that is preloaded.
-Exec* next_definition(const char* name) { return reinterpret_cast<Exec*>(dlsym(RTLD_NEXT, name)); }
+template <class Function>
+Function* next_definition(const char* name, Function* found = nullptr) {
+  return found != nullptr ? found : reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
 
 // Found at start, because a forked child should not call dlsym().
-Exec* const g_execve = next_definition("execve");
-Exec* const g_execvpe = next_definition("execvpe");
+Exec* const g_execve = next_definition<Exec>("execve");
+Exec* const g_execvpe = next_definition<Exec>("execvpe");
+ExecHere* const g_execv = next_definition<ExecHere>("execv");
+ExecHere* const g_execvp = next_definition<ExecHere>("execvp");
+ExecDescriptor* const g_fexecve = next_definition<ExecDescriptor>("fexecve");
 
 int execute(const char* path, char* const arguments[], char* const variables[]) {
   tell_of_dropped_preload(path, ".", variables);
-  return (g_execve != nullptr ? g_execve : next_definition("execve"))(path, arguments, variables);
+  return next_definition("execve", g_execve)(path, arguments, variables);
 }
 
 int search_and_execute(const char* file, char* const arguments[], char* const variables[]) {
   tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), variables);
-  return (g_execvpe != nullptr ? g_execvpe : next_definition("execvpe"))(file, arguments, variables);
+  return next_definition("execvpe", g_execvpe)(file, arguments, variables);
 }
 
 /// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
@@ -224,7 +249,8 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
 }
 
 // env and nice call execvp(), shells call execve(). None of these comes here through another: libc calls its own.
-// posix_spawn() and system() start children, whose end the parent sees.
+// Each goes on to the next function of its name, which a tool may have wrapped; those with a list cannot, and go on to
+// execve() or execvpe(). posix_spawn() and system() start children, whose end the parent sees.
 #define HOOK extern "C" __attribute__((visibility("default"))) int
 
 HOOK execve(const char* path, char* const arguments[], char* const variables[]) {
@@ -232,7 +258,9 @@ HOOK execve(const char* path, char* const arguments[], char* const variables[]) 
 }
 
 HOOK execv(const char* path, char* const arguments[]) {
-  return steelyard::intercept::execute(path, arguments, steelyard::base::variables());
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(path, ".", steelyard::base::variables());
+  return next_definition("execv", g_execv)(path, arguments);
 }
 
 HOOK execvpe(const char* file, char* const arguments[], char* const variables[]) {
@@ -240,7 +268,15 @@ HOOK execvpe(const char* file, char* const arguments[], char* const variables[])
 }
 
 HOOK execvp(const char* file, char* const arguments[]) {
-  return steelyard::intercept::search_and_execute(file, arguments, steelyard::base::variables());
+  using namespace steelyard;
+  intercept::tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), base::variables());
+  return intercept::next_definition("execvp", intercept::g_execvp)(file, arguments);
+}
+
+HOOK fexecve(int descriptor, char* const arguments[], char* const variables[]) {
+  using namespace steelyard::intercept;
+  tell_of_dropped_preload(descriptor, variables);
+  return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
 }
 
 #define HOOK_OF_A_LIST(name, ...)                                       \

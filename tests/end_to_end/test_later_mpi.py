@@ -75,7 +75,8 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
     assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
 
 
-@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), (("env",), "execl")])
+@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), ((), "fexecve"),
+                                               (("env",), "execl")])
 def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
     result = run(mpi, *wrapper, program, function)
@@ -86,6 +87,13 @@ def test_a_program_that_executes_itself(mpi, wrapper, function):
     assert not result.header_lines and not result.summaries
     (line,) = result.said
     assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
+
+
+@pytest.mark.parametrize("function", ["execv", "execvp"])
+def test_a_tool_sees_the_function_that_the_program_calls(mpi, function):
+    program = HERE / f"executes_itself.{mpi.flavour}.gcc"
+    result = run(mpi, program, function, ranks=1, LD_PRELOAD=str(HERE / "exec_tool.plain.gcc"))
+    assert result.status == 0 and f"the tool sees {function} by {program.name}\n" in result.err, result.explain()
 
 
 def test_a_program_that_ends_by__exit(mpi):

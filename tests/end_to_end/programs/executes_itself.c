@@ -3,6 +3,7 @@
 // With two arguments, it tries to execute the program that the second names instead. The first names the function;
 // _exit ends the process instead.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void execute(const char* function, char* program, char** arguments) {
   if (strcmp(function, "execve") == 0) execve(program, arguments, environ);
   if (strcmp(function, "execvp") == 0) execvp(program, arguments);
   if (strcmp(function, "execvpe") == 0) execvpe(program, arguments, environ);
+  if (strcmp(function, "fexecve") == 0) fexecve(open(program, O_RDONLY | O_CLOEXEC), arguments, environ);
   if (strcmp(function, "execl") == 0) execl(program, program, function, (char*)NULL);
   if (strcmp(function, "execle") == 0) execle(program, program, function, (char*)NULL, environ);
   if (strcmp(function, "execlp") == 0) execlp(program, program, function, (char*)NULL);
