@@ -49,22 +49,40 @@ sockaddr_un address(socklen_t& size) {
   return result;
 }
 
+// Encoding: descriptors of the socket, above those that scripts use by number, and below the usual limit of 1,024.
+constexpr int kFirstDescriptor = 900, kDescriptors = 100;
+
+/// The socket of the program that executed this one; -1 if there is none.
+int inherited_socket(const sockaddr_un& here, socklen_t size) {
+  for (int i = kFirstDescriptor; i < kFirstDescriptor + kDescriptors; ++i) {
+    sockaddr_un found{};
+    socklen_t length = sizeof(found);
+    if (getsockname(i, reinterpret_cast<sockaddr*>(&found), &length) == 0 && length == size &&
+        std::memcmp(&found, &here, size) == 0)
+      return i;
+  }
+  return -1;
+}
+
 void listen_for_notices() {
-  // Encoding: above the descriptors that scripts use by number, and below the usual limit of 1,024.
-  constexpr int kAbove = 900;
-  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) return;
-  g_notices = fcntl(made, F_DUPFD_CLOEXEC, kAbove);
-  close(made);
   socklen_t size = 0;
   const sockaddr_un here = address(size);
+  g_notices = inherited_socket(here, size);
+  if (g_notices >= 0) {
+    fcntl(g_notices, F_SETFD, FD_CLOEXEC);
+    return;
+  }
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return;
+  g_notices = fcntl(made, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  close(made);
   if (g_notices < 0 || bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
   close(g_notices);
   g_notices = -1;
 }
 
 void give_notice() {
-  if (is_first_process()) return;
+  if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
   socklen_t size = 0;
@@ -73,9 +91,10 @@ void give_notice() {
   close(descriptor);
 }
 
+/// The notice stays in the socket: the next program of this process finds it there.
 bool mpi_was() {
   char byte = 0;
-  return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT) >= 0;
+  return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
 }
 
 /// By the names that mpi_of() in src/cli/binary.cpp knows. Looking up a function would allocate memory.
@@ -108,6 +127,11 @@ void tell_of_no_mpi() {
   }
 }
 
+/// True if a program with these variables loads this library.
+bool has_this_library(char* const variables[]) {
+  return base::value_of(variables, "LD_PRELOAD").find("libsteelyard-") != std::string_view::npos;
+}
+
 /// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
 /// say so: the next program of this process does not load it. In a child, it does nothing. A signal handler may be the
 /// caller, and a child that shares the memory of its parent (vfork): it allocates no memory.
@@ -118,9 +142,8 @@ void tell_of_dropped_preload(const char* program, std::string_view path, char* c
   const base::Options& options = base::options();
   const bool before_init = g_program == getpid();
   if (!(is_first_process() || before_init) || !options.speaks || g_said || g_mpi_was) return;
-  const auto preload = base::value_of(variables, "LD_PRELOAD");
   // exec fails for most directories of PATH that a shell tries.
-  if (preload.find("libsteelyard-") != std::string_view::npos || base::locate(program, path).error != 0) return;
+  if (has_this_library(variables) || base::locate(program, path).error != 0) return;
   if (!before_init && mpi_was()) return;
   g_said = true;
   if (before_init) {
@@ -131,22 +154,26 @@ void tell_of_dropped_preload(const char* program, std::string_view path, char* c
     return;
   }
   base::say_in_handler({shown, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
-                        preload,
+                        base::value_of(variables, "LD_PRELOAD"),
                         "' by now; nothing is balanced; set LD_PRELOAD before `steelyard run`, or add to it: "
                         "LD_PRELOAD=\"x.so:$LD_PRELOAD\""});
 }
 
-void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[]) {
-  if (program != nullptr) tell_of_dropped_preload(program, path, variables, program);
-}
-
-/// Of the program that fexecve() executes.
-void tell_of_dropped_preload(int descriptor, char* const variables[]) {
-  char link[32] = "/proc/self/fd/", target[PATH_MAX];
-  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
-  const ssize_t size = readlink(link, target, sizeof(target));
-  if (size > 0) tell_of_dropped_preload(link, ".", variables, {target, static_cast<std::size_t>(size)});
-}
+/// What each function of the exec family does before it executes a program, and after it could not.
+class Executing {
+ public:
+  /// As tell_of_dropped_preload().
+  Executing(const char* program, std::string_view path, char* const variables[], std::string_view shown = {}) {
+    if (program == nullptr) return;
+    tell_of_dropped_preload(program, path, variables, shown.empty() ? program : shown);
+    if (is_first_process() && has_this_library(variables)) fcntl(g_notices, F_SETFD, 0);
+  }
+  ~Executing() {
+    if (is_first_process()) fcntl(g_notices, F_SETFD, FD_CLOEXEC);
+  }
+  Executing(const Executing&) = delete;
+  Executing& operator=(const Executing&) = delete;
+};
 
 using Exec = int(const char*, char* const[], char* const[]);
 using ExecHere = int(const char*, char* const[]);
@@ -166,13 +193,21 @@ ExecHere* const g_execvp = next_definition<ExecHere>("execvp");
 ExecDescriptor* const g_fexecve = next_definition<ExecDescriptor>("fexecve");
 
 int execute(const char* path, char* const arguments[], char* const variables[]) {
-  tell_of_dropped_preload(path, ".", variables);
+  const Executing executing(path, ".", variables);
   return next_definition("execve", g_execve)(path, arguments, variables);
 }
 
 int search_and_execute(const char* file, char* const arguments[], char* const variables[]) {
-  tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), variables);
+  const Executing executing(file, base::value_of(base::variables(), "PATH"), variables);
   return next_definition("execvpe", g_execvpe)(file, arguments, variables);
+}
+
+int execute_open_file(int descriptor, char* const arguments[], char* const variables[]) {
+  char link[32] = "/proc/self/fd/", target[PATH_MAX];
+  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
+  const auto size = static_cast<std::size_t>(std::max<ssize_t>(0, readlink(link, target, sizeof(target))));
+  const Executing executing(link, ".", variables, {target, size});
+  return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
 }
 
 /// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
@@ -223,8 +258,8 @@ void await_mpi() {
 
 void mpi_begins() {
   g_mpi_was = true;
-  if (!base::options().awaits_mpi) return;
   give_notice();
+  if (!base::options().awaits_mpi) return;
   restore_environment_of_children();
   gomp::attach();
 }
@@ -259,7 +294,7 @@ HOOK execve(const char* path, char* const arguments[], char* const variables[]) 
 
 HOOK execv(const char* path, char* const arguments[]) {
   using namespace steelyard::intercept;
-  tell_of_dropped_preload(path, ".", steelyard::base::variables());
+  const Executing executing(path, ".", steelyard::base::variables());
   return next_definition("execv", g_execv)(path, arguments);
 }
 
@@ -269,14 +304,12 @@ HOOK execvpe(const char* file, char* const arguments[], char* const variables[])
 
 HOOK execvp(const char* file, char* const arguments[]) {
   using namespace steelyard;
-  intercept::tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), base::variables());
+  const intercept::Executing executing(file, base::value_of(base::variables(), "PATH"), base::variables());
   return intercept::next_definition("execvp", intercept::g_execvp)(file, arguments);
 }
 
 HOOK fexecve(int descriptor, char* const arguments[], char* const variables[]) {
-  using namespace steelyard::intercept;
-  tell_of_dropped_preload(descriptor, variables);
-  return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
+  return steelyard::intercept::execute_open_file(descriptor, arguments, variables);
 }
 
 #define HOOK_OF_A_LIST(name, ...)                                       \

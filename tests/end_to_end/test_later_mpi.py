@@ -58,6 +58,15 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert "initialised no MPI: nothing was balanced" in line
 
 
+@pytest.mark.parametrize("command", ['"$0" "$@"; exec bash -c :', '"$COMMAND" run "$0" "$@"; true',
+                                     '"$COMMAND" run nice "$0" "$@"; true'])
+def test_mpi_in_a_child_is_known_at_the_end(mpi, command):
+    """Also if another program replaces the one that has started the child, and if the child is `steelyard run`."""
+    result = run(mpi, "bash", "-c", command, mpi.program("unbalanced.gcc"), *SHORT, COMMAND=str(COMMAND))
+    check_measured(result)
+    assert not any("nothing was balanced" in line for line in result.said), result.explain()
+
+
 @pytest.mark.parametrize("wrapper", ["env LD_PRELOAD=libm.so.6", "env -u LD_PRELOAD", "script",
                                      "sh -c 'unset LD_PRELOAD; exec \"$0\" \"$@\"'",
                                      "bash -c 'LD_PRELOAD=libm.so.6 exec \"$0\" \"$@\"'"])
