@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/launcher_program.h"
 #include "base/locate.h"
-#include "cli/launcher.h"
 
 namespace steelyard::cli {
 namespace {
@@ -50,7 +50,7 @@ std::string quoted(std::string_view word) {
 
 /// Starts the program in its arguments in ways of its own, without the libraries that are preloaded here.
 bool starts_ranks_itself(const std::string& path) {
-  return is_launcher_program(path) || file_name(path) == "valgrind" || file_name(path) == "steelyard";
+  return base::is_launcher_program(path) || file_name(path) == "valgrind" || file_name(path) == "steelyard";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <cstdarg>
@@ -23,6 +24,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/launcher_program.h"
 #include "base/locate.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -31,7 +33,10 @@
 namespace steelyard::intercept {
 namespace {
 
-int g_notices = -1;      // socket of the process that `steelyard run` became: a datagram says that MPI was initialised
+// What the process that `steelyard run` became is told, by a datagram to a socket for each.
+enum Notice : int { mpi_initialised, launcher_started };
+
+int g_sockets[] = {-1, -1};
 bool g_mpi_was = false;  // in this process
 bool g_said = false;     // that nothing is balanced
 pid_t g_program = 0;     // this process, if it is an MPI program that `steelyard run` became
@@ -39,17 +44,18 @@ pid_t g_program = 0;     // this process, if it is an MPI program that `steelyar
 /// True in the process that `steelyard run` became, whichever program runs there by now.
 bool is_first_process() { return base::options().awaits_mpi && getpid() == base::options().process; }
 
-/// Address of the socket. It is abstract, so that the kernel removes it with the process.
-sockaddr_un address(socklen_t& size) {
+/// Address of the notice's socket. It is abstract, so that the kernel removes it with the process.
+sockaddr_un address(Notice notice, socklen_t& size) {
   sockaddr_un result{};
   result.sun_family = AF_UNIX;
-  const auto name = fmt::format("steelyard-mpi-{}", base::options().process);
+  const auto name =
+      fmt::format("steelyard-{}-{}", notice == mpi_initialised ? "mpi" : "launcher", base::options().process);
   std::memcpy(result.sun_path + 1, name.data(), name.size());
   size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return result;
 }
 
-// Encoding: descriptors of the socket, above those that scripts use by number, and below the usual limit of 1,024.
+// Encoding: descriptors of the sockets, above those that scripts use by number, and below the usual limit of 1,024.
 constexpr int kFirstDescriptor = 900, kDescriptors = 100;
 
 /// The socket of the program that executed this one; -1 if there is none.
@@ -64,38 +70,41 @@ int inherited_socket(const sockaddr_un& here, socklen_t size) {
   return -1;
 }
 
-void listen_for_notices() {
+void listen_for(Notice notice) {
   socklen_t size = 0;
-  const sockaddr_un here = address(size);
-  g_notices = inherited_socket(here, size);
-  if (g_notices >= 0) {
-    fcntl(g_notices, F_SETFD, FD_CLOEXEC);
+  const sockaddr_un here = address(notice, size);
+  int& to = g_sockets[notice];
+  to = inherited_socket(here, size);
+  if (to >= 0) {
+    fcntl(to, F_SETFD, FD_CLOEXEC);
     return;
   }
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return;
-  g_notices = fcntl(made, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  to = fcntl(made, F_DUPFD_CLOEXEC, kFirstDescriptor);
   close(made);
-  if (g_notices < 0 || bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
-  close(g_notices);
-  g_notices = -1;
+  if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
+  close(to);
+  to = -1;
 }
 
-void give_notice() {
+void give(Notice notice) {
   if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
   socklen_t size = 0;
-  const sockaddr_un there = address(size);
+  const sockaddr_un there = address(notice, size);
   (void)sendto(descriptor, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&there), size);
   close(descriptor);
 }
 
 /// The notice stays in the socket: the next program of this process finds it there.
-bool mpi_was() {
+bool has_come(Notice notice) {
   char byte = 0;
-  return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
+  return g_sockets[notice] >= 0 && recv(g_sockets[notice], &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
 }
+
+bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(mpi_initialised); }
 
 /// By the names that mpi_of() in src/cli/binary.cpp knows. Looking up a function would allocate memory.
 bool has_mpi_library() {
@@ -122,6 +131,11 @@ void tell_of_no_mpi() {
         {"`", shown,
          "` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs that "
          "look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names"});
+  } else if (has_come(launcher_started)) {
+    base::say_in_handler({"`", shown,
+                          "` itself starts ranks by mpirun or another launcher, and none initialised MPI with "
+                          "Steelyard's library: nothing was balanced; start it without mpirun, and write `mpirun ... "
+                          "steelyard run ./app` in it"});
   } else {
     base::say_in_handler({"`", shown, "` initialised no MPI: nothing was balanced"});
   }
@@ -166,13 +180,19 @@ class Executing {
   Executing(const char* program, std::string_view path, char* const variables[], std::string_view shown = {}) {
     if (program == nullptr) return;
     tell_of_dropped_preload(program, path, variables, shown.empty() ? program : shown);
-    if (is_first_process() && has_this_library(variables)) fcntl(g_notices, F_SETFD, 0);
+    if (has_this_library(variables)) keep_sockets(0);
   }
-  ~Executing() {
-    if (is_first_process()) fcntl(g_notices, F_SETFD, FD_CLOEXEC);
-  }
+  ~Executing() { keep_sockets(FD_CLOEXEC); }
   Executing(const Executing&) = delete;
   Executing& operator=(const Executing&) = delete;
+
+ private:
+  static void keep_sockets(int flag) {
+    if (!is_first_process()) return;
+    for (const int descriptor : g_sockets) {
+      if (descriptor >= 0) fcntl(descriptor, F_SETFD, flag);  // else errno, which exec has set, would change
+    }
+  }
 };
 
 using Exec = int(const char*, char* const[], char* const[]);
@@ -253,12 +273,16 @@ void await_mpi() {
   const std::string threads(base::value_of(environment, "OMP_NUM_THREADS"));
   mine.expected_threads = std::max(0L, std::strtol(threads.c_str(), nullptr, 10));
   mine.schedule_set = !base::value_of(environment, "OMP_SCHEDULE").empty();
-  if (is_first_process()) listen_for_notices();
+  if (is_first_process()) {
+    for (const Notice notice : {mpi_initialised, launcher_started}) listen_for(notice);
+  } else if (base::is_launcher_program(program_invocation_short_name)) {
+    give(launcher_started);
+  }
 }
 
 void mpi_begins() {
   g_mpi_was = true;
-  give_notice();
+  give(mpi_initialised);
   if (!base::options().awaits_mpi) return;
   restore_environment_of_children();
   gomp::attach();
@@ -267,7 +291,7 @@ void mpi_begins() {
 void other_mpi_begins() {
   g_mpi_was = true;
   const base::Options& options = base::options();
-  give_notice();
+  give(mpi_initialised);
   if (options.awaits_mpi) restore_environment_of_children();
   if (!options.speaks) return;
   base::say(

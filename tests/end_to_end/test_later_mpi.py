@@ -58,6 +58,15 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert "initialised no MPI: nothing was balanced" in line
 
 
+def test_a_script_that_calls_mpirun_is_told_where_to_start_it(mpi, tmp_path):
+    """Open MPI's mpirun does not run inside a rank, and here neither mpirun starts an MPI program."""
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\n{mpi.mpirun} -n 2 true\nexit 0\n")
+    script.chmod(0o755)
+    (line,) = run(mpi, script).said
+    assert f"`{script}` itself starts ranks by mpirun" in line and "start it without mpirun" in line
+
+
 @pytest.mark.parametrize("command", ['"$0" "$@"; exec bash -c :', '"$COMMAND" run "$0" "$@"; true',
                                      '"$COMMAND" run nice "$0" "$@"; true'])
 def test_mpi_in_a_child_is_known_at_the_end(mpi, command):
