@@ -16,6 +16,7 @@
 #include "base/locate.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
+#include "cli/wrappers.h"
 
 namespace steelyard::cli {
 namespace {
@@ -96,6 +97,10 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
     return pass_through(
         fmt::format("{} is a script for {}: nothing is balanced; put `steelyard run` before the MPI program in it",
                     shown, binary.remark));
+  }
+  if (is_shell(binary.path)) {
+    return pass_through(fmt::format(
+        "{} is a shell: nothing is balanced; put `steelyard run` before the MPI program that it starts", shown));
   }
   if (binary.kind == Kind::foreign) {
     return pass_through(
