@@ -12,9 +12,11 @@
 #include <map>
 #include <set>
 
+#include "base/launcher_program.h"
 #include "base/locate.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
+#include "cli/wrappers.h"
 
 namespace steelyard::cli {
 namespace {
@@ -79,7 +81,7 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
     return refuse(fmt::format("cannot run {}: {}; build it again", shown, binary.remark), cannot_run);
   }
   if (is_this_program(binary.path, site)) return pass_through("");
-  if (is_launcher_program(binary.path)) {
+  if (base::is_launcher_program(binary.path)) {
     return pass_through(
         fmt::format("{} starts the ranks itself: nothing is balanced; write `{} ... steelyard run ./app` instead",
                     shown, file_name(shown)));
@@ -95,6 +97,10 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
     return pass_through(
         fmt::format("{} is a script for {}: nothing is balanced; put `steelyard run` before the MPI program in it",
                     shown, binary.remark));
+  }
+  if (is_shell(binary.path)) {
+    return pass_through(fmt::format(
+        "{} is a shell: nothing is balanced; put `steelyard run` before the MPI program that it starts", shown));
   }
   if (binary.kind == Kind::foreign) {
     return pass_through(
@@ -301,7 +307,7 @@ bool begins_regions(const Binary& binary) {
 Decision decide_to_await(const Binary& binary, const Options& options, const Site& site) {
   const bool chosen = options.mpi != base::MpiFamily::automatic;
   const auto expected = mpi_of(chosen ? options.mpi : mpi_of_launcher(site.environment));
-  const bool other_kind = is_this_program(binary.path, site) || is_launcher_program(binary.path) ||
+  const bool other_kind = is_this_program(binary.path, site) || base::is_launcher_program(binary.path) ||
                           file_name(binary.path) == "valgrind" || !takes_libraries(binary, site);
   if (binary.mpi() != Mpi::none || expected == Mpi::none || other_kind) return pass_through("");
   // A program with OpenMP and without MPI is balanced as one process, unless the user knows better.

@@ -204,6 +204,9 @@ TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
   script.remark = "/bin/bash";
   EXPECT_THAT(decide_on(script).sentence,
               AllOf(HasSubstr("/bin/bash"), HasSubstr("put `steelyard run` before the MPI program in it")));
+  Binary shell = program({"libc.so.6"});
+  shell.path = "/bin/bash";
+  EXPECT_THAT(decide_on(shell).sentence, HasSubstr("put `steelyard run` before the MPI program that it starts"));
   Binary launcher = program({});
   launcher.path = "/usr/bin/mpirun.openmpi";
   EXPECT_THAT(decide_on(launcher).sentence, HasSubstr("steelyard run ./app` instead"));

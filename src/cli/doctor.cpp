@@ -421,8 +421,10 @@ std::vector<Finding> findings_of_node(const std::vector<RankReport>& reports, co
     findings.ok("node: {}, {}", host, observe::rank_list(here));
   }
   if (const int absent = ranks - static_cast<int>(reports.size()); absent > 0) {
-    findings.note("ranks: {} of this node did not run `steelyard doctor` within 5 s, and {} not included here",
-                  observe::plural(absent, "rank"), absent == 1 ? "is" : "are");
+    findings.note(
+        "ranks: nothing came from {} of this node within 5 s, so {} not included here: `steelyard doctor` was not run "
+        "there, or it ran in another network namespace, as in a container with a network of its own",
+        observe::plural(absent, "rank"), absent == 1 ? "it is" : "they are");
   }
   auto list = findings.take();
   for (const auto& part : {merged(reports), examine_node(reports, node::discover(), node::cpu_quota(), launcher.kind)})

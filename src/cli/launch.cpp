@@ -71,7 +71,9 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   }
   options.launched = true;
   options.awaits_mpi = awaits_mpi;
-  if (awaits_mpi && options.process == 0) options.process = getpid();  // else: a run around this one
+  // A run around this one, as of a script that has `steelyard run` in it, is told of MPI instead.
+  const int around = base::number_of(site.environment, base::find_option("internal-process")->variable());
+  options.process = around > 0 ? around : awaits_mpi ? getpid() : 0;
   options.speaks = launcher.speaks();
   if (alone) options.cores = base::Cores::off;  // there is no other rank to exchange cores with
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <initializer_list>
 
-#include "cli/binary.h"
-
 namespace steelyard::cli {
 namespace {
 
@@ -102,15 +100,6 @@ std::string batch_job(const Environment& environment) {
 std::string record_name(const Environment& environment) {
   const auto job = batch_job(environment);
   return job.empty() ? "steelyard-run.json" : fmt::format("steelyard-run.{}.json", job);
-}
-
-bool is_launcher_program(std::string_view program) {
-  program = file_name(program);
-  constexpr std::string_view names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "jsrun"};
-  const auto named = [&](std::string_view name) {
-    return program == name || (program.starts_with(name) && program[name.size()] == '.');  // Debian's mpirun.mpich
-  };
-  return std::any_of(std::begin(names), std::end(names), named);
 }
 
 }  // namespace steelyard::cli

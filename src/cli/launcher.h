@@ -34,7 +34,4 @@ std::string batch_job(const base::Environment& environment);
 /// The name of the run record by default: "steelyard-run.json", or "steelyard-run.JOB.json" in a batch job.
 std::string record_name(const base::Environment& environment);
 
-/// True for programs such as mpirun, that start ranks: `steelyard run` belongs behind them.
-bool is_launcher_program(std::string_view program);
-
 }  // namespace steelyard::cli

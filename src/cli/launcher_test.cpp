@@ -58,15 +58,6 @@ TEST(FindLauncher, PassesOverWhatIsNoNumber) {
   EXPECT_EQ(find_launcher({{"PMI_RANK", "99999999999"}}).rank, -1);
 }
 
-TEST(IsLauncherProgram, GoesByTheName) {
-  EXPECT_TRUE(is_launcher_program("mpirun"));
-  EXPECT_TRUE(is_launcher_program("/usr/bin/mpirun.mpich"));
-  EXPECT_TRUE(is_launcher_program("srun"));
-  EXPECT_FALSE(is_launcher_program("./mpirunner"));
-  EXPECT_FALSE(is_launcher_program("./app"));
-  EXPECT_FALSE(is_launcher_program(""));
-}
-
 TEST(Launcher, TellsItsMpi) {
   using base::MpiFamily;
   EXPECT_EQ(mpi_of_launcher({}), MpiFamily::automatic);

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/launcher_program.h"
 #include "base/locate.h"
-#include "cli/launcher.h"
 
 namespace steelyard::cli {
 namespace {
@@ -22,19 +22,26 @@ bool is_wrapper(std::string_view program) {
   return std::ranges::find(names, file_name(program)) != std::end(names);
 }
 
-/// How words[at], of `env` or of a shell's command, takes Steelyard's library out of LD_PRELOAD.
-Removal removal_by(const std::vector<std::string>& words, std::size_t at, bool of_env) {
+/// The option of `env` in a word such as -iu, at the letter that takes an argument; the size of the word if there is
+/// none. The argument is the rest of the word, or else the next word.
+std::size_t option_with_argument(std::string_view word) { return std::min(word.find_first_of("uCSa"), word.size()); }
+
+/// True if the next word is an argument of this one, which `env` takes for an option. That of -S is a command.
+bool takes_next_word(std::string_view word) {
+  if (word.starts_with("--")) return word == "--unset" || word == "--chdir" || word == "--argv0";
+  return word.starts_with('-') && option_with_argument(word) + 1 == word.size() && !word.ends_with('S');
+}
+
+/// How words[at], if it is an option of `env`, takes Steelyard's library out of LD_PRELOAD.
+Removal removal_by_option(const std::vector<std::string>& words, std::size_t at) {
   const std::string_view word = words[at], next = at + 1 < words.size() ? std::string_view(words[at + 1]) : "";
-  if (word.starts_with("LD_PRELOAD="))
-    return word.find("libsteelyard-") == std::string_view::npos ? Removal::sets : Removal::none;
-  if (!of_env || !word.starts_with('-')) return Removal::none;
+  if (!word.starts_with('-')) return Removal::none;
   if (word == "-" || word == "--ignore-environment") return Removal::clears;
   if (word == "--unset=LD_PRELOAD" || (word == "--unset" && next == "LD_PRELOAD")) return Removal::unsets;
   if (word.starts_with("--")) return Removal::none;
-  // Options of one letter, such as -vi: u, C and S take an argument.
-  const auto end = word.find_first_of("uCS");
+  const auto end = option_with_argument(word);
   if (word.substr(0, end).find('i') != std::string_view::npos) return Removal::clears;
-  if (end == std::string_view::npos || word[end] != 'u') return Removal::none;
+  if (end == word.size() || word[end] != 'u') return Removal::none;
   const auto name = end + 1 < word.size() ? word.substr(end + 1) : next;
   return name == "LD_PRELOAD" ? Removal::unsets : Removal::none;
 }
@@ -48,9 +55,24 @@ std::string quoted(std::string_view word) {
   return text + "'";
 }
 
+/// Takes words[at], of `env` or of a shell's command, into account.
+void note_removal(const std::vector<std::string>& words, std::size_t at, bool of_env, Wrapped& wrapped) {
+  const std::string& word = words[at];
+  if (word.starts_with("LD_PRELOAD=")) {
+    const bool keeps = word.find("libsteelyard-") != std::string::npos;
+    wrapped.assignment = keeps ? "" : quoted(word);
+    if (wrapped.removal == Removal::clears) return;
+    wrapped.removal = keeps ? Removal::none : Removal::sets;
+    wrapped.remover = wrapped.assignment;
+  } else if (const auto removal = of_env ? removal_by_option(words, at) : Removal::none; removal != Removal::none) {
+    wrapped.removal = removal;
+    wrapped.remover = removal == Removal::clears ? "env " + word : "env -u LD_PRELOAD";
+  }
+}
+
 /// Starts the program in its arguments in ways of its own, without the libraries that are preloaded here.
 bool starts_ranks_itself(const std::string& path) {
-  return is_launcher_program(path) || file_name(path) == "valgrind" || file_name(path) == "steelyard";
+  return base::is_launcher_program(path) || file_name(path) == "valgrind" || file_name(path) == "steelyard";
 }
 
 }  // namespace
@@ -86,12 +108,10 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
     const bool of_env = file_name(wrapper) == "env";
-    if (const auto removal = of_env || is_shell(wrapper) ? removal_by(words, at, of_env) : Removal::none;
-        removal != Removal::none) {
-      wrapped.removal = removal;
-      wrapped.remover = removal == Removal::sets     ? quoted(word)
-                        : removal == Removal::clears ? "env " + word
-                                                     : "env -u LD_PRELOAD";
+    if (of_env || is_shell(wrapper)) note_removal(words, at, of_env, wrapped);
+    if (of_env && takes_next_word(word)) {
+      ++at;
+      continue;
     }
     if (word.starts_with('-') || word.find('=') != std::string::npos) continue;
     const auto found = base::locate(word, site.value_of("PATH"));
@@ -114,10 +134,11 @@ Decision decide_on_removal(const Wrapped& wrapped, const std::string& shown) {
   Decision decision;
   decision.kind = Decision::Kind::pass_through;
   // `env -i steelyard run` would take PATH and the launcher's variables from Steelyard.
+  const auto before = wrapped.assignment.empty() ? "" : fmt::format("env {} ", wrapped.assignment);
   const auto instead = wrapped.removal == Removal::clears
-                           ? fmt::format("unset single variables: `steelyard run env -u NAME {}`", app)
-                           : fmt::format("write it before: `{}{} steelyard run {}`",
-                                         wrapped.removal == Removal::sets ? "env " : "", wrapped.remover, app);
+                           ? fmt::format("unset single variables: `{}steelyard run env -u NAME {}`", before, app)
+                           : fmt::format("write it before: `{}steelyard run {}`",
+                                         wrapped.removal == Removal::sets ? before : wrapped.remover + " ", app);
   decision.sentence = fmt::format(
       "`{0}` after `steelyard run` removes Steelyard's library from LD_PRELOAD: {1} starts without it, and nothing is "
       "balanced; leave it out, or {2}",

@@ -39,6 +39,7 @@ TEST_F(Wrappers, AreFollowedToTheProgram) {
   EXPECT_EQ(behind({"env", "X=1", "app", "env"}), 2U);
   EXPECT_EQ(behind({"/usr/bin/env", "-u", "Y", app_}), 3U);
   EXPECT_EQ(behind({"env", "OMP_NUM_THREADS=4", "numactl", "-N", "0", "nice", "-n5", app_, "-x"}), 7U);
+  EXPECT_EQ(behind({"env", "-a", "app", "X=1", "app"}), 4U) << "a name for the program";
   EXPECT_EQ(behind({"time", "-f", "%e", "app"}), 3U);
   EXPECT_EQ(behind({"perf", "stat", "app"}), 2U) << "there is a program of that name";
   EXPECT_EQ(behind({"env", "X=4", "numactl", "-l", "julia", "x.jl"}), 4U);
@@ -75,7 +76,11 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreNamed) {
   EXPECT_EQ(remover({"env", "LD_PRELOAD=x y's.so", "app"}), "'LD_PRELOAD=x y'\\''s.so'");
   EXPECT_EQ(remover({"sh", "-c", "LD_PRELOAD=x.so exec app"}), "LD_PRELOAD=x.so");
   EXPECT_EQ(remover({"sh", "-c", "env -i app"}), "env -i");
-  for (const auto* kept : {"-uX", "-ui", "-Ci", "-v", "--unset=X", "LD_PRELOAD=/opt/libsteelyard-preload-mpich.so"})
+  EXPECT_EQ(remover({"env", "-ia", "stat", "app"}), "env -ia");
+  EXPECT_EQ(remover({"env", "--argv0", "stat", "LD_PRELOAD=x.so", "app"}), "LD_PRELOAD=x.so");
+  EXPECT_EQ(remover({"env", "-u", "LD_PRELOAD", "LD_PRELOAD=/opt/libsteelyard-preload-mpich.so", "app"}), "");
+  for (const auto* kept :
+       {"-uX", "-ui", "-Ci", "-ai", "-v", "--unset=X", "LD_PRELOAD=/opt/libsteelyard-preload-mpich.so"})
     EXPECT_EQ(remover({"env", kept, "app"}), "") << kept;
   for (const auto* kept : {"LD_PRELOAD=x.so:$LD_PRELOAD app", "LD_PRELOAD=x.so cd /tmp; app", "echo LD_PRELOAD=x app",
                            "MY_LD_PRELOAD=x app", "app LD_PRELOAD=x"})
@@ -87,6 +92,10 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreSaidToBalanceNothing) {
   ASSERT_NE(compile(scratch_, "lib/steelyard/libsteelyard-preload-mpich.so", "", "-shared -fPIC"), "");
   site_.self = scratch_.write("bin/steelyard", "");
   int error = 0;
+  const auto cleared = decide_on_command({"env", "-i", "X=1", "LD_PRELOAD=x.so", "app"}, {}, site_, error);
+  EXPECT_TRUE(cleared.decision.sentence.starts_with("`env -i` after")) << cleared.decision.sentence;
+  EXPECT_TRUE(cleared.decision.sentence.ends_with("`env LD_PRELOAD=x.so steelyard run env -u NAME app`"))
+      << cleared.decision.sentence;
   const auto started = decide_on_command({"env", "LD_PRELOAD=x.so y", "app"}, {}, site_, error);
   EXPECT_EQ(error, 0);
   EXPECT_EQ(started.shown, "app");

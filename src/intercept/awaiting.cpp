@@ -5,21 +5,26 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 
 #include "base/environment.h"
-#include "base/loaded_library.h"
+#include "base/launcher_program.h"
 #include "base/locate.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -28,7 +33,10 @@
 namespace steelyard::intercept {
 namespace {
 
-int g_notices = -1;      // socket of the process that `steelyard run` became: a datagram says that MPI was initialised
+// What the process that `steelyard run` became is told, by a datagram to a socket for each.
+enum Notice : int { mpi_initialised, launcher_started };
+
+int g_sockets[] = {-1, -1};
 bool g_mpi_was = false;  // in this process
 bool g_said = false;     // that nothing is balanced
 pid_t g_program = 0;     // this process, if it is an MPI program that `steelyard run` became
@@ -36,104 +44,190 @@ pid_t g_program = 0;     // this process, if it is an MPI program that `steelyar
 /// True in the process that `steelyard run` became, whichever program runs there by now.
 bool is_first_process() { return base::options().awaits_mpi && getpid() == base::options().process; }
 
-/// Address of the socket. It is abstract, so that the kernel removes it with the process.
-sockaddr_un address(socklen_t& size) {
+/// Address of the notice's socket. It is abstract, so that the kernel removes it with the process.
+sockaddr_un address(Notice notice, socklen_t& size) {
   sockaddr_un result{};
   result.sun_family = AF_UNIX;
-  const auto name = fmt::format("steelyard-mpi-{}", base::options().process);
+  const auto name =
+      fmt::format("steelyard-{}-{}", notice == mpi_initialised ? "mpi" : "launcher", base::options().process);
   std::memcpy(result.sun_path + 1, name.data(), name.size());
   size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return result;
 }
 
-void listen_for_notices() {
-  // Encoding: above the descriptors that scripts use by number, and below the usual limit of 1,024.
-  constexpr int kAbove = 900;
-  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) return;
-  g_notices = fcntl(made, F_DUPFD_CLOEXEC, kAbove);
-  close(made);
-  socklen_t size = 0;
-  const sockaddr_un here = address(size);
-  if (g_notices < 0 || bind(g_notices, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
-  close(g_notices);
-  g_notices = -1;
+// Encoding: descriptors of the sockets, above those that scripts use by number, and below the usual limit of 1,024.
+constexpr int kFirstDescriptor = 900, kDescriptors = 100;
+
+/// The socket of the program that executed this one; -1 if there is none.
+int inherited_socket(const sockaddr_un& here, socklen_t size) {
+  for (int i = kFirstDescriptor; i < kFirstDescriptor + kDescriptors; ++i) {
+    sockaddr_un found{};
+    socklen_t length = sizeof(found);
+    if (getsockname(i, reinterpret_cast<sockaddr*>(&found), &length) == 0 && length == size &&
+        std::memcmp(&found, &here, size) == 0)
+      return i;
+  }
+  return -1;
 }
 
-void give_notice() {
-  if (is_first_process()) return;
+void listen_for(Notice notice) {
+  socklen_t size = 0;
+  const sockaddr_un here = address(notice, size);
+  int& to = g_sockets[notice];
+  to = inherited_socket(here, size);
+  if (to >= 0) {
+    fcntl(to, F_SETFD, FD_CLOEXEC);
+    return;
+  }
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return;
+  to = fcntl(made, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  close(made);
+  if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&here), size) == 0) return;
+  close(to);
+  to = -1;
+}
+
+void give(Notice notice) {
+  if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
   socklen_t size = 0;
-  const sockaddr_un there = address(size);
+  const sockaddr_un there = address(notice, size);
   (void)sendto(descriptor, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&there), size);
   close(descriptor);
 }
 
-bool mpi_was() {
+/// The notice stays in the socket: the next program of this process finds it there.
+bool has_come(Notice notice) {
   char byte = 0;
-  return g_mpi_was || g_notices < 0 || recv(g_notices, &byte, 1, MSG_DONTWAIT) >= 0;
+  return g_sockets[notice] >= 0 && recv(g_sockets[notice], &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
 }
 
-/// At the end of the process that `steelyard run` became.
+bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(mpi_initialised); }
+
+/// By the names that mpi_of() in src/cli/binary.cpp knows. Looking up a function would allocate memory.
+bool has_mpi_library() {
+  return dl_iterate_phdr(
+             [](dl_phdr_info* library, std::size_t, void*) {
+               std::string_view name = library->dlpi_name;
+               name.remove_prefix(name.rfind('/') + 1);
+               return static_cast<int>(name.starts_with("libmpi.") || name.starts_with("libmpich.") ||
+                                       name.starts_with("libmpi_"));
+             },
+             nullptr) != 0;
+}
+
+/// At the end of the process that `steelyard run` became. A signal handler may be the caller, by _exit(): it allocates
+/// no memory.
 void tell_of_no_mpi() {
   if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
   g_said = true;
-  const auto words = base::options().command_line();
-  const auto shown = fmt::format("{}", fmt::join(words, " "));
-  if (base::find_in_libraries("PMPI_Init", reinterpret_cast<const void*>(&tell_of_no_mpi)) != nullptr) {
-    base::say(fmt::format(
-        "`{}` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs "
-        "that look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names",
-        shown));
+  char command[1024];  // Size: of the part that is shown
+  const std::string_view shown(command, base::options().command.copy(command, sizeof(command)));
+  std::replace(command, command + shown.size(), '\x1f', ' ');
+  if (has_mpi_library()) {
+    base::say_in_handler(
+        {"`", shown,
+         "` loaded an MPI library, but did not initialise it through Steelyard: nothing was balanced; of programs that "
+         "look up MPI functions by dlsym(), only Julia is supported, with the MPI that --mpi or the launcher names"});
+  } else if (has_come(launcher_started)) {
+    base::say_in_handler({"`", shown,
+                          "` itself starts ranks by mpirun or another launcher, and none initialised MPI with "
+                          "Steelyard's library: nothing was balanced; start it without mpirun, and write `mpirun ... "
+                          "steelyard run ./app` in it"});
   } else {
-    base::say(fmt::format("`{}` initialised no MPI: nothing was balanced", shown));
+    base::say_in_handler({"`", shown, "` initialised no MPI: nothing was balanced"});
   }
+}
+
+/// True if a program with these variables loads this library.
+bool has_this_library(char* const variables[]) {
+  return base::value_of(variables, "LD_PRELOAD").find("libsteelyard-") != std::string_view::npos;
 }
 
 /// If the process that `steelyard run` became executes `program` without this library in LD_PRELOAD, nothing else would
 /// say so: the next program of this process does not load it. In a child, it does nothing. A signal handler may be the
 /// caller, and a child that shares the memory of its parent (vfork): it allocates no memory.
 /// @param path where exec searches for `program`, unless that has a slash
-void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[]) {
+/// @param shown what the line calls `program`
+void tell_of_dropped_preload(const char* program, std::string_view path, char* const variables[],
+                             std::string_view shown) {
   const base::Options& options = base::options();
   const bool before_init = g_program == getpid();
-  if (!(is_first_process() || before_init) || !options.speaks || program == nullptr || g_said || g_mpi_was) return;
-  const auto preload = base::value_of(variables, "LD_PRELOAD");
+  if (!(is_first_process() || before_init) || !options.speaks || g_said || g_mpi_was) return;
   // exec fails for most directories of PATH that a shell tries.
-  if (preload.find("libsteelyard-") != std::string_view::npos || base::locate(program, path).error != 0) return;
+  if (has_this_library(variables) || base::locate(program, path).error != 0) return;
   if (!before_init && mpi_was()) return;
   g_said = true;
   if (before_init) {
     const auto own = std::string_view(options.command).substr(0, options.command.find('\x1f'));
     constexpr std::string_view kAdvice =
         " starts without Steelyard's library: nothing is balanced; to keep the library: `steelyard run env ";
-    base::say_in_handler({own, " executes ", program, " before MPI_Init, and ", program, kAdvice, own, "`"});
+    base::say_in_handler({own, " executes ", shown, " before MPI_Init, and ", shown, kAdvice, own, "`"});
     return;
   }
-  base::say_in_handler({program, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
-                        preload,
+  base::say_in_handler({shown, " starts without Steelyard's library: LD_PRELOAD, which `steelyard run` sets, is '",
+                        base::value_of(variables, "LD_PRELOAD"),
                         "' by now; nothing is balanced; set LD_PRELOAD before `steelyard run`, or add to it: "
                         "LD_PRELOAD=\"x.so:$LD_PRELOAD\""});
 }
 
+/// What each function of the exec family does before it executes a program, and after it could not.
+class Executing {
+ public:
+  /// As tell_of_dropped_preload().
+  Executing(const char* program, std::string_view path, char* const variables[], std::string_view shown = {}) {
+    if (program == nullptr) return;
+    tell_of_dropped_preload(program, path, variables, shown.empty() ? program : shown);
+    if (has_this_library(variables)) keep_sockets(0);
+  }
+  ~Executing() { keep_sockets(FD_CLOEXEC); }
+  Executing(const Executing&) = delete;
+  Executing& operator=(const Executing&) = delete;
+
+ private:
+  static void keep_sockets(int flag) {
+    if (!is_first_process()) return;
+    for (const int descriptor : g_sockets) {
+      if (descriptor >= 0) fcntl(descriptor, F_SETFD, flag);  // else errno, which exec has set, would change
+    }
+  }
+};
+
 using Exec = int(const char*, char* const[], char* const[]);
+using ExecHere = int(const char*, char* const[]);
+using ExecDescriptor = int(int, char* const[], char* const[]);
 
 /// The definition behind this library's: of libc, or of another tool that is preloaded.
-Exec* next_definition(const char* name) { return reinterpret_cast<Exec*>(dlsym(RTLD_NEXT, name)); }
+template <class Function>
+Function* next_definition(const char* name, Function* found = nullptr) {
+  return found != nullptr ? found : reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
 
 // Found at start, because a forked child should not call dlsym().
-Exec* const g_execve = next_definition("execve");
-Exec* const g_execvpe = next_definition("execvpe");
+Exec* const g_execve = next_definition<Exec>("execve");
+Exec* const g_execvpe = next_definition<Exec>("execvpe");
+ExecHere* const g_execv = next_definition<ExecHere>("execv");
+ExecHere* const g_execvp = next_definition<ExecHere>("execvp");
+ExecDescriptor* const g_fexecve = next_definition<ExecDescriptor>("fexecve");
 
 int execute(const char* path, char* const arguments[], char* const variables[]) {
-  tell_of_dropped_preload(path, ".", variables);
-  return (g_execve != nullptr ? g_execve : next_definition("execve"))(path, arguments, variables);
+  const Executing executing(path, ".", variables);
+  return next_definition("execve", g_execve)(path, arguments, variables);
 }
 
 int search_and_execute(const char* file, char* const arguments[], char* const variables[]) {
-  tell_of_dropped_preload(file, base::value_of(base::variables(), "PATH"), variables);
-  return (g_execvpe != nullptr ? g_execvpe : next_definition("execvpe"))(file, arguments, variables);
+  const Executing executing(file, base::value_of(base::variables(), "PATH"), variables);
+  return next_definition("execvpe", g_execvpe)(file, arguments, variables);
+}
+
+int execute_open_file(int descriptor, char* const arguments[], char* const variables[]) {
+  char link[32] = "/proc/self/fd/", target[PATH_MAX];
+  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
+  const auto size = static_cast<std::size_t>(std::max<ssize_t>(0, readlink(link, target, sizeof(target))));
+  const Executing executing(link, ".", variables, {target, size});
+  return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
 }
 
 /// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
@@ -179,13 +273,17 @@ void await_mpi() {
   const std::string threads(base::value_of(environment, "OMP_NUM_THREADS"));
   mine.expected_threads = std::max(0L, std::strtol(threads.c_str(), nullptr, 10));
   mine.schedule_set = !base::value_of(environment, "OMP_SCHEDULE").empty();
-  if (is_first_process()) listen_for_notices();
+  if (is_first_process()) {
+    for (const Notice notice : {mpi_initialised, launcher_started}) listen_for(notice);
+  } else if (base::is_launcher_program(program_invocation_short_name)) {
+    give(launcher_started);
+  }
 }
 
 void mpi_begins() {
   g_mpi_was = true;
+  give(mpi_initialised);
   if (!base::options().awaits_mpi) return;
-  give_notice();
   restore_environment_of_children();
   gomp::attach();
 }
@@ -193,7 +291,7 @@ void mpi_begins() {
 void other_mpi_begins() {
   g_mpi_was = true;
   const base::Options& options = base::options();
-  give_notice();
+  give(mpi_initialised);
   if (options.awaits_mpi) restore_environment_of_children();
   if (!options.speaks) return;
   base::say(
@@ -210,7 +308,8 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
 }
 
 // env and nice call execvp(), shells call execve(). None of these comes here through another: libc calls its own.
-// posix_spawn() and system() start children, whose end the parent sees.
+// Each goes on to the next function of its name, which a tool may have wrapped; those with a list cannot, and go on to
+// execve() or execvpe(). posix_spawn() and system() start children, whose end the parent sees.
 #define HOOK extern "C" __attribute__((visibility("default"))) int
 
 HOOK execve(const char* path, char* const arguments[], char* const variables[]) {
@@ -218,7 +317,9 @@ HOOK execve(const char* path, char* const arguments[], char* const variables[]) 
 }
 
 HOOK execv(const char* path, char* const arguments[]) {
-  return steelyard::intercept::execute(path, arguments, steelyard::base::variables());
+  using namespace steelyard::intercept;
+  const Executing executing(path, ".", steelyard::base::variables());
+  return next_definition("execv", g_execv)(path, arguments);
 }
 
 HOOK execvpe(const char* file, char* const arguments[], char* const variables[]) {
@@ -226,7 +327,13 @@ HOOK execvpe(const char* file, char* const arguments[], char* const variables[])
 }
 
 HOOK execvp(const char* file, char* const arguments[]) {
-  return steelyard::intercept::search_and_execute(file, arguments, steelyard::base::variables());
+  using namespace steelyard;
+  const intercept::Executing executing(file, base::value_of(base::variables(), "PATH"), base::variables());
+  return intercept::next_definition("execvp", intercept::g_execvp)(file, arguments);
+}
+
+HOOK fexecve(int descriptor, char* const arguments[], char* const variables[]) {
+  return steelyard::intercept::execute_open_file(descriptor, arguments, variables);
 }
 
 #define HOOK_OF_A_LIST(name, ...)                                       \

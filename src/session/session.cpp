@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/loaded_library.h"
 #include "base/log.h"
 #include "base/whole_file.h"
 #include "loops/places.h"
@@ -232,7 +233,9 @@ void replace_handler(int signal, sighandler_t present, sighandler_t next) {
 void watch_for_ending() {
   replace_handler(SIGTERM, SIG_DFL, on_ending);
   // A Python interpreter that the program starts later makes SIGINT a KeyboardInterrupt only if it finds the default.
-  if (dlsym(RTLD_DEFAULT, "Py_InitializeEx") == nullptr) replace_handler(SIGINT, SIG_DFL, on_ending);
+  constexpr const char* kPython = "Py_InitializeEx";
+  if (dlsym(RTLD_DEFAULT, kPython) == nullptr && base::find_in_libraries(kPython, nullptr) == nullptr)
+    replace_handler(SIGINT, SIG_DFL, on_ending);
 }
 
 std::atomic<bool> g_aborting{false};

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """However a program ends, its status is its own, what happened is said, and nothing is left behind."""
 
+import ctypes
 import os
 import signal
 import subprocess
+import sysconfig
 import time
 
 import pytest
@@ -110,9 +112,9 @@ def test_ctrl_c(mpi):
     assert not mpi.record_file.exists() and not left_in_shared_memory()
 
 
-def running_alone(mpi, *before):
+def running_alone(mpi, *before, libraries=()):
     """A rank that no launcher has started: its status is seen."""
-    words = [*before, *mpi.measured(1, "exits.clang", "endless")[2:]]
+    words = [*before, *mpi.measured(1, "exits.clang", "endless", *libraries)[2:]]
     job = subprocess.Popen(words, env=environment(), text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, start_new_session=True)
     assert job.stdout.readline() == f"pid {job.pid}\n", job.stderr.read()
@@ -125,6 +127,19 @@ def test_a_rank_ends_by_the_signal(mpi, number):
     job.send_signal(number)
     err = finish(job, [])
     assert job.returncode == -number and err.count(stopped_by(number.name)) == 1, (job.returncode, err)
+
+
+def test_python_that_a_plug_in_brings_finds_the_default_action_of_sigint(mpi):
+    """Python makes SIGINT a KeyboardInterrupt only then. The plug-in keeps its names to itself."""
+    library = sysconfig.get_config_var("INSTSONAME") or "none"
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        pytest.skip("no shared library of this Python")
+    job = running_alone(mpi, libraries=[library])
+    job.send_signal(signal.SIGINT)
+    err = finish(job, [])
+    assert job.returncode == -signal.SIGINT and "SIGINT" not in err, (job.returncode, err)
 
 
 def test_an_ignored_sigint_stays_ignored(mpi):

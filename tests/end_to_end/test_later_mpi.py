@@ -58,6 +58,24 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert "initialised no MPI: nothing was balanced" in line
 
 
+def test_a_script_that_calls_mpirun_is_told_where_to_start_it(mpi, tmp_path):
+    """Open MPI's mpirun does not run inside a rank, and here neither mpirun starts an MPI program."""
+    script = tmp_path / "job.sh"
+    script.write_text(f"#!/bin/sh\n{mpi.mpirun} -n 2 true\nexit 0\n")
+    script.chmod(0o755)
+    (line,) = run(mpi, script).said
+    assert f"`{script}` itself starts ranks by mpirun" in line and "start it without mpirun" in line
+
+
+@pytest.mark.parametrize("command", ['"$0" "$@"; exec bash -c :', '"$COMMAND" run "$0" "$@"; true',
+                                     '"$COMMAND" run nice "$0" "$@"; true'])
+def test_mpi_in_a_child_is_known_at_the_end(mpi, command):
+    """Also if another program replaces the one that has started the child, and if the child is `steelyard run`."""
+    result = run(mpi, "bash", "-c", command, mpi.program("unbalanced.gcc"), *SHORT, COMMAND=str(COMMAND))
+    check_measured(result)
+    assert not any("nothing was balanced" in line for line in result.said), result.explain()
+
+
 @pytest.mark.parametrize("wrapper", ["env LD_PRELOAD=libm.so.6", "env -u LD_PRELOAD", "script",
                                      "sh -c 'unset LD_PRELOAD; exec \"$0\" \"$@\"'",
                                      "bash -c 'LD_PRELOAD=libm.so.6 exec \"$0\" \"$@\"'"])
@@ -75,7 +93,8 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
     assert "Steelyard's library" in line and "LD_PRELOAD" in line and "nothing is balanced" in line
 
 
-@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), (("env",), "execl")])
+@pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), ((), "fexecve"),
+                                               (("env",), "execl")])
 def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
     result = run(mpi, *wrapper, program, function)
@@ -86,6 +105,21 @@ def test_a_program_that_executes_itself(mpi, wrapper, function):
     assert not result.header_lines and not result.summaries
     (line,) = result.said
     assert "before MPI_Init" in line and f"`steelyard run env {program}`" in line
+
+
+@pytest.mark.parametrize("function", ["execv", "execvp"])
+def test_a_tool_sees_the_function_that_the_program_calls(mpi, function):
+    program = HERE / f"executes_itself.{mpi.flavour}.gcc"
+    result = run(mpi, program, function, ranks=1, LD_PRELOAD=str(HERE / "exec_tool.plain.gcc"))
+    assert result.status == 0 and f"the tool sees {function} by {program.name}\n" in result.err, result.explain()
+
+
+def test_a_program_that_ends_by__exit(mpi):
+    """A signal handler may call it, which has interrupted malloc()."""
+    result = run(mpi, "env", HERE / f"executes_itself.{mpi.flavour}.gcc", "_exit", ranks=1)
+    assert result.status == 0, result.explain()
+    (line,) = result.said
+    assert "did not initialise it through Steelyard" in line
 
 
 @pytest.mark.parametrize("wrapper", [(), ("env",)], ids=["alone", "env"])

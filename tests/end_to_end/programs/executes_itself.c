@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets a variable and executes itself before MPI_Init, as programs do that need another stack limit or library path.
-// With two arguments, it tries to execute the program that the second names instead. The first names the function.
+// With two arguments, it tries to execute the program that the second names instead. The first names the function;
+// _exit ends the process instead.
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 extern char** environ;
 
-// exec may be called by a signal handler that has interrupted malloc().
+// exec and _exit may be called by a signal handler that has interrupted malloc().
 static volatile int executing = 0;
 #ifdef __GLIBC__
 void* __libc_malloc(size_t size);
@@ -26,9 +28,11 @@ static void execute(const char* function, char* program, char** arguments) {
   if (strcmp(function, "execve") == 0) execve(program, arguments, environ);
   if (strcmp(function, "execvp") == 0) execvp(program, arguments);
   if (strcmp(function, "execvpe") == 0) execvpe(program, arguments, environ);
+  if (strcmp(function, "fexecve") == 0) fexecve(open(program, O_RDONLY | O_CLOEXEC), arguments, environ);
   if (strcmp(function, "execl") == 0) execl(program, program, function, (char*)NULL);
   if (strcmp(function, "execle") == 0) execle(program, program, function, (char*)NULL, environ);
   if (strcmp(function, "execlp") == 0) execlp(program, program, function, (char*)NULL);
+  if (strcmp(function, "_exit") == 0) _exit(0);
   executing = 0;
 }
 

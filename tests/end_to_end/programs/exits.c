@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-// Ways to end. exits HOW:
+// Ways to end. exits HOW [LIBRARY], which is opened before MPI_Init:
 //   status   every rank returns 3 after MPI_Finalize
 //   exit     rank 1 calls exit(4) without MPI_Finalize; the others wait for it
 //   abort    rank 1 calls MPI_Abort(5)
 //   endless  no rank ends; each says its process id when the steps have begun
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static void run_steps(long steps) {
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "status";
   int rank;
+  if (argc > 2 && dlopen(argv[2], RTLD_LAZY | RTLD_LOCAL) == NULL) return 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   run_steps(20);
