@@ -34,9 +34,8 @@ struct Wrapped {
                           ///< that LD_PRELOAD reaches it (`time mpirun`)
   Binary binary = {};
   Removal removal = Removal::none;
-  std::string remover = {};  ///< as a shell takes it: "env -i", or an assignment
-  std::string assignment =
-      {};  ///< of LD_PRELOAD without Steelyard's library, as a shell takes it; also behind `env -i`
+  std::string remover;     ///< as a shell takes it: "env -i", or an assignment
+  std::string assignment;  ///< of LD_PRELOAD without Steelyard's library, as a shell takes it; also behind `env -i`
 };
 Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Site& site);
 
