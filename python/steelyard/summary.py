@@ -175,6 +175,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
         used = (
             f"{core_time(min(lent, borrowed))} of that were used by other ranks"
             if borrowed >= printed
+            else f"less than {printed:g} core s of that were used by other ranks"
+            if borrowed > 0
             else "no rank used them"
         )
         called = float(run.ranks["lent_by_call"].sum())

@@ -112,6 +112,19 @@ def test_nothing_moved(example, tmp_path):
     assert found.moved.startswith("No cores moved: the ranks are balanced.")
 
 
+@pytest.mark.parametrize(
+    ("borrowed", "used"),
+    [(0, "no rank used them."), (1_000_000, "less than 0.005 core s of that were used by other ranks.")],
+)
+def test_lent_cores_that_were_used_for_a_moment(example, tmp_path, borrowed, used):
+    def lend(record):
+        for rank in record["ranks"]:
+            rank["totals_ns"].update(lent=1_000_000_000, borrowed=0)
+        record["ranks"][0]["totals_ns"]["borrowed"] = borrowed
+
+    assert used in summary(run_of(example, tmp_path, lend)).moved
+
+
 def test_nothing_at_all(example, tmp_path):
     def empty(record):
         record["ranks"], record["nodes"], record["decisions"], record["loops"] = [], [], [], []

@@ -199,9 +199,11 @@ void add_waiting_options(std::vector<Option>& table) {
       "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks, and where it has none to "
       "lend, it lets them go first. poll: it polls, as the MPI library does.");
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "How long a waiting rank spins before it sleeps.");
-  waiting.integer("blocktime", &Options::blocktime, 0, 10'000'000, "us",
-                  "How long idle OpenMP threads spin before they sleep. The default does not apply with --cores=off. "
-                  "OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take precedence.");
+  waiting.integer(
+      "blocktime", &Options::blocktime, 0, 10'000'000, "us",
+      "How long idle OpenMP threads spin before they sleep. The default does not apply with --cores=off; it is "
+      "0 if the threads of OMP_NUM_THREADS are more than the CPUs that their ranks may use. "
+      "OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take precedence.");
 }
 
 void add_start_options(std::vector<Option>& table) {

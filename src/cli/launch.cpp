@@ -109,20 +109,32 @@ long spin_count(long us) {
   return us * 1000 * kRounds / took;
 }
 
+/// True if threads have to take turns on the CPUs of this rank, as far as the affinity mask tells: ranks that may use
+/// each CPU of the node share all of them.
+bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
+  const long threads = std::atol(std::string(site.value_of("OMP_NUM_THREADS")).c_str());
+  const int cpus = node::affinity_mask().count();
+  const bool may_use_all = cpus == sysconf(_SC_NPROCESSORS_ONLN);
+  return threads * (may_use_all ? std::max(1, launcher.ranks_on_node) : 1) > cpus;
+}
+
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
 /// could use. If no core moves, only a length that the user gives is worth a change of what the program does.
 void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
-  const bool wanted = options.cores != base::Cores::off || options.blocktime != Options().blocktime;
+  const bool given = options.blocktime != Options().blocktime;
+  const bool wanted = options.cores != base::Cores::off || given;
   if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
+  // A thread that spins for another one that has no CPU only keeps it from getting one.
+  const long us = !given && has_more_threads_than_cpus(find_launcher(site.environment), site) ? 0 : options.blocktime;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
   options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
-  if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
-  if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
+  if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", us).c_str(), 1);
+  if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(us)).c_str(), 1);
 }
 
 int become(const std::string& path, const std::vector<std::string>& program) {

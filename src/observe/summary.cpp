@@ -474,9 +474,11 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
 void say_lending(const Totals& sum, const Thresholds& thresholds, bool alone, Page& page) {
   if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
   const bool were_used = base::seconds(sum.borrowed) >= thresholds.printed_core_time;
-  const std::string used = were_used
-                               ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
-                               : "no rank used them";
+  const std::string used =
+      were_used ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
+      : sum.borrowed > 0
+          ? fmt::format("less than {} core s of that were used by other ranks", thresholds.printed_core_time)
+          : "no rank used them";
   const std::string by = base::seconds(sum.lent_by_call) >= thresholds.printed_core_time
                              ? ", " + core_seconds(sum.lent_by_call) + " of it by calls of the program"
                          : sum.gpu > 0 ? " by ranks that waited in MPI or for a GPU"

@@ -374,6 +374,14 @@ TEST(Summary, SaysWhatTheProgramLentByCalls) {
               HasSubstr("lent      3.00 core s, 1.00 core s of it by calls of the program; no rank used them"));
 }
 
+// A region that borrowed a core for a moment may have added its sums in another order.
+TEST(Summary, SaysThatLentCoresWereUsedForAMoment) {
+  RunRecord record = balanced();
+  record.ranks[0].totals.lent = 3'000'000'000;
+  record.ranks[1].totals.borrowed = 1'000'000;
+  EXPECT_THAT(text(record), HasSubstr("; less than 0.005 core s of that were used by\n            other ranks"));
+}
+
 TEST(Summary, SaysThatOthersHadTheCores) {
   RunRecord record = balanced();
   for (RankRecord& rank : record.ranks) {

@@ -127,6 +127,12 @@ bool Instruction::sets_flags() const {
   return (decoded_->detail->x86.eflags & all) != 0;
 }
 
+std::optional<int> Instruction::condition() const {
+  const std::uint8_t* const opcode = decoded_->detail->x86.opcode;
+  if (opcode[0] == 0x0f && opcode[1] >> 4 == 8) return opcode[1] & 15;
+  return opcode[0] >> 4 == 7 ? std::optional(opcode[0] & 15) : std::nullopt;
+}
+
 std::optional<std::uint64_t> Instruction::target() const {
   if (operands() != 1 || operand(0).type != X86_OP_IMM) return std::nullopt;
   return static_cast<std::uint64_t>(operand(0).imm);

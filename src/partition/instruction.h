@@ -63,6 +63,8 @@ class Instruction {
   bool overwrites_vector() const;
   /// True if the flags are another instruction's no more.
   bool sets_flags() const;
+  /// Of a conditional jump, as machine code numbers conditions: an odd one is the one before it, negated.
+  std::optional<int> condition() const;
   /// Where a direct jump or call goes to.
   std::optional<std::uint64_t> target() const;
   /// The word that an indirect jump or call reads its target from, where that has an address of its own.

@@ -2,6 +2,7 @@
 #include "partition/proof.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -53,6 +54,7 @@ class Course {
       if (step.pad) open.push_back(*step.pad);
     }
     if (queries_.empty()) return true;
+    merge_jumps();
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);
@@ -96,6 +98,27 @@ class Course {
     const Function &here = function_of(i.address()), &there = function_of(*target);
     goes_on_elsewhere_ = goes_on_elsewhere_ || (here.begin != there.begin && !there.is_part && !here.is_part);
     return true;
+  }
+
+  /// gcc duplicates code up to a conditional jump to spare a jump to it: such jumps, of one condition with the same
+  /// targets, become one, where the ways to them meet.
+  void merge_jumps() {
+    std::map<std::array<std::uint64_t, 3>, std::uint64_t> first;
+    std::map<std::uint64_t, std::uint64_t> copies;
+    for (const auto& [address, step] : steps_) {
+      const auto condition = step.instruction.condition();
+      if (!condition || step.to.size() != 2) continue;
+      const bool negated = (*condition & 1) != 0;
+      const auto [one, is_new] = first.try_emplace(
+          {static_cast<unsigned>(*condition) / 2, step.to[negated ? 0 : 1], step.to[negated ? 1 : 0]}, address);
+      if (!is_new) copies[address] = one->second, meets_.insert(one->second);
+    }
+    for (const auto& [copy, original] : copies) steps_.erase(copy);
+    for (auto& [address, step] : steps_) {
+      for (std::uint64_t& next : step.to) {
+        if (const auto copy = copies.find(next); copy != copies.end()) next = copy->second;
+      }
+    }
   }
 
   /// Where the ways of each jump meet, however they go on: its immediate postdominator (Cooper, Harvey and Kennedy, "A

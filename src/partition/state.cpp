@@ -188,10 +188,17 @@ const State::Word* word_at(const Words& words, const State::Place& place) {
   return found == words.end() ? nullptr : &found->second;
 }
 
-State::Flags join_flags(const State::Flags& a, const State::Flags& b, std::uint64_t by) {
+State::Flags join_flags(const State& a_state, const State& b_state, std::uint64_t by) {
+  const State::Flags &a = a_state.flags, &b = b_state.flags;
   if (by == 0 && a == b) return a;
   const bool of_size = a.of_size || b.of_size;
   if (by == 0 && !a.matter && !b.matter) return {.of_size = of_size};
+  // Each way has its copy of one comparison.
+  if (by != 0 && a.size != 0 && a.size == b.size && !a.matter && !b.matter) {
+    const Value left = join_values(a.left, a_state, b.left, b_state, by),
+                right = join_values(a.right, a_state, b.right, b_state, by);
+    if (left.is_bound() && right.is_bound()) return {.of_size = of_size, .size = a.size, .left = left, .right = right};
+  }
   const Value mixed = Value::mix(a.left.sources | a.right.sources | b.left.sources | b.right.sources | by);
   return {.matter = true, .of_size = of_size, .left = mixed, .right = mixed};
 }
@@ -220,7 +227,7 @@ State join(const State& a, const State& b, std::uint64_t by) {
   }
   std::set_intersection(a.one_more.begin(), a.one_more.end(), b.one_more.begin(), b.one_more.end(),
                         std::inserter(both.one_more, both.one_more.end()));
-  both.flags = join_flags(a.flags, b.flags, by);
+  both.flags = join_flags(a, b, by);
   both.passes_on_stack = a.passes_on_stack || b.passes_on_stack;
   both.escaped = a.escaped || b.escaped;
   return both;

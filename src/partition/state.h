@@ -35,11 +35,12 @@ struct State {
     Value value;
     friend bool operator==(const Word&, const Word&) = default;
   };
-  /// What the last comparison was between; nothing where its result is the same in each team.
+  /// What the last comparison was between. `matter`: its result may differ between teams.
   struct Flags {
     bool matter = false;
     bool carries = false;  ///< a comparison: left < right is also in the carry flag
     bool of_size = false;  ///< it was with a share: what is chosen by it may only bound a loop
+    int size = 0;          ///< of what `cmp` compared, in bytes; 0: another instruction, or not known
     Value left{}, right{};
     friend bool operator==(const Flags&, const Flags&) = default;
   };

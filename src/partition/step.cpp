@@ -314,8 +314,12 @@ bool Transition::is_comparison(State& state) {
     right = Value::number(0);
   }
   const bool matter = !left.is_bound() || !right.is_bound();
-  state.flags = {.of_size = left.is_size() || right.is_size()};
-  if (matter) state.flags = {.matter = true, .carries = true, .left = left, .right = right};
+  state.flags = {.matter = matter,
+                 .carries = matter,
+                 .of_size = !matter && (left.is_size() || right.is_size()),
+                 .size = i_.kind() == X86_INS_CMP ? i_.operand(0).size : 0,
+                 .left = left,
+                 .right = right};
   return true;
 }
 

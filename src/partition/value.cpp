@@ -241,7 +241,7 @@ Value joined(const Value& a, const Value& b) {
   theirs.identity = both.identity;
   if (are_same(both, theirs)) return both;
   if (a.low_byte || b.low_byte || !a.is_bound() || !b.is_bound() ||
-      (a.is_size() != b.is_size() && !a.is_public() && !b.is_public())) {
+      ((a.is_size() || b.is_size()) && (a.is_frame() || b.is_frame()))) {
     Value mixed = Value::mix(sources, a.has_free_byte() && b.has_free_byte());
     const auto may_be_left = [](const Value& value) { return value.is_free() || value.is_remnant(); };
     mixed.remnant = may_be_left(a) && may_be_left(b);

@@ -79,6 +79,9 @@ TEST(Value, ADifferenceOfEqualTermsIsANumber) {
 
 TEST(Value, AJoinDependsOnWhatBothDo) {
   EXPECT_EQ(joined(id(), Value::number(0)).kind, Value::Kind::mixed);
+  EXPECT_EQ(joined(term(Value::share), first(false)).kind, Value::Kind::size)
+      << "as many as are left of one or the other";
+  EXPECT_EQ(joined(term(Value::share), Value::in_frame(0, 8)).kind, Value::Kind::mixed);
   EXPECT_EQ(joined(id(), Value::term(Value::id, 2)).sources, 3U) << "of two queries";
   EXPECT_TRUE(joined(Value::number(1), Value::number(2)).is_free());
   EXPECT_TRUE(joined(Value::in_frame(0, 8), Value::in_frame(0, 16)) == Value::in_frame(Value::kSomewhere, 0));

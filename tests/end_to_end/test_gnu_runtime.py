@@ -2,6 +2,7 @@
 """Programs of gcc keep GNU's OpenMP runtime and all that it can do."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -36,6 +37,17 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
     assert "GOMP_SPINCOUNT = '1234'" in native.stderr
     assert spin_count(GOMP_SPINCOUNT="1234") == "1234"
     assert spin_count(OMP_WAIT_POLICY="passive") == "0"
+
+
+@pytest.mark.parametrize(("ranks", "more"), [(1, 0), (1, 1), (2, 0)])
+def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more):
+    threads = len(os.sched_getaffinity(0)) + more
+    bound = {"OMPI_MCA_hwloc_base_binding_policy": "none"}
+    result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_DISPLAY_ENV="verbose", OMP_NUM_THREADS=str(threads),
+                     **bound)
+    counts = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
+    shares = ranks > 1 and threads == os.cpu_count()
+    assert len(counts) == ranks and all((count == "0") == (more > 0 or shares) for count in counts), result.explain()
 
 
 @pytest.mark.parametrize("cores", ["on", "off"])

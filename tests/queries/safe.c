@@ -243,4 +243,26 @@ void safe_by_hand(double* a, int n) {
     for (int i = first; i < first + share; ++i) a[i] *= 2;
   }
 }
+/* gcc executes as many iterations of the inner loop at once as are left of it, or of the thread's share. */
+void safe_collapsed_simd(double* a, const double* b, int n, int m) {
+#pragma omp parallel for simd collapse(2)
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j) a[i * m + j] = 2 * b[i * m + j];
+}
+/* gcc duplicates the division's last part: each copy has its own jump into the loop (CoMD's ljForce). */
+double safe_unless_it_ends(const double* place, int cells, const int* particles, int** neighbours, double most) {
+  double energy = 0;
+#pragma omp parallel for reduction(+ : energy)
+  for (int i = 0; i < cells; ++i)
+    for (int n = 0; n < 27; ++n) {
+      const int other = neighbours[i][n];
+      if (other < 0) abort();
+      for (int k = 64 * i; k < 64 * i + particles[i]; ++k)
+        for (int l = 64 * other; l < 64 * other + particles[other]; ++l) {
+          const double d = place[k] - place[l];
+          if (d * d <= most && d * d > 0) energy += 1 / (d * d);
+        }
+    }
+  return energy;
+}
 int main(void) { return 0; }

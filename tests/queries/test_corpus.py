@@ -78,6 +78,15 @@ def test_safe_queries_are_proved(tmp_path: Path) -> None:
     assert count > 100 and len(missed) <= (1 - LEAST_SHARE) * count
 
 
+@pytest.mark.parametrize("options", ("-O2", "-O3"))
+@pytest.mark.parametrize("compiler", found(".c"))
+def test_loops_of_applications_are_proved(compiler: str, options: str, tmp_path: Path) -> None:
+    listed = queries(HERE / "safe.c", compiler, options, tmp_path)
+    reason_of = {name: (proved, reason) for name, proved, reason in listed}
+    for name in ("safe_collapsed_simd", "safe_unless_it_ends"):
+        assert reason_of[name][0], reason_of[name]
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("compiler", found(".c"))
 def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, options: str, tmp_path: Path) -> None:

@@ -541,4 +541,38 @@ void unsafe_own_function_of_a_known_name(void) {
 #pragma omp parallel
   log(omp_get_thread_num());
 }
+/* Each way has its own jump into the loop, but one executes an iteration of the next thread, too. */
+void unsafe_jumps_of_two_ends(double* a, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = n / threads, i, end;
+    if (id < n % threads) {
+      ++share;
+      i = share * id;
+      end = i + share;
+      if (i >= end) goto out;
+    } else {
+      i = share * id + n % threads;
+      end = i + share + 1;
+      if (i >= end) goto out;
+    }
+    do a[i] *= 2;
+    while (++i < end);
+  out:;
+  }
+}
+void unsafe_least_of_share(double* a, const int* b, int n) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
+    int share = n / threads, before = n % threads;
+    if (id < before) {
+      ++share;
+      before = 0;
+    }
+    const int first = share * id + before;
+    for (int i = first; i < first + share; ++i) a[share < b[i] ? share : b[i]] *= 2;
+  }
+}
 int main(void) { return 0; }
