@@ -365,7 +365,7 @@ void Transition::select(State& state) {
     value = is_move ? either_share(resolved(with, iterations, true), resolved(without, iterations, false))
             : more  ? one_if_more(sources, iterations)
                     : Value::number(1) - one_if_more(sources, iterations);
-    if (!value.has_terms() && !are_same(with, without)) value = Value::mix(sources | value.sources);
+    if (!value.is_certain()) value = Value::mix(sources | value.sources);
   }
   if (is_move || i_.operand(0).type != X86_OP_REG) return write(state, 0, made(value));
   // Its other bytes were cleared before, or will be.

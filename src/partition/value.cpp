@@ -223,7 +223,6 @@ Value either_share(const Value& more, const Value& not_more) {
   Value same = more;
   same.factor[Value::before] = not_more.factor[Value::before];
   if (same.iterations == 0 && same.has_terms()) same.iterations = not_more.iterations;
-  same.identity = not_more.identity;
   return are_same(same, not_more) ? joined(same, not_more) : joined(more, not_more);
 }
 

@@ -30,6 +30,9 @@ TEST(Value, WhicheverWayTheCodeCameThere) {
   EXPECT_TRUE(both.is_free());
   EXPECT_TRUE((both * Value::number(8) + Value::any()).is_free()) << "an address computed from it";
   EXPECT_TRUE((both + term(Value::share)).is_free()) << "the end";
+  Value from_here = first(true) + Value::any(), from_there = first(false) + Value::any();
+  from_here.identity = 1, from_there.identity = 2;
+  EXPECT_FALSE(either_share(from_here, from_there).is_certain()) << "each way has added another value";
 }
 
 TEST(Value, PartsOfTheDivisionAreNotFree) {

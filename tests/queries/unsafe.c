@@ -87,6 +87,21 @@ void unsafe_shifted(double* a, int n) {
     for (int i = first; i < first + share; ++i) a[i] *= 2;
   }
 }
+/* Threads with one iteration more begin elsewhere than the others. */
+void unsafe_shifted_by_two(double* a, int n, const volatile int* p, const volatile int* q) {
+#pragma omp parallel
+  {
+    const int threads = omp_get_num_threads(), id = omp_get_thread_num(), rest = n % threads;
+    int share = n / threads, first;
+    if (id < rest) {
+      ++share;
+      first = share * id + *p;
+    } else {
+      first = share * id + rest + *q;
+    }
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+  }
+}
 void unsafe_passes_id(void) {
 #pragma omp parallel
   work(omp_get_thread_num());
