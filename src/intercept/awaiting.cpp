@@ -189,9 +189,9 @@ class Executing {
  private:
   static void keep_sockets(int flag) {
     if (!is_first_process()) return;
-    for (const int descriptor : g_sockets) {
-      if (descriptor >= 0) fcntl(descriptor, F_SETFD, flag);  // else errno, which exec has set, would change
-    }
+    const int error = errno;  // of an exec that has failed
+    for (const int descriptor : g_sockets) fcntl(descriptor, F_SETFD, flag);
+    errno = error;
   }
 };
 
