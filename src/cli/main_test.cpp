@@ -334,6 +334,7 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("top --json --prometheus").status, 2);
   EXPECT_EQ(run("run --record ./app").status, 125);
   EXPECT_THAT(run("run --record= ./app").output, HasSubstr("--record= has no value; write --record=VALUE"));
+  EXPECT_THAT(run("run --record=/nowhere/a= ./app").output, Not(HasSubstr("has no value")));
   EXPECT_THAT(
       run("run --record ./app").output,
       HasSubstr("no program given: ./app is the value of --record; write `steelyard run --record=VALUE ./app`"));
