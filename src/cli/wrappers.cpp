@@ -64,6 +64,8 @@ void note_removal(const std::vector<std::string>& words, std::size_t at, bool of
     if (wrapped.removal == Removal::clears) return;
     wrapped.removal = keeps ? Removal::none : Removal::sets;
     wrapped.remover = wrapped.assignment;
+  } else if (wrapped.removal == Removal::clears) {
+    return;
   } else if (const auto removal = of_env ? removal_by_option(words, at) : Removal::none; removal != Removal::none) {
     wrapped.removal = removal;
     wrapped.remover = removal == Removal::clears ? "env " + word : "env -u LD_PRELOAD";

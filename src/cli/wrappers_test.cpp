@@ -77,6 +77,7 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreNamed) {
   EXPECT_EQ(remover({"sh", "-c", "LD_PRELOAD=x.so exec app"}), "LD_PRELOAD=x.so");
   EXPECT_EQ(remover({"sh", "-c", "env -i app"}), "env -i");
   EXPECT_EQ(remover({"env", "-ia", "stat", "app"}), "env -ia");
+  EXPECT_EQ(remover({"env", "-i", "-u", "LD_PRELOAD", "app"}), "env -i");
   EXPECT_EQ(remover({"env", "--argv0", "stat", "LD_PRELOAD=x.so", "app"}), "LD_PRELOAD=x.so");
   EXPECT_EQ(remover({"env", "-u", "LD_PRELOAD", "LD_PRELOAD=/opt/libsteelyard-preload-mpich.so", "app"}), "");
   for (const auto* kept :
