@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import dataclasses
-import dataclasses
 import json
 import random
 
