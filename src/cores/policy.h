@@ -19,7 +19,7 @@ struct PolicyOptions {
   decide::Settings decision = {};
 };
 
-/// Learns each process's load, noise, trend and scaling from the windows, and decides. It compares the last move with
+/// Learns each process's load, noise and scaling from the windows, and decides. It compares the last move with
 /// its forecast, reverts the move if it did not help, and then pauses, for longer each time.
 ///
 /// How long a gain will last is unknown. The guess is: as long as the loads have been steady so far. Once they have
