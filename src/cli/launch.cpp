@@ -112,7 +112,7 @@ long spin_count(long us) {
 /// True if threads have to take turns on the CPUs of this rank, as far as the affinity mask tells: ranks that may use
 /// each CPU of the node share all of them.
 bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
-  const long threads = std::atol(std::string(site.value_of("OMP_NUM_THREADS")).c_str());
+  const long threads = base::number_of(site.environment, "OMP_NUM_THREADS");
   const int cpus = node::affinity_mask().count();
   const bool may_use_all = cpus == sysconf(_SC_NPROCESSORS_ONLN);
   return threads * (may_use_all ? std::max(1, launcher.ranks_on_node) : 1) > cpus;
@@ -125,7 +125,7 @@ void shorten_spinning(const Binary& binary, Options& options, const Site& site) 
   const bool given = options.blocktime != Options().blocktime;
   const bool wanted = options.cores != base::Cores::off || given;
   if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
-  // A thread that spins for another one that has no CPU only keeps it from getting one.
+  // A thread that spins may occupy the CPU which the thread that it waits for needs.
   const long us = !given && has_more_threads_than_cpus(find_launcher(site.environment), site) ? 0 : options.blocktime;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
