@@ -63,7 +63,7 @@ class Instruction {
   bool overwrites_vector() const;
   /// True if the flags are another instruction's no more.
   bool sets_flags() const;
-  /// Of a conditional jump, as machine code numbers conditions: an odd one is the one before it, negated.
+  /// The condition code of a conditional jump (Intel SDM, volume 2, "tttn"): an odd code negates the even code before.
   std::optional<int> condition() const;
   /// Where a direct jump or call goes to.
   std::optional<std::uint64_t> target() const;
