@@ -54,7 +54,7 @@ class Course {
       if (step.pad) open.push_back(*step.pad);
     }
     if (queries_.empty()) return true;
-    merge_jumps();
+    merge_jumps(entry);
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);
@@ -102,7 +102,7 @@ class Course {
 
   /// gcc duplicates code up to a conditional jump to spare a jump to it: such jumps, of one condition with the same
   /// targets, become one, where the ways to them meet.
-  void merge_jumps() {
+  void merge_jumps(std::uint64_t entry) {
     std::map<std::array<std::uint64_t, 3>, std::uint64_t> first;
     std::map<std::uint64_t, std::uint64_t> copies;
     for (const auto& [address, step] : steps_) {
@@ -111,7 +111,9 @@ class Course {
       const bool negated = (*condition & 1) != 0;
       const auto [one, is_new] = first.try_emplace(
           {static_cast<unsigned>(*condition) / 2, step.to[negated ? 0 : 1], step.to[negated ? 1 : 0]}, address);
-      if (!is_new) copies[address] = one->second, meets_.insert(one->second);
+      if (is_new || address == entry) continue;
+      copies[address] = one->second;
+      meets_.insert(one->second);
     }
     for (const auto& [copy, original] : copies) steps_.erase(copy);
     for (auto& [address, step] : steps_) {
