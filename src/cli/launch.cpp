@@ -126,15 +126,15 @@ void shorten_spinning(const Binary& binary, Options& options, const Site& site) 
   const bool wanted = options.cores != base::Cores::off || given;
   if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
   // A thread that spins may occupy the CPU which the thread that it waits for needs.
-  const long us = !given && has_more_threads_than_cpus(find_launcher(site.environment), site) ? 0 : options.blocktime;
+  if (!given && has_more_threads_than_cpus(find_launcher(site.environment), site)) options.blocktime = 0;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
   options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
-  if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", us).c_str(), 1);
-  if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(us)).c_str(), 1);
+  if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
+  if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
 }
 
 int become(const std::string& path, const std::vector<std::string>& program) {
