@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
@@ -223,7 +222,7 @@ int search_and_execute(const char* file, char* const arguments[], char* const va
 }
 
 int execute_open_file(int descriptor, char* const arguments[], char* const variables[]) {
-  char link[32] = "/proc/self/fd/", target[PATH_MAX];
+  char link[32] = "/proc/self/fd/", target[1024];  // Size: of the part that is shown
   std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
   const auto size = static_cast<std::size_t>(std::max<ssize_t>(0, readlink(link, target, sizeof(target))));
   const Executing executing(link, ".", variables, {target, size});
