@@ -27,7 +27,8 @@ namespace {
 int told_threads = 0;  ///< what omp_get_max_threads() answers, where it is not 0
 }  // namespace
 
-// Under `steelyard run` a region may have more threads than the program is told.
+// Under `steelyard run` a region may have more threads than the program is told. GNU's omp.h says noexcept, LLVM's does
+// not.
 extern "C" int omp_get_max_threads() noexcept(noexcept(omp_get_max_threads())) {
   static const auto real = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads"));
   return told_threads != 0 ? told_threads : real();

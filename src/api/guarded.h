@@ -24,8 +24,7 @@ inline base::Status failure_of(const char* name, const std::exception& exception
 /// @param what    that pointer, in the message: "handle or pointer"
 template <class Call>
 steelyard_status_t guarded(const char* name, bool is_null, const char* what, Call&& call) try {
-  if (is_null)
-    return fail(Code::invalid_argument, fmt::format("{}() was called with a null {}, which it needs", name, what));
+  if (is_null) return fail(Code::invalid_argument, fmt::format("{}() does not accept a null {}", name, what));
   return outcome(std::forward<Call>(call)());
 } catch (const std::exception& exception) {
   return outcome(failure_of(name, exception));
