@@ -120,13 +120,13 @@ bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
 
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
 /// could use. If no core moves, only a length that the user gives is worth a change of what the program does.
-void shorten_spinning(const Binary& binary, Options& options, const Site& site) {
+void shorten_spinning(const Binary& binary, bool more_threads_than_cpus, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   const bool given = options.blocktime != Options().blocktime;
   const bool wanted = options.cores != base::Cores::off || given;
   if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
   // A thread that spins may occupy the CPU which the thread that it waits for needs.
-  if (!given && has_more_threads_than_cpus(find_launcher(site.environment), site)) options.blocktime = 0;
+  if (!given && more_threads_than_cpus) options.blocktime = 0;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
@@ -135,6 +135,13 @@ void shorten_spinning(const Binary& binary, Options& options, const Site& site) 
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
   if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
   if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
+}
+
+/// Open MPI polls while it waits, unless it has started more ranks than cores: it counts no threads. This is its own
+/// parameter for such jobs, for the waits that the preload library leaves to it, too.
+void let_open_mpi_yield(const Options& options) {
+  if (options.observe || options.cores == base::Cores::off || options.wait == base::Wait::poll) return;
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
 int become(const std::string& path, const std::vector<std::string>& program) {
@@ -174,7 +181,9 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
-  shorten_spinning(binary, options, site);
+  const bool more_threads_than_cpus = has_more_threads_than_cpus(find_launcher(site.environment), site);
+  shorten_spinning(binary, more_threads_than_cpus, options, site);
+  if (more_threads_than_cpus) let_open_mpi_yield(options);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preload, ":")).c_str(), 1);

@@ -42,12 +42,15 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
 @pytest.mark.parametrize(("ranks", "more"), [(1, 0), (1, 1), (2, 0)])
 def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more):
     threads = len(os.sched_getaffinity(0)) + more
-    bound = {"OMPI_MCA_hwloc_base_binding_policy": "none"}
+    bound = {"OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_show_mca_params": "environment"}
     result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_DISPLAY_ENV="verbose", OMP_NUM_THREADS=str(threads),
                      **bound)
     counts = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
     shares = ranks > 1 and threads == os.cpu_count()
-    assert len(counts) == ranks and all((count == "0") == (more > 0 or shares) for count in counts), result.explain()
+    crowded = more > 0 or shares
+    assert len(counts) == ranks and all((count == "0") == crowded for count in counts), result.explain()
+    if mpi.flavour == "openmpi":
+        assert ("mpi_yield_when_idle=true (environment)" in result.err) == crowded, result.explain()
 
 
 @pytest.mark.parametrize("cores", ["on", "off"])
