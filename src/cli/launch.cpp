@@ -181,7 +181,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
-  const bool more_threads_than_cpus = has_more_threads_than_cpus(find_launcher(site.environment), site);
+  const bool more_threads_than_cpus = has_more_threads_than_cpus(launcher, site);
   shorten_spinning(binary, more_threads_than_cpus, options, site);
   if (more_threads_than_cpus) let_open_mpi_yield(options);
   set_environment(options);
