@@ -47,7 +47,7 @@ class Estimate {
   struct Process {
     ProcessLoad load;               ///< limits and threads as last seen
     double region = 0, serial = 0;  ///< s in one phase
-    double phases = 1;              ///< that they are the means of
+    double phases = 1;              ///< that they are the means of: phases_on_record_ at that time
     double borrowed = 1;            ///< measured region time over that on its own cores
     double noise = 0.1;             ///< standard deviation of one phase, as a fraction of the longest process
     double missed = 0;  ///< distance of the last window from the mean, if statistically significant; otherwise 0

@@ -26,6 +26,7 @@
 #include "base/launcher_program.h"
 #include "base/locate.h"
 #include "base/log.h"
+#include "base/mpi_library.h"
 #include "base/options.h"
 #include "intercept/gomp.h"
 
@@ -105,14 +106,13 @@ bool has_come(Notice notice) {
 
 bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(mpi_initialised); }
 
-/// By the names that mpi_of() in src/cli/binary.cpp knows. Looking up a function would allocate memory.
+/// By their names: looking up a function would allocate memory.
 bool has_mpi_library() {
   return dl_iterate_phdr(
              [](dl_phdr_info* library, std::size_t, void*) {
                std::string_view name = library->dlpi_name;
                name.remove_prefix(name.rfind('/') + 1);
-               return static_cast<int>(name.starts_with("libmpi.") || name.starts_with("libmpich.") ||
-                                       name.starts_with("libmpi_"));
+               return static_cast<int>(base::is_mpi_library(name));
              },
              nullptr) != 0;
 }

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "base/mpi_library.h"
+
 namespace {
 
 using Lookup = void* (*)(void*, const char*);
@@ -33,17 +35,10 @@ struct Library {
   const char* name = "";
 };
 
-/// By the names that mpi_of() in src/cli/binary.cpp knows, or by those of links to them: also that of Cray's MPICH.
-bool is_mpi(const Library& library) {
-  const bool descendant =
-      library.is("libmpi_") && !library.is("libmpi_cxx") && std::strstr(library.name, ".so") != nullptr;
-  return library.is("libmpi.so") || library.is("libmpich.so") || descendant;
-}
-
 /// Whether these are the wrappers for this MPI, whose handles they know.
 bool fit(const Library& wrappers, const Library& mpi, void* handle) {
   if (mpi.is("libmpi_abi.so")) return wrappers.is("libsteelyard-preload-abi.so");
-  if (!is_mpi(mpi)) return false;
+  if (!steelyard::base::is_mpi_library(mpi.name)) return false;
   const bool is_open_mpi = real_lookup()(handle, "ompi_mpi_comm_world") != nullptr;
   dlerror();  // callers take an error left here for one of their own lookup
   return wrappers.is(is_open_mpi ? "libsteelyard-preload-openmpi.so" : "libsteelyard-preload-mpich.so");
