@@ -18,6 +18,10 @@ namespace steelyard::cores {
 namespace {
 // Each process has a slot for each core, at most.
 int most_slots(int cores, int processes) { return cores * processes; }
+// A core counts for late-join if it comes before the last tenth of the region. A region without late-join threads would
+// have saved half of what is left when a core comes, so a tenth of the shorter region is a fifth of this one.
+constexpr std::int64_t kLeftForLateJoin = 10;
+constexpr std::int64_t kLeftToBegin = kLeftForLateJoin / 2;
 }  // namespace
 
 std::size_t Cores::footprint(int cores, int processes) {
@@ -57,7 +61,7 @@ void Cores::begin() {
   generation_ = table_.generation();
   if (slots()) {
     const auto count = homes_.slots.size();
-    holding_ = std::make_unique<Holding>(table_, std::vector<int>(count), static_cast<int>(count) - homes_.cores);
+    holding_ = std::make_unique<Holding>(table_, std::vector<int>(count), surplus_slots());
     return;
   }
   holding_ = std::make_unique<Holding>(table_, domain_);
@@ -172,11 +176,11 @@ int Cores::threads_for_region(const RegionAhead& region) {
   borrowed_since_ = changed && holding_->borrowed() > 0 ? base::now_ns() : region.begin;
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
-  if (slots()) {  // no thread is bound, and without borrowed slots the program's count remains
-    threads_ = threads_on(held, most);
-    return holding_->borrowed() > 0 ? threads_ : 0;
-  }
   late_join_count_ = late_join_threads(held, most);
+  if (slots()) {  // no thread is bound, and without additional slots the program's count remains
+    threads_ = threads_on(held + late_join_count_, most);
+    return holding_->borrowed() + late_join_count_ > 0 ? threads_ : 0;
+  }
   if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
     // Unbound processes with one affinity mask share its cores until a plan assigns each core to a process, or until a
     // late-join thread has to keep off the cores of other processes.
@@ -206,9 +210,12 @@ int Cores::threads_at_rest(int most) const {
 }
 
 // One late-join thread for each thread, or none: if a loop has equal parts, a core with two threads delays the cores
-// with one. Only if threads are really bound, and no core is shared with a borrower already.
+// with one. Only if threads are really bound, and no core is shared with a borrower already. With slots, the kernel moves
+// the additional threads to cores that come free.
 int Cores::late_join_threads(int held, int most) {
-  if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
+  if (!region_.worth_borrowing || holding_->shares() || holding_->borrowed() > 0) return 0;
+  if (slots()) return std::clamp(late_join_regions_.likely(region_.key, held), 0, std::max(0, most - held));
+  if (topology_.emulated) return 0;
   const bool fits = held > 0 && held <= LateJoin::kMost && 2 * held <= most;
   return fits && late_join_regions_.likely(region_.key, held) >= held && late_join_.possible() ? held : 0;
 }
@@ -236,7 +243,9 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
   const auto used = static_cast<std::size_t>(std::clamp(team - own, 0, borrowed));
   cores.borrowed = add_borrowed(borrowed_cores().first(used), std::max<std::int64_t>(0, now - borrowed_since_));
   // A lender may have passed a core without having announced it yet.
-  const std::vector<int> given = late_join_.changed() || asked ? find_given() : std::vector<int>{};
+  std::vector<int> given;
+  if (slots() && asked) given = idle_cores(now);
+  if (!slots() && (late_join_.changed() || asked)) given = find_given();
   for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < late_joined; ++i) {
     const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
     cores.came_late += add_borrowed(std::span(given).subspan(i, 1), with);
@@ -244,8 +253,9 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
   }
   cores.borrowed += cores.came_late;
   // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
-  if (region_.worth_borrowing && team == threads_ && borrowed == 0 && !slots()) {
-    const int came = asked ? came_to_late_join(now, given) : came_free(now);
+  if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
+    const int came =
+        asked ? came_in_time(given, now, kLeftForLateJoin) : came_in_time(idle_cores(now), now, kLeftToBegin);
     late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
   }
   if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
@@ -283,30 +293,25 @@ void Cores::learn_from_borrowing(std::int64_t now, int borrowed, const observe::
   borrowing_.learn(region, now);
 }
 
-namespace {
-// A core counts for late-join if it comes before the last tenth of the region. A region without late-join threads would
-// have saved half of what is left when a core comes, so a tenth of the shorter region is a fifth of this one.
-constexpr std::int64_t kLeftForLateJoin = 10;
-constexpr std::int64_t kLeftToBegin = kLeftForLateJoin / 2;
-}  // namespace
-
-int Cores::came_to_late_join(std::int64_t now, const std::vector<int>& given) const {
-  const std::int64_t latest = now - (now - region_.begin) / kLeftForLateJoin;
-  return static_cast<int>(
-      std::count_if(given.begin(), given.end(), [&](int core) { return table_.lent_since(core) < latest; }));
+int Cores::came_in_time(const std::vector<int>& cores, std::int64_t now, std::int64_t left) const {
+  const std::int64_t latest = now - (now - region_.begin) / left;
+  return static_cast<int>(std::ranges::count_if(cores, [&](int core) {
+    const std::int64_t since = table_.lent_since(core);
+    return since > region_.begin && since < latest;
+  }));
 }
 
-int Cores::came_free(std::int64_t now) const {
-  if (table_.lent_idle() == 0) return 0;
-  const std::int64_t latest = now - (now - region_.begin) / kLeftToBegin;
-  const Terms terms{.until = now};
-  int came = 0;
+std::vector<int> Cores::idle_cores(std::int64_t now) const {
+  std::vector<int> idle;
+  if (table_.lent_idle() == 0) return idle;
   for (int core = 0; core < table_.cores(); ++core) {
-    const std::int64_t since = table_.lent_since(core);
-    const bool in_time = since > region_.begin && since < latest;
-    if (in_time && !table_.is_home(core) && table_.can_be_borrowed(core, terms)) ++came;
+    if (!table_.is_home(core) && table_.can_be_borrowed(core, {.until = now})) idle.push_back(core);
   }
-  return came;
+  if (!slots()) return idle;
+  // While there are more threads ready than cores, a slot that comes free leaves no core idle.
+  std::ranges::sort(idle, {}, [this](int slot) { return table_.lent_since(slot); });
+  idle.erase(idle.begin(), idle.begin() + std::min(surplus_slots(), static_cast<int>(idle.size())));
+  return idle;
 }
 
 void Cores::lend(std::int64_t now, const Wait& wait, bool keeps_first) {

@@ -168,8 +168,12 @@ class Cores {
   std::span<const int> borrowed_cores() const;
   std::span<const int> still_acquired() const;
   bool seated() const;
-  int came_to_late_join(std::int64_t now, const std::vector<int>& given) const;
-  int came_free(std::int64_t now) const;
+  int surplus_slots() const { return static_cast<int>(homes_.slots.size()) - homes_.cores; }
+  /// Cores that other processes have lent, that no process uses, and whose owners still wait; slots by the time since
+  /// which they are lent.
+  std::vector<int> idle_cores(std::int64_t now) const;
+  /// Of these cores, those that came free while the present region ran, before the last `1 / left` of it.
+  int came_in_time(const std::vector<int>& cores, std::int64_t now, std::int64_t left) const;
   std::vector<int> joined() const;
   void rehome(std::vector<int> home);
   node::CpuSet owned_cpus(const std::vector<int>& home) const;

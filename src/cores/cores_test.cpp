@@ -208,6 +208,38 @@ TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
   EXPECT_EQ(node.all[0]->owned(), node.processes[0].threads_at_start);
 }
 
+/// Two cores, three processes. Both others wait from the middle of process 0's only region on, if `they_wait`.
+/// @return how many of 100 such regions begin with two threads, which take `with_two` ms instead of 10
+int late_joins_in_slots(bool they_wait, std::int64_t with_two) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  PlayedNode node(2, 3, 1);
+  std::int64_t now = base::now_ns(), borrowed = 0;
+  int joined = 0;
+  for (int step = 0; step < 100; ++step) {
+    const int threads =
+        node.all[0]->threads_for_region({.key = 1, .begin = now, .worth_borrowing = true, .terms = {.until = now}});
+    const std::int64_t end = now + (threads == 2 ? with_two : 10) * kMillisecond;
+    for (int other : {1, 2}) {
+      if (they_wait) node.all[other]->lend(now + other * kMillisecond, {.until = INT64_MAX});
+    }
+    const observe::TeamCores cores = node.all[0]->after_region(end, std::max(1, threads), node.activities[0]);
+    EXPECT_EQ(cores.came_late, threads == 2 ? end - now - 2 * kMillisecond : 0) << "one core idles as both wait";
+    EXPECT_EQ(cores.borrowed, cores.came_late);
+    borrowed += cores.borrowed;
+    for (int other : {1, 2}) node.all[other]->come_back();
+    joined += threads == 2 ? 1 : 0;
+    now = end;
+  }
+  EXPECT_EQ(node.all[0]->borrowed_from()[2], borrowed) << "of the process that was the last to wait";
+  return joined;
+}
+
+TEST(Slots, AThreadJoinsLateWhereACoreComesFreeDuringARegion) {
+  EXPECT_GT(late_joins_in_slots(true, 6), 80);
+  EXPECT_LT(late_joins_in_slots(true, 12), 10) << "it is slower";
+  EXPECT_EQ(late_joins_in_slots(false, 6), 0) << "no core comes free";
+}
+
 /// @param cores of the node; its processes have 6 threads
 void expect_borrowed_cores_to_be_of_others(int cores) {
   constexpr int kCount = 3;

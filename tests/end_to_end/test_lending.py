@@ -71,17 +71,22 @@ def test_more_ranks_than_cores_are_told_so(mpi):
     assert said in result.header_lines[0] and said in " ".join(result.summary.split()), result.explain()
 
 
-@needs_two_cores
-@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
-def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
-    # Once three of four ranks wait, one of the two cores is free.
+def four_ranks_on_two_cores(mpi, program, *arguments):
+    """Once three of the four wait, one of the two cores is free."""
     taskset = shutil.which("taskset")
     if taskset is None:
         pytest.skip("taskset is not installed")
     cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
-    head, ranks, *rest = mpi.measured(4, program, "--steps=25", "--work=20", "--loads=9,1,1,1", "--regions=8")
+    head, ranks, *rest = mpi.measured(4, program, *arguments)
     result = mpi.launch(["--bind-to", "none", head, ranks, taskset, "-c", cpus, *rest], OMP_NUM_THREADS="1")
     check_measured(result)
+    return result
+
+
+@needs_two_cores
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
+    result = four_ranks_on_two_cores(mpi, program, "--steps=25", "--work=20", "--loads=9,1,1,1", "--regions=8")
     heavy, *light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert heavy["borrowed"] > 0.1 * heavy["wall"], result.summary
     assert all(heavy["borrowed"] > 5 * rank["borrowed"] for rank in light), result.summary
@@ -89,6 +94,16 @@ def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
     assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"], "cores do not move"
     assert set(result.timeline["threads"]) <= {1, 2}
     assert " lent " in result.summary and "lending on" in result.header_lines[0], result.explain()
+
+
+@needs_two_cores
+@pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
+def test_with_more_ranks_than_cores_a_thread_joins_late(mpi, program):
+    # The only region of a step begins in all ranks at once: no core is idle then.
+    result = four_ranks_on_two_cores(mpi, program, "--steps=60", "--work=20", "--loads=9,1,1,1", "--regions=1")
+    heavy, *light = (rank["totals_ns"] for rank in result.record["ranks"])
+    assert 0 < heavy["came_late"] <= heavy["borrowed"], result.summary
+    assert all(heavy["borrowed"] > 5 * rank["borrowed"] for rank in light), result.summary
 
 
 @needs_two_cores
