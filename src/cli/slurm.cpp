@@ -97,7 +97,7 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
       fmt::format("Slurm: {} tasks of this node share {} CPU{}{} for {} threads", sharers.tasks, sharers.cpus,
                   sharers.cpus == 1 ? "" : "s", how_bound(bind), sharers.tasks * threads);
   if (sharers.tasks * threads > sharers.cpus) {
-    return {false, fmt::format("{}, so they take turns and no core can move; use srun --cpus-per-task={}, and start "
+    return {false, fmt::format("{}, so they take turns; use srun --cpus-per-task={}, and start "
                                "fewer tasks on a node where it has not as many CPUs",
                                found, threads)};
   }
@@ -112,12 +112,11 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
   const int asked = number_of(environment, "SLURM_CPUS_PER_TASK");
   const auto bind = cpu_bind(environment);
   if (threads > cpus) {
-    return {false,
-            fmt::format(
-                "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), so they take turns and no core can "
-                "move; use srun --cpus-per-task={}{}",
-                cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
-                asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
+    return {false, fmt::format(
+                       "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), so they take turns; "
+                       "use srun --cpus-per-task={}{}",
+                       cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
+                       asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
   }
   if (auto sharing = examine_sharing(environment, bind, cpus, cores); !sharing.fits) return sharing;
   if (threads > cores && cores > 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -45,21 +46,35 @@ int cores_of(const node::Topology& topology, const std::vector<int>& pus) {
   return static_cast<int>(cores.size());
 }
 
-// Processes with one affinity mask share its cores evenly if their thread counts are the runtime's guess, which is the
-// number of its CPUs for each.
-void share_guesses(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                   const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
-  std::map<std::vector<int>, std::vector<int>> by_mask;
-  for (std::size_t p = 0; p < arrivals.size(); ++p) {
-    if (!arrivals[p].threads_chosen) by_mask[places[p]].push_back(static_cast<int>(p));
-  }
-  for (const auto& [pus, processes] : by_mask) {
-    const int count = static_cast<int>(processes.size());
-    const int cores = cores_of(topology, pus);
-    for (int i = 0; i < count; ++i) {
-      const int share = std::max(1, cores / count + (i < cores % count ? 1 : 0));
-      threads[processes[i]] = std::min(threads[processes[i]], share);
+// One after the other, as long as there are some. `threads`: by process, at most so many.
+void share(int cpus, const std::vector<int>& processes, std::vector<int>& threads) {
+  const std::vector<int> most = threads;
+  for (const int p : processes) threads[p] = 0;
+  for (int left = cpus, before = -1; left > 0 && left != before;) {
+    before = left;
+    for (const int p : processes) {
+      if (left == 0 || threads[p] == most[p]) continue;
+      ++threads[p];
+      --left;
     }
+  }
+  for (const int p : processes) threads[p] = std::max(1, threads[p]);
+}
+
+// Processes with one affinity mask share its cores evenly if their thread counts are the runtime's guess, which is the
+// number of its CPUs for each, and its CPUs if the chosen counts are more than these.
+void share_masks(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                 const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
+  std::map<std::vector<int>, std::vector<int>> by_mask;
+  for (std::size_t p = 0; p < arrivals.size(); ++p) by_mask[places[p]].push_back(static_cast<int>(p));
+  for (const auto& [pus, processes] : by_mask) {
+    std::vector<int> guessing;
+    std::ranges::copy_if(processes, std::back_inserter(guessing), [&](int p) { return !arrivals[p].threads_chosen; });
+    share(cores_of(topology, pus), guessing, threads);
+    const int cpus = static_cast<int>(pus.size()), count = static_cast<int>(processes.size());
+    int chosen = 0;
+    for (const int p : processes) chosen += threads[p];
+    if (1 < count && count <= cpus && cpus < chosen) share(cpus, processes, threads);
   }
 }
 
@@ -113,7 +128,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     homes.threads.push_back(std::max(1, arrival.threads));
   }
   homes.masks_overlap = overlap(places);
-  if (homes.masks_overlap) share_guesses(topology, arrivals, places, homes.threads);
+  if (homes.masks_overlap) share_masks(topology, arrivals, places, homes.threads);
 
   for (int p = 0; p < processes; ++p) {
     int wanted = homes.threads[p];
