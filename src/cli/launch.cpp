@@ -129,16 +129,17 @@ bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
 void shorten_spinning(const Binary& binary, bool more_threads_than_cpus, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   const bool given = options.blocktime != Options().blocktime;
-  const bool wanted = options.cores != base::Cores::off || given;
-  if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
-  // A thread that spins may occupy the CPU which the thread that it waits for needs.
-  if (!given && more_threads_than_cpus) options.blocktime = 0;
+  const bool cores_move = !options.observe && options.cores != base::Cores::off;
+  if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
   options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
+  if (!options.kmp_blocktime_set && !options.gomp_spincount_set) return;
+  // A thread that spins may occupy the CPU which the thread that it waits for needs.
+  if (!given) options.blocktime = more_threads_than_cpus ? 0 : 100;
   if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
   if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
 }

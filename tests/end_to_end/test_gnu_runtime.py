@@ -66,6 +66,17 @@ def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more
         assert ("mpi_yield_when_idle=true (environment)" in result.err) == crowded, result.explain()
 
 
+@pytest.mark.parametrize("source", ["command line", "environment", "config file"])
+def test_a_length_that_the_user_sets_holds_where_threads_share_cpus(mpi, source, tmp_path, one_cpu):
+    config = tmp_path / "site.toml"
+    config.write_text("blocktime = 100\n")
+    options = {"command line": ("--blocktime=100",), "config file": (f"--config={config}",)}.get(source, ())
+    variables = {"STEELYARD_BLOCKTIME": "100"} if source == "environment" else {}
+    result = mpi.run(1, "constrained.gcc", "free", "1", options=options, OMP_NUM_THREADS="2", **UNBOUND, **variables)
+    (count,) = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
+    assert int(count) > 0 and result.record["options"]["blocktime"] == "100", result.explain()
+
+
 @pytest.mark.parametrize("cores", ["on", "off"])
 def test_llvm_s_variable_says_nothing_to_gnu_s_runtime(mpi, cores):
     result = mpi.run(1, "constrained.gcc", "free", "4", options=("--blocktime=0", f"--cores={cores}"),
