@@ -24,6 +24,7 @@
 
 #include "base/environment.h"
 #include "base/launcher_program.h"
+#include "base/loaded_library.h"
 #include "base/locate.h"
 #include "base/log.h"
 #include "base/mpi_library.h"
@@ -108,13 +109,9 @@ bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(
 
 /// By their names: looking up a function would allocate memory.
 bool has_mpi_library() {
-  return dl_iterate_phdr(
-             [](dl_phdr_info* library, std::size_t, void*) {
-               std::string_view name = library->dlpi_name;
-               name.remove_prefix(name.rfind('/') + 1);
-               return static_cast<int>(base::is_mpi_library(name));
-             },
-             nullptr) != 0;
+  return dl_iterate_phdr([](dl_phdr_info* library, std::size_t,
+                            void*) { return static_cast<int>(base::is_mpi_library(base::name_of(*library))); },
+                         nullptr) != 0;
 }
 
 /// At the end of the process that `steelyard run` became. A signal handler may be the caller, by _exit(): it allocates

@@ -167,10 +167,14 @@ def test_threadprivate_data_of_a_followed_program_are_kept(mpi):
 
 
 @pytest.mark.parametrize("scope", ["handle", "global"])
-def test_functions_that_are_looked_up(mpi, scope):
+@pytest.mark.parametrize("name", ["its own", "libvendor.so"])
+def test_functions_that_are_looked_up(mpi, tmp_path, scope, name):
     """Through the library's own handle, the program passes Steelyard by, and Steelyard says so."""
     libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
     library = re.search(r"\blibmpi(?:ch)?\.so\S* => (\S+)", libraries)[1]
+    if name != "its own":
+        (tmp_path / name).symlink_to(library)
+        library = tmp_path / name
     result = run(mpi, HERE / "looked_up.plain.gcc", library, scope)
     assert result.status == 0, result.explain()
     if scope == "global":
