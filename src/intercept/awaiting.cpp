@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -89,6 +91,31 @@ void listen_for(Notice notice) {
   to = -1;
 }
 
+// Standard error as it was when the program started: coreutils, such as ls, close theirs before the process ends.
+int g_errors = -1;
+struct stat g_errors_file{};
+
+/// False if the program has closed the descriptor, and perhaps opened another file by that number.
+bool keeps_standard_error() {
+  struct stat now{};
+  return g_errors >= 0 && fstat(g_errors, &now) == 0 && now.st_dev == g_errors_file.st_dev &&
+         now.st_ino == g_errors_file.st_ino;
+}
+
+void keep_standard_error() {
+  if (fstat(STDERR_FILENO, &g_errors_file) != 0) return;
+  g_errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  // The launcher waits until all have closed it: not for a child that outlives this process.
+  pthread_atfork(nullptr, nullptr, [] {
+    if (keeps_standard_error()) close(g_errors);
+    g_errors = -1;
+  });
+}
+
+void reopen_standard_error() {
+  if (fcntl(STDERR_FILENO, F_GETFD) < 0 && keeps_standard_error()) dup2(g_errors, STDERR_FILENO);
+}
+
 void give(Notice notice) {
   if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -119,6 +146,7 @@ bool has_mpi_library() {
 void tell_of_no_mpi() {
   if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
   g_said = true;
+  reopen_standard_error();
   char command[1024];  // Size: of the part that is shown
   const std::string_view shown(command, base::options().command.copy(command, sizeof(command)));
   std::replace(command, command + shown.size(), '\x1f', ' ');
@@ -271,6 +299,7 @@ void await_mpi() {
   mine.schedule_set = !base::value_of(environment, "OMP_SCHEDULE").empty();
   if (is_first_process()) {
     for (const Notice notice : {mpi_initialised, launcher_started}) listen_for(notice);
+    if (mine.speaks) keep_standard_error();
   } else if (base::is_launcher_program(program_invocation_short_name)) {
     give(launcher_started);
   }

@@ -2,6 +2,7 @@
 """Programs that have no MPI when they start: they load it later, or start a program that has it."""
 
 import importlib.util
+import os
 import re
 import shlex
 import shutil
@@ -56,6 +57,23 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert result.status == 3 and result.out.split() == ["1", "1"], result.explain()
     (line,) = result.said
     assert "initialised no MPI: nothing was balanced" in line
+
+
+def test_it_is_said_of_a_program_that_closes_standard_error(mpi):
+    result = run(mpi, "ls", "/")
+    assert result.status == 0, result.explain()
+    (line,) = result.said
+    assert line == "`ls /` initialised no MPI: nothing was balanced"
+
+
+def test_a_process_in_the_background_keeps_no_launcher_waiting(mpi, tmp_path):
+    """It is a copy of its parent, and has closed what it knows of."""
+    os.mkfifo(tmp_path / "pipe")
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/bash\n(read line < $1) < /dev/null > /dev/null 2>&1 &\n")
+    script.chmod(0o755)
+    assert run(mpi, script, tmp_path / "pipe", ranks=1).status == 0
+    (tmp_path / "pipe").write_text("\n")
 
 
 def test_a_script_that_calls_mpirun_is_told_where_to_start_it(mpi, tmp_path):
