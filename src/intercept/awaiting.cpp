@@ -222,6 +222,7 @@ class Executing {
 using Exec = int(const char*, char* const[], char* const[]);
 using ExecHere = int(const char*, char* const[]);
 using ExecDescriptor = int(int, char* const[], char* const[]);
+using ExecAt = int(int, const char*, char* const[], char* const[], int);
 
 /// The definition behind this library's: of libc, or of another tool that is preloaded.
 template <class Function>
@@ -235,6 +236,7 @@ Exec* const g_execvpe = next_definition<Exec>("execvpe");
 ExecHere* const g_execv = next_definition<ExecHere>("execv");
 ExecHere* const g_execvp = next_definition<ExecHere>("execvp");
 ExecDescriptor* const g_fexecve = next_definition<ExecDescriptor>("fexecve");
+ExecAt* const g_execveat = next_definition<ExecAt>("execveat");
 
 int execute(const char* path, char* const arguments[], char* const variables[]) {
   const Executing executing(path, ".", variables);
@@ -246,12 +248,39 @@ int search_and_execute(const char* file, char* const arguments[], char* const va
   return next_definition("execvpe", g_execvpe)(file, arguments, variables);
 }
 
+/// The path of an open file, and of `below` it if that is not empty.
+class OpenFile {
+ public:
+  explicit OpenFile(int descriptor, std::string_view below = {}) {
+    char* end = std::to_chars(path_ + std::strlen(path_), std::end(path_), descriptor).ptr;
+    const ssize_t size = readlink(path_, target_, sizeof(target_));
+    shown_ = below.empty() ? std::string_view(target_, static_cast<std::size_t>(std::max<ssize_t>(0, size))) : below;
+    if (below.empty()) return;
+    *end++ = '/';
+    below.copy(end, static_cast<std::size_t>(std::end(path_) - 1 - end));
+  }
+  const char* path() const { return path_; }
+  std::string_view shown() const { return shown_; }
+
+ private:
+  char path_[1024] = "/proc/self/fd/", target_[1024];  // Size: of the part that is shown
+  std::string_view shown_;
+};
+
 int execute_open_file(int descriptor, char* const arguments[], char* const variables[]) {
-  char link[32] = "/proc/self/fd/", target[1024];  // Size: of the part that is shown
-  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
-  const auto size = static_cast<std::size_t>(std::max<ssize_t>(0, readlink(link, target, sizeof(target))));
-  const Executing executing(link, ".", variables, {target, size});
+  const OpenFile file(descriptor);
+  const Executing executing(file.path(), ".", variables, file.shown());
   return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
+}
+
+/// `path` is relative to the directory that `descriptor` is; empty with AT_EMPTY_PATH: that file itself.
+int execute_at(int descriptor, const char* path, char* const arguments[], char* const variables[], int flags) {
+  const bool absolute = path == nullptr || *path == '/' || descriptor == AT_FDCWD;
+  const OpenFile file(descriptor, absolute ? "" : path);
+  const Executing executing(absolute ? path : file.path(), ".", variables, absolute ? "" : file.shown());
+  ExecAt* const next = next_definition("execveat", g_execveat);
+  if (next != nullptr) return next(descriptor, path, arguments, variables, flags);
+  return static_cast<int>(syscall(SYS_execveat, descriptor, path, arguments, variables, flags));  // glibc before 2.34
 }
 
 /// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
@@ -359,6 +388,10 @@ HOOK execvp(const char* file, char* const arguments[]) {
 
 HOOK fexecve(int descriptor, char* const arguments[], char* const variables[]) {
   return steelyard::intercept::execute_open_file(descriptor, arguments, variables);
+}
+
+HOOK execveat(int descriptor, const char* path, char* const arguments[], char* const variables[], int flags) {
+  return steelyard::intercept::execute_at(descriptor, path, arguments, variables, flags);
 }
 
 #define HOOK_OF_A_LIST(name, ...)                                       \

@@ -112,7 +112,7 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
 
 
 @pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), ((), "fexecve"),
-                                               (("env",), "execl")])
+                                               ((), "execveat"), ((), "execveat_directory"), (("env",), "execl")])
 def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
     result = run(mpi, *wrapper, program, function)
