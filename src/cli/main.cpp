@@ -44,7 +44,6 @@ void warn_of_unknown_variables(const Site& site) {
 /// value if the variable is not set. Empty where it is nothing of this kind.
 std::string misplaced_value(const std::vector<std::string>& words, const std::vector<std::string>& program,
                             const Site& site) {
-  const auto has_no_value = [](const auto& w) { return w.starts_with("--") && w.find('=') == w.size() - 1; };
   const auto empty = std::ranges::find_if(words, has_no_value);
   if (empty != words.end()) return fmt::format("{0} has no value; write {0}VALUE", *empty);
   if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {

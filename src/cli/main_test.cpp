@@ -373,6 +373,21 @@ TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
   EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
 }
 
+TEST_F(Steelyard, NamesTheValueThatIsMissing) {
+  for (const auto& [words, answer] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"report --html= a.json", "--html= has no value; write --html=FILE\n"},
+           {"report a.json --html ''",
+            "argument 3 of `steelyard report` is '': is a variable of the shell not set? see"},
+           {"report ''", "argument 1 of `steelyard report` is ''"},
+           {"report --full=", "--full= has no value; write --full\n"},
+           {"top --prometheus --output=", "--output= has no value; write --output=FILE\n"},
+           {"cores 1 --set=", "--set= has no value; write --set=LIST\n"}}) {
+    const auto ran = run(words);
+    EXPECT_THAT(ran.output, HasSubstr(answer)) << words;
+    EXPECT_EQ(ran.status, 2) << words;
+  }
+}
+
 TEST_F(Steelyard, NamesTheHelpOfTheCommandThatWasUsedWrongly) {
   EXPECT_THAT(run("cores 1 --shrink=x").output, HasSubstr("see `steelyard cores --help`"));
   EXPECT_THAT(run("report --html").output, HasSubstr("see `steelyard report --help`"));
