@@ -11,6 +11,7 @@
 #include "cli/change_cores.h"
 #include "cli/clean.h"
 #include "cli/command_line.h"
+#include "cli/completion.h"
 #include "cli/doctor.h"
 #include "cli/launch.h"
 #include "cli/launcher.h"
@@ -116,6 +117,11 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
   return report(pages.records[0], named, form);
 }
 
+int print_page(const std::string& text) {
+  fmt::print("{}", text);
+  return 0;
+}
+
 int main(std::vector<std::string> words) {
   const auto site = this_site();
   const auto launcher = find_launcher(site.environment);
@@ -137,7 +143,7 @@ int main(std::vector<std::string> words) {
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   Pages pages;
-  bool full = false, json = false, manual = false;
+  bool full = false, json = false, manual = false, completion = false;
   TopForm top_form;
   report_command.add_option("record", pages.records, "the run record; two records are compared")
       ->default_str("the newest steelyard-run*.json here");
@@ -160,6 +166,8 @@ int main(std::vector<std::string> words) {
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
   options_command.add_flag("--man", manual, "print the man page, in roff");
+  options_command.add_flag("--completion", completion,
+                           "print the completion script for bash, and for zsh's bashcompinit");
 
   if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
@@ -181,8 +189,7 @@ int main(std::vector<std::string> words) {
     app.parse(words);
   } catch (const CLI::CallForHelp& help) {
     if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
-    fmt::print("{}", run_command.parsed() ? run_help() : doctor_help());
-    return 0;
+    return print_page(run_command.parsed() ? run_help() : doctor_help());
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
@@ -198,10 +205,8 @@ int main(std::vector<std::string> words) {
   if (top_command.parsed()) return top(top_form);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
-  if (options_command.parsed()) {
-    fmt::print("{}", manual ? options_manual() : options_page());
-    return 0;
-  }
+  if (options_command.parsed())
+    return print_page(manual ? options_manual() : completion ? completion_script(app) : options_page());
   fmt::print("{}", app.help());
   return wrong_usage;
 }
