@@ -8,6 +8,7 @@
 
 #include "base/locate.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cli/change_cores.h"
 #include "cli/clean.h"
 #include "cli/command_line.h"
@@ -55,8 +56,12 @@ std::string misplaced_value(const std::vector<std::string>& words, const std::ve
   if (!base::locate(program.front(), site.value_of("PATH")).error) return {};
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
   base::Options ignored;
-  if (option == nullptr || !option->is_switch() || !base::assign(ignored, *option, program.front(), "")) return {};
-  return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
+  if (option == nullptr || !(option->is_switch() || option->on_alone)) return {};
+  const auto values = option->is_switch() ? std::vector<std::string_view>{"on", "off"} : option->choices;
+  const bool is_value = static_cast<bool>(base::assign(ignored, *option, program.front(), ""));
+  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), values);
+  if (meant.empty()) return {};
+  return fmt::format("{0} {1} would start a program called '{1}'; write {0}={2}", words.back(), program.front(), meant);
 }
 
 /// `mpirun -n 8 steelyard run ./app --observe` measures and balances: the option is the program's. `words` are those

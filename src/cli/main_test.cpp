@@ -340,6 +340,9 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
       HasSubstr("no program given: ./app is the value of --record; write `steelyard run --record=VALUE ./app`"));
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
+  EXPECT_THAT(run("run --lending of ./app").output, HasSubstr("called 'of'; write --lending=off"));
+  EXPECT_THAT(run("run --cores off ./app").output, HasSubstr("called 'off'; write --cores=off"));
+  EXPECT_EQ(run("run --cores ./absent").status, 127);
   EXPECT_EQ(run("options").status, 0);
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
 }
