@@ -11,12 +11,15 @@ if(TARGET steelyard)
   set_target_properties(steelyard PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
   install(TARGETS steelyard RUNTIME)
   set(manual ${CMAKE_BINARY_DIR}/man/steelyard.1)
+  set(completion ${CMAKE_BINARY_DIR}/man/steelyard)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/man)
-  add_custom_command(OUTPUT ${manual} DEPENDS steelyard VERBATIM
-    COMMAND sh -c "\"$1\" options --man > \"$2\"" sh $<TARGET_FILE:steelyard> ${manual})
-  add_custom_target(manual ALL DEPENDS ${manual})
+  add_custom_command(OUTPUT ${manual} ${completion} DEPENDS steelyard VERBATIM
+    COMMAND sh -c "\"$1\" options --man > \"$2\" && \"$1\" options --completion > \"$3\"" sh
+            $<TARGET_FILE:steelyard> ${manual} ${completion})
+  add_custom_target(manual ALL DEPENDS ${manual} ${completion})
   add_dependencies(installed steelyard manual)
   install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   # The other man pages, where `make docs` has made them.
   install(DIRECTORY ${CMAKE_BINARY_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL
     FILES_MATCHING PATTERN "steelyard[-_.]*.[357]")

@@ -9,7 +9,8 @@ from typing import Callable, Optional, Sequence
 
 from .words import ticks
 
-WIDTH, ROW, LABEL, RIGHT = 900, 24, 180, 140
+ROW, LABEL = 24, 180
+"""Heights and widths in pixels. LABEL: what report.css leaves for the names, on a wide page."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,17 @@ class Bar:
 
 def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float] = None) -> str:
     """Rows from above, each as long as the sum of its parts. `unit` writes the numbers of the axis; `end` is its
-    last one."""
+    last one. Lengths are in percent, so that the bars fit the page; names stand to the left of the picture, and texts
+    may stand to its right."""
     longest = max((max([sum(value for _, value in row.parts), *(row.interval or ())]) for row in rows), default=0.0)
-    end = end or longest or 1.0
-    scale = (WIDTH - LABEL - RIGHT) / end
+    scale = 100 / (end or longest or 1.0)
     height = len(rows) * ROW + 26
-    out = [f'<svg viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">']
-    for tick in ticks(end, 6):
-        x = LABEL + tick * scale
-        out.append(f'<path class="grid" d="M{x:.1f} 0V{height - 22}"/>')
-        out.append(_text(x, height - 6, unit(tick), "small middle"))
+    style = "bars indented" if any(row.depth is not None for row in rows) else "bars"
+    out = [f'<svg class="{style}" height="{height}" role="img">']
+    for index, tick in enumerate(ticks(100 / scale, 6)):
+        x = tick * scale
+        out.append(_line("grid", (x, x), (0, height - 22)))
+        out.append(_text(f"{x:.2f}%", height - 6, unit(tick), "small middle odd" if index % 2 else "small middle"))
     for index, row in enumerate(rows):
         out += _row(row, index * ROW, scale)
     return "".join([*out, "</svg>"])
@@ -46,26 +48,28 @@ def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float]
 def _row(row: Bar, y: float, scale: float) -> list[str]:
     out = ["<g>" + (f"<title>{escape(row.tip)}</title>" if row.tip else "")]
     if row.depth is None:
-        out.append(_text(LABEL - 8, y + 16, row.name, "end"))
+        out.append(_text("-8", y + 16, row.name, "end"))
     else:
-        out.append(_text(12 * row.depth, y + 16, row.name, ""))
-    x = float(LABEL)
+        out.append(_text(f"{12 * row.depth - LABEL}", y + 16, row.name, "name"))
+    x = 0.0
     for kind, value in row.parts:
         width = value * scale
         if width > 0:
-            out.append(f'<rect class="{kind}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="{ROW - 7}"/>')
+            out.append(f'<rect class="{kind}" x="{x:.2f}%" y="{y + 3}" width="{width:.2f}%" height="{ROW - 7}"/>')
         x += width
     if row.interval is not None:
         middle = y + ROW / 2 - 0.5
-        low, high = (max(LABEL, LABEL + bound * scale) for bound in row.interval)
-        out.append(
-            f'<path class="band" fill="none" d="M{low:.1f} {middle}H{high:.1f}M{low:.1f} {middle - 4}v8M{high:.1f} '
-            f'{middle - 4}v8"/>'
-        )
+        low, high = (max(0.0, bound * scale) for bound in row.interval)
+        out.append(_line("band", (low, high), (middle, middle)))
+        out += [_line("band", (bound, bound), (middle - 4, middle + 4)) for bound in (low, high)]
         x = high
-    out.append(_text(x + 8, y + 16, row.after, "small"))
+    out.append(_text(f"{x:.2f}%", y + 16, row.after, "small", 'dx="8" '))
     return [*out, "</g>"]
 
 
-def _text(x: float, y: float, words: str, style: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{style}">{escape(words)}</text>' if words else ""
+def _line(style: str, x: tuple[float, float], y: tuple[float, float]) -> str:
+    return f'<line class="{style}" x1="{x[0]:.2f}%" x2="{x[1]:.2f}%" y1="{y[0]}" y2="{y[1]}"/>'
+
+
+def _text(x: str, y: float, words: str, style: str, more: str = "") -> str:
+    return f'<text x="{x}" y="{y:.1f}" {more}class="{style}">{escape(words)}</text>' if words else ""

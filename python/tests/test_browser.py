@@ -216,6 +216,19 @@ def test_narrow_window(opened):
     opened.open(opened.path, width=420)
     opened.evaluate("steelyard.reading")
     assert opened.evaluate("document.documentElement.scrollWidth") <= 420, "nothing sticks out"
+    right = "[...document.querySelectorAll('.bars rect')].map(bar => bar.getBoundingClientRect().right)"
+    assert 150 < opened.evaluate(f"Math.max(...{right})") <= 420, "bars can be compared without scrolling"
+
+
+def test_bars_fit_each_width(opened):
+    for width, least in ((400, 100), (800, 400), (1600, 550)):
+        opened.open(opened.path, width=width)
+        left, right, axis = opened.evaluate(
+            "(() => { const chart = document.querySelector('.bars'), place = chart.getBoundingClientRect(); return"
+            " [place.left, place.right, Math.max(...[...chart.querySelectorAll('rect')].map("
+            "bar => bar.getBoundingClientRect().right))]; })()"
+        )
+        assert least <= right - left <= 580 and axis <= right + 1, width
 
 
 def test_other_pages_are_silent(chromium, example, older, tmp_path):

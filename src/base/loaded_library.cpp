@@ -80,6 +80,23 @@ void visit_imports(const dl_phdr_info& library, const std::function<void(const c
   }
 }
 
+const char* name_of(const dl_phdr_info& library) {
+  const char* names = nullptr;
+  std::size_t name = 0;
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    // NOLINTBEGIN(performance-no-int-to-ptr): ELF gives addresses as integers
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+      if (entry->d_tag == DT_SONAME) name = entry->d_un.d_val;
+    }
+  }
+  // The kernel's vdso has offsets where libraries have addresses.
+  return name == 0 || names < reinterpret_cast<const char*>(library.dlpi_addr) ? "" : names + name;
+  // NOLINTEND(performance-no-int-to-ptr)
+}
+
 const void* base_of(const void* address) {
   Dl_info place{};
   return dladdr(address, &place) != 0 ? place.dli_fbase : nullptr;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 namespace steelyard::base {
 
@@ -25,15 +27,19 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const int most = std::max(2, static_cast<int>(word.size()) / 3);
   std::string_view best;
-  int best_distance = std::max(2, static_cast<int>(word.size()) / 3) + 1;
+  std::tuple<bool, int, int> best_rank;
   for (const auto candidate : candidates) {
     const int distance = edit_distance(word, candidate);
+    const int size = static_cast<int>(candidate.size());
+    const bool begun = !word.empty() && candidate.starts_with(word);
     // A short word is within two edits of nearly everything: at least half of it must be right.
-    if (distance < best_distance && 2 * distance <= static_cast<int>(candidate.size())) {
-      best = candidate;
-      best_distance = distance;
-    }
+    if (!begun && (distance > most || 2 * distance > size)) continue;
+    // A letter is left out, or typed twice, more often than it is replaced: of candidates at the same distance, that
+    // whose size differs more has fewer replacements.
+    const std::tuple rank(!begun, distance, -std::abs(size - static_cast<int>(word.size())));
+    if (best.empty() || rank < best_rank) std::tie(best, best_rank) = std::tie(candidate, rank);
   }
   return best;
 }

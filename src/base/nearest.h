@@ -9,7 +9,8 @@ namespace steelyard::base {
 /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate that a mistyped word was probably meant to be; "" where none is near.
+/// The candidate that a mistyped word was probably meant to be; "" where none is near. A candidate that begins with the
+/// word comes first. Then the fewest edits count, and of these the fewest replacements.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 /// "did you mean --full?"; "" where none is near.

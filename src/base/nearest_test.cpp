@@ -26,6 +26,20 @@ TEST(Nearest, TakesTheNearestOfSeveral) {
   EXPECT_EQ(nearest("balence-at", {"balance-every", "balance-at", "cores"}), "balance-at");
 }
 
+TEST(Nearest, TakesAWordThatWasBegunBeforeOneThatIsNear) {
+  EXPECT_EQ(nearest("balance-e", {"balance-at", "balance-every"}), "balance-every") << "balance-at is nearer";
+  EXPECT_EQ(nearest("--thread", {"--thread-local-data", "--thread-ids", "--mpi"}), "--thread-ids") << "the shorter";
+  EXPECT_EQ(nearest("s", {"on", "sabo", "off"}), "sabo");
+}
+
+TEST(Nearest, TakesALetterThatIsLeftOutBeforeAReplacedOne) {
+  for (const std::vector<std::string_view>& order : {std::vector<std::string_view>{"on", "off"}, {"off", "on"}}) {
+    EXPECT_EQ(nearest("of", order), "off");
+    EXPECT_EQ(nearest("ff", order), "off");
+    EXPECT_EQ(nearest("onn", order), "on");
+  }
+}
+
 TEST(Nearest, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest("colour", {"balance-every", "smt", "spin"}), "");
   EXPECT_EQ(nearest("xyz", {"smt"}), "") << "three edits turn any short word into any other";

@@ -45,11 +45,12 @@ class Group {
     option.most = most;
     option.unit = unit;
   }
-  /// An integer from 1 to `most`, or the word `auto`, which the program sees as 0.
+  /// An integer from `if_unset` + 1 to `most`, or the word `auto`, which the program sees as `if_unset`.
   void integer_or_auto(std::string_view name, long Options::* member, long most, std::string_view unit,
-                       std::string_view doc) {
+                       std::string_view doc, long if_unset = 0) {
     integer(name, member, 0, most, unit, doc);
     table_.back().unset = "auto";
+    table_.back().if_unset = if_unset;
   }
   void real(std::string_view name, double Options::* member, double lowest, double highest,
             std::string_view placeholder, std::string_view unit, std::string_view doc) {
@@ -199,11 +200,12 @@ void add_waiting_options(std::vector<Option>& table) {
       "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks, and where it has none to "
       "lend, it lets them go first. poll: it polls, as the MPI library does.");
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "How long a waiting rank spins before it sleeps.");
-  waiting.integer(
-      "blocktime", &Options::blocktime, 0, 10'000'000, "us",
-      "How long idle OpenMP threads spin before they sleep. The default does not apply with --cores=off; it is "
-      "0 if the threads of OMP_NUM_THREADS are more than the CPUs that their ranks may use. "
-      "OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take precedence.");
+  waiting.integer_or_auto(
+      "blocktime", &Options::blocktime, 10'000'000, "us",
+      "How long idle OpenMP threads spin before they sleep. auto: 100 us; 0 if the threads of OMP_NUM_THREADS are more "
+      "than the CPUs that their ranks may use; with --observe and --cores=off, as without Steelyard. "
+      "OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take precedence.",
+      Options().blocktime);
 }
 
 void add_start_options(std::vector<Option>& table) {
@@ -353,8 +355,9 @@ std::string Option::allowed() const {
   if (is_switch()) return "on or off";
   if (!choices.empty()) return fmt::format("one of {}", fmt::join(grammar.empty() ? choices : grammar, ", "));
   if (std::holds_alternative<long Options::*>(member)) {
-    return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
-                         : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, 1L), most, unit);
+    return unset.empty()
+               ? fmt::format("an integer from {} to {} ({})", least, most, unit)
+               : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, if_unset + 1), most, unit);
   }
   if (std::holds_alternative<double Options::*>(member))
     return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
@@ -383,7 +386,7 @@ std::string text_of(const Options& options, const Option& option) {
   if (const auto* flag = std::get_if<bool Options::*>(&option.member)) return options.*(*flag) ? "on" : "off";
   if (const auto* number = std::get_if<long Options::*>(&option.member)) {
     const long value = options.*(*number);
-    return value == 0 && !option.unset.empty() ? std::string(option.unset) : std::to_string(value);
+    return value == option.if_unset && !option.unset.empty() ? std::string(option.unset) : std::to_string(value);
   }
   if (const auto* real = std::get_if<double Options::*>(&option.member)) return fmt::format("{}", options.*(*real));
   const auto& text = options.*std::get<std::string Options::*>(option.member);
@@ -403,7 +406,8 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   } else if (const auto* flag = std::get_if<bool Options::*>(&option.member)) {
     valid = assign_switch(options.*(*flag), text);
   } else if (const auto* number = std::get_if<long Options::*>(&option.member)) {
-    valid = assign_integer(options.*(*number), unset ? "0" : text, option.least, option.most);
+    if (unset) options.*(*number) = option.if_unset;
+    valid = unset || assign_integer(options.*(*number), text, option.least, option.most);
   } else if (const auto* real = std::get_if<double Options::*>(&option.member)) {
     valid = assign_real(options.*(*real), text, option.lowest, option.highest);
   } else {

@@ -57,7 +57,7 @@ struct Options {
 
   Wait wait = Wait::sleep;
   long spin = 20;
-  long blocktime = 100;
+  long blocktime = -1;  ///< us; -1: not set
 
   OpenMp openmp = OpenMp::keep;
   MpiFamily mpi = MpiFamily::automatic;
@@ -119,9 +119,10 @@ struct Option {
   long least = 0, most = 0;               ///< of an integer
   double lowest = 0, highest = 0;         ///< of a real number
   std::string_view unit;                  ///< of a number
-  std::string_view unset;                 ///< the word for 0 or for no text: "auto", "none"; empty: there is none
-  std::string_view placeholder;           ///< of a text or a real number: PATH, TEXT, SHARE
-  bool internal = false;                  ///< handed down by the launcher, hidden from users
+  std::string_view unset;        ///< the word for if_unset or for no text: "auto", "none"; empty: there is none
+  long if_unset = 0;             ///< of an integer, the value that this word stands for
+  std::string_view placeholder;  ///< of a text or a real number: PATH, TEXT, SHARE
+  bool internal = false;         ///< handed down by the launcher, hidden from users
 
   bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }
   std::string variable() const { return variable_of(name); }

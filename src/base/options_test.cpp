@@ -118,8 +118,8 @@ TEST(Assign, LeavesTheOldValueWhereItFails) {
 }
 
 TEST(Assign, TakesWordsForWhatIsNotSet) {
-  const std::set<std::string_view> automatic{"balance-every", "balance-at",      "max-threads",
-                                             "loops-chunk",   "virtual-threads", "ranks-per-node"};
+  const std::set<std::string_view> automatic{"balance-every",   "balance-at",     "max-threads", "loops-chunk",
+                                             "virtual-threads", "ranks-per-node", "blocktime"};
   const std::set<std::string_view> none{"loops-learn", "loops-replay", "emulate", "config", "record"};
   for (const auto& option : option_table()) {
     EXPECT_EQ(option.unset, automatic.contains(option.name) ? "auto"
@@ -136,7 +136,7 @@ TEST(Assign, TakesWordsForWhatIsNotSet) {
     EXPECT_THAT(option.allowed(), HasSubstr(std::string(option.unset)));
     if (automatic.contains(option.name)) {
       ASSERT_TRUE(assign(options, option, "0", "x"));
-      EXPECT_EQ(text_of(options, option), "auto") << "0 is accepted, too";
+      EXPECT_EQ(text_of(options, option), option.if_unset == 0 ? "auto" : "0") << "0 is accepted, too";
     } else {
       const auto* text = std::get_if<std::string Options::*>(&option.member);
       ASSERT_NE(text, nullptr);
@@ -147,6 +147,8 @@ TEST(Assign, TakesWordsForWhatIsNotSet) {
   }
   EXPECT_EQ(sentence_of("max-threads", "-1"),
             "--max-threads is '-1'; it must be auto or an integer from 1 to 4096 (threads)");
+  EXPECT_EQ(sentence_of("blocktime", "-1"),
+            "--blocktime is '-1'; it must be auto or an integer from 0 to 10000000 (us)");
 }
 
 TEST(Assign, KeepsTheWordOffInInternalTexts) {

@@ -109,13 +109,19 @@ long spin_count(long us) {
   return us * 1000 * kRounds / took;
 }
 
-/// True if threads have to take turns on the CPUs of this rank, as far as the affinity mask tells: ranks that may use
-/// each CPU of the node share all of them.
+/// How many CPUs of this node the launcher may use, whatever part of them it has given to this rank.
+int cpus_of_launcher(const Launcher& launcher) {
+  const pid_t process = process_of(launcher);
+  const int cpus = process > 0 ? node::affinity_mask(process).count() : 0;
+  return cpus > 0 ? cpus : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// True if threads have to take turns on the CPUs of this rank, or of the ranks of its node, if all have as many
+/// threads. Not known before the ranks are connected: that some of these ranks share CPUs while others of the node lie
+/// idle, as with `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
 bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
   const long threads = base::number_of(site.environment, "OMP_NUM_THREADS");
-  const int cpus = node::affinity_mask().count();
-  const bool may_use_all = cpus == sysconf(_SC_NPROCESSORS_ONLN);
-  return threads * (may_use_all ? std::max(1, launcher.ranks_on_node) : 1) > cpus;
+  return threads > node::affinity_mask().count() || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);
 }
 
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
@@ -123,16 +129,17 @@ bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
 void shorten_spinning(const Binary& binary, bool more_threads_than_cpus, Options& options, const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   const bool given = options.blocktime != Options().blocktime;
-  const bool wanted = options.cores != base::Cores::off || given;
-  if (options.observe || !wanted || set("OMP_WAIT_POLICY")) return;
-  // A thread that spins may occupy the CPU which the thread that it waits for needs.
-  if (!given && more_threads_than_cpus) options.blocktime = 0;
+  const bool cores_move = !options.observe && options.cores != base::Cores::off;
+  if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
   options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
+  if (!options.kmp_blocktime_set && !options.gomp_spincount_set) return;
+  // A thread that spins may occupy the CPU which the thread that it waits for needs.
+  if (!given) options.blocktime = more_threads_than_cpus ? 0 : 100;
   if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
   if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
 }

@@ -2,9 +2,11 @@
 #include "cli/launcher.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <initializer_list>
 
 namespace steelyard::cli {
@@ -32,6 +34,25 @@ Launcher::Kind kind_of(const Environment& environment) {
   if (has("FLUX_TASK_RANK")) return Launcher::Kind::flux;
   if (has("SLURM_PROCID")) return Launcher::Kind::slurm;
   return Launcher::Kind::none;
+}
+
+/// What the environment that a process was started with says; no launcher if /proc does not tell.
+Launcher launcher_of(pid_t process) {
+  Environment environment;
+  std::ifstream file(fmt::format("/proc/{}/environ", process));
+  for (std::string line; std::getline(file, line, '\0');) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) environment.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return find_launcher(environment);
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  for (std::string word; status >> word;) {
+    if (pid_t parent = 0; word == "PPid:" && status >> parent) return parent;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -73,6 +94,12 @@ base::MpiFamily mpi_of_launcher(const Environment& environment) {
     case Launcher::Kind::none: break;
   }
   return base::MpiFamily::automatic;
+}
+
+pid_t process_of(const Launcher& launcher) {
+  pid_t process = getppid();
+  while (process > 0 && launcher_of(process).kind == launcher.kind) process = parent_of(process);
+  return process;
 }
 
 std::string batch_job(const Environment& environment) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,10 @@ struct Launcher {
 base::MpiFamily mpi_of_launcher(const base::Environment& environment);
 
 Launcher find_launcher(const base::Environment& environment);
+
+/// The process on this node by which `launcher` has started this rank: the nearest above this one that is no rank. A
+/// shell or a wrapper that the launcher has started counts as a rank. 0 if it is not known.
+pid_t process_of(const Launcher& launcher);
 
 /// The batch job that this process is in, by its scheduler (Flux, Slurm, PBS, LSF), in characters fit for a file name;
 /// empty outside of a job.

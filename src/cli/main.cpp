@@ -8,9 +8,11 @@
 
 #include "base/locate.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cli/change_cores.h"
 #include "cli/clean.h"
 #include "cli/command_line.h"
+#include "cli/completion.h"
 #include "cli/doctor.h"
 #include "cli/launch.h"
 #include "cli/launcher.h"
@@ -44,7 +46,6 @@ void warn_of_unknown_variables(const Site& site) {
 /// value if the variable is not set. Empty where it is nothing of this kind.
 std::string misplaced_value(const std::vector<std::string>& words, const std::vector<std::string>& program,
                             const Site& site) {
-  const auto has_no_value = [](const auto& w) { return w.starts_with("--") && w.find('=') == w.size() - 1; };
   const auto empty = std::ranges::find_if(words, has_no_value);
   if (empty != words.end()) return fmt::format("{0} has no value; write {0}VALUE", *empty);
   if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {
@@ -55,8 +56,12 @@ std::string misplaced_value(const std::vector<std::string>& words, const std::ve
   if (!base::locate(program.front(), site.value_of("PATH")).error) return {};
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
   base::Options ignored;
-  if (option == nullptr || !option->is_switch() || !base::assign(ignored, *option, program.front(), "")) return {};
-  return fmt::format("{0} {1} would start a program called '{1}'; write {0}={1}", words.back(), program.front());
+  if (option == nullptr || !(option->is_switch() || option->on_alone)) return {};
+  const auto values = option->is_switch() ? std::vector<std::string_view>{"on", "off"} : option->choices;
+  const bool is_value = static_cast<bool>(base::assign(ignored, *option, program.front(), ""));
+  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), values);
+  if (meant.empty()) return {};
+  return fmt::format("{0} {1} would start a program called '{1}'; write {0}={2}", words.back(), program.front(), meant);
 }
 
 /// `mpirun -n 8 steelyard run ./app --observe` measures and balances: the option is the program's. `words` are those
@@ -117,6 +122,11 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
   return report(pages.records[0], named, form);
 }
 
+int print_page(const std::string& text) {
+  fmt::print("{}", text);
+  return 0;
+}
+
 int main(std::vector<std::string> words) {
   const auto site = this_site();
   const auto launcher = find_launcher(site.environment);
@@ -138,7 +148,7 @@ int main(std::vector<std::string> words) {
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   Pages pages;
-  bool full = false, json = false, manual = false;
+  bool full = false, json = false, manual = false, completion = false;
   TopForm top_form;
   report_command.add_option("record", pages.records, "the run record; two records are compared")
       ->default_str("the newest steelyard-run*.json here");
@@ -161,6 +171,8 @@ int main(std::vector<std::string> words) {
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
   options_command.add_flag("--man", manual, "print the man page, in roff");
+  options_command.add_flag("--completion", completion,
+                           "print the completion script for bash, and for zsh's bashcompinit");
 
   if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
@@ -182,8 +194,7 @@ int main(std::vector<std::string> words) {
     app.parse(words);
   } catch (const CLI::CallForHelp& help) {
     if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
-    fmt::print("{}", run_command.parsed() ? run_help() : doctor_help());
-    return 0;
+    return print_page(run_command.parsed() ? run_help() : doctor_help());
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
@@ -199,10 +210,8 @@ int main(std::vector<std::string> words) {
   if (top_command.parsed()) return top(top_form);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
-  if (options_command.parsed()) {
-    fmt::print("{}", manual ? options_manual() : options_page());
-    return 0;
-  }
+  if (options_command.parsed())
+    return print_page(manual ? options_manual() : completion ? completion_script(app) : options_page());
   fmt::print("{}", app.help());
   return wrong_usage;
 }

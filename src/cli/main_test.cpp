@@ -340,6 +340,9 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
       HasSubstr("no program given: ./app is the value of --record; write `steelyard run --record=VALUE ./app`"));
   EXPECT_EQ(run("run --lending off ./app").status, 125);
   EXPECT_THAT(run("run --lending off ./app").output, HasSubstr("write --lending=off"));
+  EXPECT_THAT(run("run --lending of ./app").output, HasSubstr("called 'of'; write --lending=off"));
+  EXPECT_THAT(run("run --cores off ./app").output, HasSubstr("called 'off'; write --cores=off"));
+  EXPECT_EQ(run("run --cores ./absent").status, 127);
   EXPECT_EQ(run("options").status, 0);
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
 }
@@ -371,6 +374,21 @@ TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
     EXPECT_EQ(ran.status, std::string_view(words).starts_with("run ") ? 125 : 2) << words;
   }
   EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
+}
+
+TEST_F(Steelyard, NamesTheValueThatIsMissing) {
+  for (const auto& [words, answer] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"report --html= a.json", "--html= has no value; write --html=FILE\n"},
+           {"report a.json --html ''",
+            "argument 3 of `steelyard report` is '': is a variable of the shell not set? see"},
+           {"report ''", "argument 1 of `steelyard report` is ''"},
+           {"report --full=", "--full= has no value; write --full\n"},
+           {"top --prometheus --output=", "--output= has no value; write --output=FILE\n"},
+           {"cores 1 --set=", "--set= has no value; write --set=LIST\n"}}) {
+    const auto ran = run(words);
+    EXPECT_THAT(ran.output, HasSubstr(answer)) << words;
+    EXPECT_EQ(ran.status, 2) << words;
+  }
 }
 
 TEST_F(Steelyard, NamesTheHelpOfTheCommandThatWasUsedWrongly) {

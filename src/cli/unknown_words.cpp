@@ -37,6 +37,10 @@ std::string unknown_in(const CLI::App& command, const std::vector<std::string>& 
   const std::string help = fmt::format("see `steelyard {} --help`", command.get_name());
   int positional = 0;
   for (std::size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    if (words[i].empty()) {
+      return fmt::format("argument {} of `steelyard {}` is '': is a variable of the shell not set? {}", i,
+                         command.get_name(), help);
+    }
     if (!words[i].starts_with('-')) {
       if (++positional > positional_words(command)) {
         return fmt::format("`steelyard {}` takes {}; what is {}? {}", command.get_name(),
@@ -46,12 +50,19 @@ std::string unknown_in(const CLI::App& command, const std::vector<std::string>& 
     }
     const CLI::Option* const option = option_of(command, words[i]);
     if (option == nullptr) return unknown_option(command, words[i], help);
-    if (option->get_items_expected_max() > 0 && words[i].find('=') == std::string::npos) ++i;  // its value
+    const bool takes_value = option->get_items_expected_max() > 0;
+    if (has_no_value(words[i])) {
+      return fmt::format("{} has no value; write {}{}", words[i], option->get_name(),
+                         takes_value ? "=" + option->get_type_name() : "");
+    }
+    if (takes_value && words[i].find('=') == std::string::npos && i + 1 < words.size() && !words[i + 1].empty()) ++i;
   }
   return {};
 }
 
 }  // namespace
+
+bool has_no_value(const std::string& word) { return word.starts_with("--") && word.find('=') == word.size() - 1; }
 
 std::string unknown_words(const CLI::App& app, const std::vector<std::string>& words) {
   constexpr std::string_view help = "see `steelyard --help`";

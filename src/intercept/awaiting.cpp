@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -24,6 +26,7 @@
 
 #include "base/environment.h"
 #include "base/launcher_program.h"
+#include "base/loaded_library.h"
 #include "base/locate.h"
 #include "base/log.h"
 #include "base/mpi_library.h"
@@ -88,6 +91,31 @@ void listen_for(Notice notice) {
   to = -1;
 }
 
+// Standard error as it was when the program started: coreutils, such as ls, close theirs before the process ends.
+int g_errors = -1;
+struct stat g_errors_file{};
+
+/// False if the program has closed the descriptor, and perhaps opened another file by that number.
+bool keeps_standard_error() {
+  struct stat now{};
+  return g_errors >= 0 && fstat(g_errors, &now) == 0 && now.st_dev == g_errors_file.st_dev &&
+         now.st_ino == g_errors_file.st_ino;
+}
+
+void keep_standard_error() {
+  if (fstat(STDERR_FILENO, &g_errors_file) != 0) return;
+  g_errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor);
+  // The launcher waits until all have closed it: not for a child that outlives this process.
+  pthread_atfork(nullptr, nullptr, [] {
+    if (keeps_standard_error()) close(g_errors);
+    g_errors = -1;
+  });
+}
+
+void reopen_standard_error() {
+  if (fcntl(STDERR_FILENO, F_GETFD) < 0 && keeps_standard_error()) dup2(g_errors, STDERR_FILENO);
+}
+
 void give(Notice notice) {
   if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -108,13 +136,9 @@ bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(
 
 /// By their names: looking up a function would allocate memory.
 bool has_mpi_library() {
-  return dl_iterate_phdr(
-             [](dl_phdr_info* library, std::size_t, void*) {
-               std::string_view name = library->dlpi_name;
-               name.remove_prefix(name.rfind('/') + 1);
-               return static_cast<int>(base::is_mpi_library(name));
-             },
-             nullptr) != 0;
+  return dl_iterate_phdr([](dl_phdr_info* library, std::size_t,
+                            void*) { return static_cast<int>(base::is_mpi_library(base::name_of(*library))); },
+                         nullptr) != 0;
 }
 
 /// At the end of the process that `steelyard run` became. A signal handler may be the caller, by _exit(): it allocates
@@ -122,6 +146,7 @@ bool has_mpi_library() {
 void tell_of_no_mpi() {
   if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
   g_said = true;
+  reopen_standard_error();
   char command[1024];  // Size: of the part that is shown
   const std::string_view shown(command, base::options().command.copy(command, sizeof(command)));
   std::replace(command, command + shown.size(), '\x1f', ' ');
@@ -197,6 +222,7 @@ class Executing {
 using Exec = int(const char*, char* const[], char* const[]);
 using ExecHere = int(const char*, char* const[]);
 using ExecDescriptor = int(int, char* const[], char* const[]);
+using ExecAt = int(int, const char*, char* const[], char* const[], int);
 
 /// The definition behind this library's: of libc, or of another tool that is preloaded.
 template <class Function>
@@ -210,6 +236,7 @@ Exec* const g_execvpe = next_definition<Exec>("execvpe");
 ExecHere* const g_execv = next_definition<ExecHere>("execv");
 ExecHere* const g_execvp = next_definition<ExecHere>("execvp");
 ExecDescriptor* const g_fexecve = next_definition<ExecDescriptor>("fexecve");
+ExecAt* const g_execveat = next_definition<ExecAt>("execveat");
 
 int execute(const char* path, char* const arguments[], char* const variables[]) {
   const Executing executing(path, ".", variables);
@@ -221,12 +248,39 @@ int search_and_execute(const char* file, char* const arguments[], char* const va
   return next_definition("execvpe", g_execvpe)(file, arguments, variables);
 }
 
+/// The path of an open file, and of `below` it if that is not empty.
+class OpenFile {
+ public:
+  explicit OpenFile(int descriptor, std::string_view below = {}) {
+    char* end = std::to_chars(path_ + std::strlen(path_), std::end(path_), descriptor).ptr;
+    const ssize_t size = readlink(path_, target_, sizeof(target_));
+    shown_ = below.empty() ? std::string_view(target_, static_cast<std::size_t>(std::max<ssize_t>(0, size))) : below;
+    if (below.empty()) return;
+    *end++ = '/';
+    below.copy(end, static_cast<std::size_t>(std::end(path_) - 1 - end));
+  }
+  const char* path() const { return path_; }
+  std::string_view shown() const { return shown_; }
+
+ private:
+  char path_[1024] = "/proc/self/fd/", target_[1024];  // Size: of the part that is shown
+  std::string_view shown_;
+};
+
 int execute_open_file(int descriptor, char* const arguments[], char* const variables[]) {
-  char link[32] = "/proc/self/fd/", target[1024];  // Size: of the part that is shown
-  std::to_chars(link + std::strlen(link), std::end(link) - 1, descriptor);
-  const auto size = static_cast<std::size_t>(std::max<ssize_t>(0, readlink(link, target, sizeof(target))));
-  const Executing executing(link, ".", variables, {target, size});
+  const OpenFile file(descriptor);
+  const Executing executing(file.path(), ".", variables, file.shown());
   return next_definition("fexecve", g_fexecve)(descriptor, arguments, variables);
+}
+
+/// `path` is relative to the directory that `descriptor` is; empty with AT_EMPTY_PATH: that file itself.
+int execute_at(int descriptor, const char* path, char* const arguments[], char* const variables[], int flags) {
+  const bool absolute = path == nullptr || *path == '/' || descriptor == AT_FDCWD;
+  const OpenFile file(descriptor, absolute ? "" : path);
+  const Executing executing(absolute ? path : file.path(), ".", variables, absolute ? "" : file.shown());
+  ExecAt* const next = next_definition("execveat", g_execveat);
+  if (next != nullptr) return next(descriptor, path, arguments, variables, flags);
+  return static_cast<int>(syscall(SYS_execveat, descriptor, path, arguments, variables, flags));  // glibc before 2.34
 }
 
 /// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
@@ -274,6 +328,7 @@ void await_mpi() {
   mine.schedule_set = !base::value_of(environment, "OMP_SCHEDULE").empty();
   if (is_first_process()) {
     for (const Notice notice : {mpi_initialised, launcher_started}) listen_for(notice);
+    if (mine.speaks) keep_standard_error();
   } else if (base::is_launcher_program(program_invocation_short_name)) {
     give(launcher_started);
   }
@@ -333,6 +388,10 @@ HOOK execvp(const char* file, char* const arguments[]) {
 
 HOOK fexecve(int descriptor, char* const arguments[], char* const variables[]) {
   return steelyard::intercept::execute_open_file(descriptor, arguments, variables);
+}
+
+HOOK execveat(int descriptor, const char* path, char* const arguments[], char* const variables[], int flags) {
+  return steelyard::intercept::execute_at(descriptor, path, arguments, variables, flags);
 }
 
 #define HOOK_OF_A_LIST(name, ...)                                       \

@@ -54,6 +54,7 @@ cmp "$prefix/share/doc/steelyard/LICENSE" "$here/../../LICENSE"
 
 echo "== the launcher"
 [ ! -x "$prefix/bin/steelyard" ] || "$prefix/bin/steelyard" --version
+[ ! -x "$prefix/bin/steelyard" ] || grep -q '^complete ' "$prefix/share/bash-completion/completions/steelyard"
 
 echo "== pages"
 if [ -x "$prefix/bin/steelyard" ]; then

@@ -39,18 +39,42 @@ def test_idle_threads_spin_as_the_user_says(tmp_path):
     assert spin_count(OMP_WAIT_POLICY="passive") == "0"
 
 
+@pytest.fixture
+def one_cpu():
+    """As in a job whose allocation is smaller than its node."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+UNBOUND = {"OMP_DISPLAY_ENV": "verbose", "OMPI_MCA_hwloc_base_binding_policy": "none",
+           "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_show_mca_params": "environment"}
+
+
 @pytest.mark.parametrize(("ranks", "more"), [(1, 0), (1, 1), (2, 0)])
-def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more):
+@pytest.mark.parametrize("allocation", ["all", "one_cpu"])
+def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more, allocation, request):
+    if allocation == "one_cpu":
+        request.getfixturevalue(allocation)
     threads = len(os.sched_getaffinity(0)) + more
-    bound = {"OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_show_mca_params": "environment"}
-    result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_DISPLAY_ENV="verbose", OMP_NUM_THREADS=str(threads),
-                     **bound)
+    result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_NUM_THREADS=str(threads), **UNBOUND)
     counts = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
-    shares = ranks > 1 and threads == os.cpu_count()
-    crowded = more > 0 or shares
+    crowded = more > 0 or ranks > 1
     assert len(counts) == ranks and all((count == "0") == crowded for count in counts), result.explain()
     if mpi.flavour == "openmpi":
         assert ("mpi_yield_when_idle=true (environment)" in result.err) == crowded, result.explain()
+
+
+@pytest.mark.parametrize("source", ["command line", "environment", "config file"])
+def test_a_length_that_the_user_sets_holds_where_threads_share_cpus(mpi, source, tmp_path, one_cpu):
+    config = tmp_path / "site.toml"
+    config.write_text("blocktime = 100\n")
+    options = {"command line": ("--blocktime=100",), "config file": (f"--config={config}",)}.get(source, ())
+    variables = {"STEELYARD_BLOCKTIME": "100"} if source == "environment" else {}
+    result = mpi.run(1, "constrained.gcc", "free", "1", options=options, OMP_NUM_THREADS="2", **UNBOUND, **variables)
+    (count,) = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
+    assert int(count) > 0 and result.record["options"]["blocktime"] == "100", result.explain()
 
 
 @pytest.mark.parametrize("cores", ["on", "off"])

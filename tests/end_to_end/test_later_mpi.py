@@ -2,6 +2,7 @@
 """Programs that have no MPI when they start: they load it later, or start a program that has it."""
 
 import importlib.util
+import os
 import re
 import shlex
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import BUILD, COMMAND, EMULATED, check_measured
+from harness import BUILD, COMMAND, EMULATED, check_measured, steelyard_command
 
 HERE = BUILD / "tests" / "end_to_end"
 HOST = HERE / "plugin_host.plain.gcc"
@@ -58,6 +59,25 @@ def test_no_mpi_at_all_is_said_once(mpi):
     assert "initialised no MPI: nothing was balanced" in line
 
 
+def test_it_is_said_of_a_program_that_closes_standard_error(mpi):
+    result = run(mpi, "ls", "/")
+    assert result.status == 0, result.explain()
+    (line,) = result.said
+    assert line == "`ls /` initialised no MPI: nothing was balanced"
+
+
+def test_a_process_in_the_background_keeps_no_reader_waiting(mpi, tmp_path):
+    """It is a copy of its parent, and has closed what it knows of. (MPICH's mpirun waits without Steelyard, too.)"""
+    os.mkfifo(tmp_path / "pipe")
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/bash\n(read line < $1) < /dev/null > /dev/null 2>&1 &\n")
+    script.chmod(0o755)
+    result = steelyard_command("run", f"--mpi={mpi.flavour}", str(script), str(tmp_path / "pipe"))
+    (line,) = result.said
+    assert result.status == 0 and "initialised no MPI" in line, result.explain()
+    (tmp_path / "pipe").write_text("\n")
+
+
 def test_a_script_that_calls_mpirun_is_told_where_to_start_it(mpi, tmp_path):
     """Open MPI's mpirun does not run inside a rank, and here neither mpirun starts an MPI program."""
     script = tmp_path / "job.sh"
@@ -94,7 +114,7 @@ def test_a_dropped_preload_is_said_once(mpi, tmp_path, wrapper):
 
 
 @pytest.mark.parametrize("wrapper, function", [((), "execv"), ((), "execle"), ((), "execlp"), ((), "fexecve"),
-                                               (("env",), "execl")])
+                                               ((), "execveat"), ((), "execveat_directory"), (("env",), "execl")])
 def test_a_program_that_executes_itself(mpi, wrapper, function):
     program = HERE / f"executes_itself.{mpi.flavour}.gcc"
     result = run(mpi, *wrapper, program, function)
@@ -167,10 +187,14 @@ def test_threadprivate_data_of_a_followed_program_are_kept(mpi):
 
 
 @pytest.mark.parametrize("scope", ["handle", "global"])
-def test_functions_that_are_looked_up(mpi, scope):
+@pytest.mark.parametrize("name", ["its own", "libvendor.so"])
+def test_functions_that_are_looked_up(mpi, tmp_path, scope, name):
     """Through the library's own handle, the program passes Steelyard by, and Steelyard says so."""
     libraries = subprocess.check_output(["ldd", mpi.program("unbalanced.gcc")], text=True)
     library = re.search(r"\blibmpi(?:ch)?\.so\S* => (\S+)", libraries)[1]
+    if name != "its own":
+        (tmp_path / name).symlink_to(library)
+        library = tmp_path / name
     result = run(mpi, HERE / "looked_up.plain.gcc", library, scope)
     assert result.status == 0, result.explain()
     if scope == "global":

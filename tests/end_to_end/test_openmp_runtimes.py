@@ -2,6 +2,7 @@
 """The OpenMP runtime of a program: its own, or LLVM's instead of GNU's, under Debian's name for it and under
 upstream's."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,16 @@ def test_a_runtime_that_comes_after_mpi_init_keeps_its_threads(mpi, compiler):
     assert sorted(result.out.splitlines()) == ["rank 0: teams of 3 to 3", "rank 1: teams of 3 to 3"], result.explain()
     for rank in result.record["ranks"]:
         assert "with 3 threads, was loaded after MPI_Init" in rank["fixed_reason"], rank["fixed_reason"]
+
+
+@pytest.mark.parametrize("value", ["", "0us", "1s", "200ms"])
+def test_a_length_of_spinning_that_the_user_gives_llvm_s_runtime_holds(mpi, value):
+    def seen(result) -> list[str]:
+        return re.findall(r"KMP_BLOCKTIME='?(\w+)", result.err)
+
+    variables = {"OMP_DISPLAY_ENV": "verbose", "OMP_NUM_THREADS": "1"} | ({"KMP_BLOCKTIME": value} if value else {})
+    words = mpi.job(1, "constrained.clang", "free", "1")
+    native = mpi.launch(words, **variables)
+    result = mpi.run(1, "constrained.clang", "free", "1", options=("--blocktime=auto",), **variables)
+    assert seen(result) and (seen(result) == seen(native)) == bool(value), result.explain() + native.explain()
+    assert result.record["options"]["blocktime"] == ("auto" if value else "100"), "what is in use"

@@ -30,6 +30,9 @@ static void execute(const char* function, char* program, char** arguments) {
   if (strcmp(function, "execvp") == 0) execvp(program, arguments);
   if (strcmp(function, "execvpe") == 0) execvpe(program, arguments, environ);
   if (strcmp(function, "fexecve") == 0) fexecve(open(program, O_RDONLY | O_CLOEXEC), arguments, environ);
+  if (strcmp(function, "execveat") == 0)
+    execveat(open(program, O_RDONLY | O_CLOEXEC), "", arguments, environ, AT_EMPTY_PATH);
+  if (strcmp(function, "execveat_directory") == 0) execveat(open("/", O_PATH), program + 1, arguments, environ, 0);
   if (strcmp(function, "execl") == 0) execl(program, program, function, (char*)NULL);
   if (strcmp(function, "execle") == 0) execle(program, program, function, (char*)NULL, environ);
   if (strcmp(function, "execlp") == 0) execlp(program, program, function, (char*)NULL);
