@@ -16,7 +16,7 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
     ("src/cores/rule.cpp", r"(?<=    )return (?=\"|fmt::format)"),
-    ("src/cores/rule.cpp", r"(?<=  )return (?=\")"),
+    ("src/cores/rule.cpp", r"return (?=\")"),
     ("src/cores/sabo.cpp", r"verdict\.why\s*="),
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
     ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
