@@ -552,7 +552,7 @@ const std::vector<observe::DecisionRecord>& Cores::decisions() const {
 }
 
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
-  if (planner_) planner_->report(node, decisions);
+  if (planner_) planner_->report(node, decisions, problem_.empty() ? shape() : NodeShape{});
   if (!problem_.empty()) node.nothing_moved = problem_;
   if (alone_ && problem_.empty()) node.nothing_moved = homes_.problem;
 }

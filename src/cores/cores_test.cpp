@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -186,6 +187,22 @@ TEST(Account, CoresBorrowedByARegionAreNotAcquired) {
   cores.release(end + 5'000'000);
   EXPECT_EQ(cores.borrowed_from()[0], in_region);
   EXPECT_EQ(node.activities[1].totals_at(end + 5'000'000).borrowed, 0) << "the session adds the region's";
+}
+
+std::string reason_without_steps(PlayedNode& node) {
+  observe::NodeRecord record;
+  std::vector<observe::DecisionRecord> decisions;
+  node.all[0]->report(record, decisions);
+  return record.nothing_moved;
+}
+
+TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
+  PlayedNode of_single_cores(2, 2, 1);
+  EXPECT_EQ(reason_without_steps(of_single_cores), "each rank has one core: no rank has a core to give away");
+  PlayedNode node(4, 2, 2);
+  EXPECT_THAT(reason_without_steps(node), testing::HasSubstr("call steelyard_step()"));
+  for (node::Process& process : node.processes) process.fixed.store(1);
+  EXPECT_EQ(reason_without_steps(node), "all thread counts are fixed by the program");
 }
 
 TEST(Slots, OneIsBorrowedWhileACoreIsFree) {

@@ -201,7 +201,8 @@ void Planner::start_again(double time, int rank) {
   from_ = -1;
 }
 
-void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
+void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions,
+                     const NodeShape& shape) const {
   static constexpr const char* kSources[] = {"steelyard_step", "collectives", "regions"};
   node.phases = phases_;
   node.phase_source = phases_ > 0 ? kSources[static_cast<int>(source_)] : "none";
@@ -215,10 +216,16 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
   if (moved_) {
     describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
   } else if (phases_ == 0) {
-    node.nothing_moved =
-        "no steps were found: neither collectives nor regions repeat alike in all ranks (with "
-        "MPI_THREAD_MULTIPLE, collectives count on MPI_COMM_WORLD alone); call steelyard_step() at the end of each "
-        "time step";
+    // Steps would not help where no core can move in any case.
+    const bool all_fixed = std::all_of(processes_, processes_ + count_, [](const node::Process& process) {
+      return process.fixed.load(std::memory_order_relaxed) != 0;
+    });
+    node.nothing_moved = obstacle(static_cast<std::size_t>(count_), all_fixed, shape);
+    if (node.nothing_moved.empty())
+      node.nothing_moved =
+          "no steps were found: neither collectives nor regions repeat alike in all ranks (with "
+          "MPI_THREAD_MULTIPLE, collectives count on MPI_COMM_WORLD alone); call steelyard_step() at the end of each "
+          "time step";
   } else {
     const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(), [](const auto& decision) {
       const bool refused = decision.outcome == observe::Outcome::declined && decision.what != kNoMove;

@@ -27,7 +27,7 @@ class Planner {
   /// The cores of the job have changed by a request from outside: what was learnt is void. Or the request was refused.
   void requested(observe::DecisionRecord decision);
   const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
-  void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
+  void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions, const NodeShape& shape) const;
 
  private:
   bool read(const observe::TickBoard& ticks, observe::TickSource source, std::int64_t from, std::int64_t to,

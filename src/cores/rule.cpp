@@ -9,17 +9,20 @@
 
 namespace steelyard::cores {
 
+std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape) {
+  if (processes == 1) return "one rank on the node, no other rank to exchange cores with";
+  if (shape.budget < static_cast<int>(processes))
+    return fmt::format("{} ranks on {} cores: no rank has a core to give away", processes, shape.budget);
+  if (shape.budget == static_cast<int>(processes)) return "each rank has one core: no rank has a core to give away";
+  if (all_fixed) return "all thread counts are fixed by the program";
+  return {};
+}
+
 std::string obstacle(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
   if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
     return "nothing was measured in this window";
-  if (n == 1) return "one rank on the node, no other rank to exchange cores with";
-  if (shape.budget < static_cast<int>(n))
-    return fmt::format("{} ranks on {} cores: no rank has a core to give away", n, shape.budget);
-  if (shape.budget == static_cast<int>(n)) return "each rank has one core: no rank has a core to give away";
-  if (std::all_of(window.loads.begin(), window.loads.end(), [](const ProcessLoad& load) { return load.fixed; }))
-    return "all thread counts are fixed by the program";
-  return {};
+  return obstacle(n, std::ranges::all_of(window.loads, &ProcessLoad::fixed), shape);
 }
 
 Window cleaned(Window window) {

@@ -52,7 +52,10 @@ class Rule {
   virtual double seconds_wanted() const { return 0; }
 };
 
-/// Why no plan can be made, whatever the loads; empty where one can.
+/// Why no core can move between so many processes of the node; empty where cores can. `all_fixed`: no process may
+/// change its thread count.
+std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape);
+/// The same, or that nothing was measured.
 std::string obstacle(const Window& window, const NodeShape& shape);
 /// Without times that are negative or not finite.
 Window cleaned(Window window);

@@ -64,9 +64,9 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
   }
   if (sum.regions == 0 && sum.mpi_calls == 0) {
     page.say("ERROR",
-             "nothing was measured: no OpenMP region and no blocking MPI call was seen. Causes: the program does " +
-                 std::string("not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP runtime ") +
-                 "has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is.",
+             "nothing was measured: no OpenMP region and no blocking MPI call was seen. Causes: the program does "
+             "not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP runtime is not GNU's and has "
+             "no tools interface (OMPT). `steelyard doctor PROGRAM` says which it is.",
              4);
     return false;
   }
@@ -81,9 +81,12 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {
-    page.say("WARNING",
-             "no OpenMP region was seen, so there are no threads to move: the program does not use OpenMP, or its "
-             "runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it is.",
+    const bool idle =
+        std::ranges::any_of(record.ranks, [](const RankRecord& rank) { return rank.threads_at_start > 1; });
+    page.say(idle ? "WARNING" : "note",
+             fmt::format("no OpenMP region was seen, so there are no threads to move: {} is loaded, but neither the "
+                         "program nor its libraries began a parallel region{}",
+                         record.openmp, idle ? "" : " (with one thread, some libraries begin none)"),
              3);
   } else if (sum.mpi_calls == 0 && record.ranks.size() > 1) {
     page.say("WARNING",

@@ -226,8 +226,8 @@ TEST(Summary, NothingWasSeen) {
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
   ERROR     nothing was measured: no OpenMP region and no blocking MPI call was seen. Causes: the
             program does not use them after MPI_Init; it links MPI or OpenMP statically; its OpenMP
-            runtime has no tools interface (GNU's libgomp). `steelyard doctor PROGRAM` says which it
-            is.
+            runtime is not GNU's and has no tools interface (OMPT). `steelyard doctor PROGRAM` says
+            which it is.
   record    steelyard-run.json
 )");
 }
@@ -244,15 +244,25 @@ TEST(Summary, RanksThatWaitForEachOther) {
 TEST(Summary, NoRegions) {
   EXPECT_EQ(text(no_regions()), R"(
 steelyard: 4 ranks on 1 node, 16 cores, 10.0 s
-  WARNING   no OpenMP region was seen, so there are no threads to move: the program does not use
-            OpenMP, or its runtime has no tools interface (GNU's libgomp). `steelyard doctor
-            PROGRAM` says which it is.
+  WARNING   no OpenMP region was seen, so there are no threads to move: LLVM OpenMP is loaded, but
+            neither the program nor its libraries began a parallel region
   MPI efficiency 62 %; without OpenMP regions, no other is known
     MPI     load balance 62 %, communication 100 %
   waiting   ranks 0-1 spent 50 % to 75 % of their time in MPI
   moved     nothing: no OpenMP regions: there are no threads to move
   record    steelyard-run.json
 )");
+}
+
+TEST(Summary, RuntimeOfALibraryWithOneThread) {
+  RunRecord record = no_regions();
+  record.openmp = "GNU OpenMP";
+  for (RankRecord& rank : record.ranks) rank.threads_at_start = 1;
+  EXPECT_THAT(text(record), HasSubstr(R"(
+  note      no OpenMP region was seen, so there are no threads to move: GNU OpenMP is loaded, but
+            neither the program nor its libraries began a parallel region (with one thread, some
+            libraries begin none)
+)"));
 }
 
 TEST(Summary, Undone) {

@@ -16,7 +16,7 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SOURCES = [
     ("src/cores/policy.cpp", r"verdict\.why\s*="),
     ("src/cores/rule.cpp", r"(?<=    )return (?=\"|fmt::format)"),
-    ("src/cores/rule.cpp", r"(?<=  )return (?=\")"),
+    ("src/cores/rule.cpp", r"return (?=\")"),
     ("src/cores/sabo.cpp", r"verdict\.why\s*="),
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
     ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
@@ -27,7 +27,7 @@ SOURCES = [
     ("src/cli/change_cores.cpp", r"return \{\{\},"),
     ("src/cli/jobs.cpp", r"return jobs == 1 \? (?=\")"),
     ("src/observe/summary.cpp", r"std::string silent ="),
-    ("src/observe/summary.cpp", r"page\.say\(\s*\"(?:measured|ERROR|WARNING|reverted)\","),
+    ("src/observe/summary.cpp", r"page\.say\(\s*(?:\w+ \? )?\"(?:measured|ERROR|WARNING|reverted)\"(?: : \"note\")?,"),
     ("src/observe/left_broadcasts.cpp", r"return (?=\"the gain is not)"),
     ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
     ("src/observe/late_in_trees.cpp", r"return \{(?=\"tree of soga)"),
