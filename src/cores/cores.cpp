@@ -210,8 +210,8 @@ int Cores::threads_at_rest(int most) const {
 }
 
 // One late-join thread for each thread, or none: if a loop has equal parts, a core with two threads delays the cores
-// with one. Only if threads are really bound, and no core is shared with a borrower already. With slots, the kernel moves
-// the additional threads to cores that come free.
+// with one. Only if threads are really bound, and no core is shared with a borrower already. With slots, the kernel
+// moves the additional threads to cores that come free.
 int Cores::late_join_threads(int held, int most) {
   // On an emulated node, an additional thread would compute before a core is free.
   if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
