@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -93,8 +94,10 @@ const char* name_of(const dl_phdr_info& library) {
     }
   }
   // The kernel's vdso has offsets where libraries have addresses.
-  return name == 0 || names < reinterpret_cast<const char*>(library.dlpi_addr) ? "" : names + name;
+  if (name != 0 && names >= reinterpret_cast<const char*>(library.dlpi_addr)) return names + name;
   // NOLINTEND(performance-no-int-to-ptr)
+  const char* const slash = std::strrchr(library.dlpi_name, '/');
+  return slash == nullptr ? library.dlpi_name : slash + 1;
 }
 
 const void* base_of(const void* address) {

@@ -21,8 +21,8 @@ void* find_in_libraries(const char* name, const void* caller);
 /// where the dynamic linker has written the address of that symbol.
 void visit_imports(const dl_phdr_info& library, const std::function<void(const char*, void**)>& visit);
 
-/// The name that a library in memory gives itself, whatever file it was loaded from: "libmpi.so.40"; "" if it gives
-/// none. Allocates no memory.
+/// The name that a library in memory gives itself, whatever file it was loaded from: "libmpi.so.40". If the library
+/// gives none, the name of that file, without its folder. Allocates no memory.
 const char* name_of(const dl_phdr_info& library);
 
 /// Where a library, or the library that `address` lies in, begins in memory; null if there is none.

@@ -26,6 +26,21 @@ TEST(LoadedLibrary, FindsWhatTheProgramHasOpenedForItself) {
   dlclose(opened);
 }
 
+TEST(LoadedLibrary, HasItsOwnNameOrThatOfItsFile) {
+  const auto is_loaded = [](std::string name) {
+    return dl_iterate_phdr([](dl_phdr_info* library, std::size_t,
+                              void* wanted) { return name_of(*library) == *static_cast<std::string*>(wanted) ? 1 : 0; },
+                           &name) != 0;
+  };
+  EXPECT_TRUE(is_loaded("libc.so.6"));
+  EXPECT_FALSE(is_loaded("libmpi.so.40"));
+  dl_phdr_info nameless{};
+  nameless.dlpi_name = "/opt/mpi/lib/libmpi.so.40";
+  EXPECT_STREQ(name_of(nameless), "libmpi.so.40");
+  nameless.dlpi_name = "libmpi.so";
+  EXPECT_STREQ(name_of(nameless), "libmpi.so");
+}
+
 TEST(LoadedLibrary, OfNoAddressIsNone) {
   EXPECT_EQ(library_of(nullptr), nullptr);
   int local = 0;

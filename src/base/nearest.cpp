@@ -28,12 +28,13 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   const int most = std::max(2, static_cast<int>(word.size()) / 3);
+  const bool has_letters = word.find_first_not_of('-') != std::string_view::npos;
   std::string_view best;
   std::tuple<bool, int, int> best_rank;
   for (const auto candidate : candidates) {
     const int distance = edit_distance(word, candidate);
     const int size = static_cast<int>(candidate.size());
-    const bool begun = !word.empty() && candidate.starts_with(word);
+    const bool begun = has_letters && candidate.starts_with(word);
     // A short word is within two edits of nearly everything: at least half of it must be right.
     if (!begun && (distance > most || 2 * distance > size)) continue;
     // A letter is left out, or typed twice, more often than it is replaced: of candidates at the same distance, that

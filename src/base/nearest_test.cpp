@@ -42,6 +42,8 @@ TEST(Nearest, TakesALetterThatIsLeftOutBeforeAReplacedOne) {
 
 TEST(Nearest, IsSilentWhereNothingIsNear) {
   EXPECT_EQ(nearest("colour", {"balance-every", "smt", "spin"}), "");
+  EXPECT_EQ(nearest("-", {"--help"}), "") << "every option begins so";
+  EXPECT_EQ(nearest("--", {"--help"}), "");
   EXPECT_EQ(nearest("xyz", {"smt"}), "") << "three edits turn any short word into any other";
   EXPECT_EQ(nearest("", {"smt"}), "");
   EXPECT_EQ(nearest("anything", {}), "");

@@ -12,9 +12,8 @@ namespace steelyard::cli {
 /// True for an option such as `--html=`, whose value is an empty text.
 bool has_no_value(const std::string& word);
 
-/// Names the first word that `app` does not know, with the nearest command or option, or that is empty; "" if there is
-/// none. The options
-/// of `run` and `doctor` are left to OptionWords, which knows former names, too.
+/// Names the first word that is empty, or that `app` does not know, with the nearest command or option; "" if there is
+/// no such word. OptionWords examines the options of `run` and `doctor`, because it also knows former names.
 std::string unknown_words(const CLI::App& app, const std::vector<std::string>& words);
 
 }  // namespace steelyard::cli

@@ -213,9 +213,9 @@ int Cores::threads_at_rest(int most) const {
 // with one. Only if threads are really bound, and no core is shared with a borrower already. With slots, the kernel
 // moves the additional threads to cores that come free.
 int Cores::late_join_threads(int held, int most) {
-  if (!region_.worth_borrowing || holding_->shares() || holding_->borrowed() > 0) return 0;
+  // On an emulated node, an additional thread would compute before a core is free.
+  if (!region_.worth_borrowing || topology_.emulated || holding_->shares() || holding_->borrowed() > 0) return 0;
   if (slots()) return std::clamp(late_join_regions_.likely(region_.key, held), 0, std::max(0, most - held));
-  if (topology_.emulated) return 0;
   const bool fits = held > 0 && held <= LateJoin::kMost && 2 * held <= most;
   return fits && late_join_regions_.likely(region_.key, held) >= held && late_join_.possible() ? held : 0;
 }

@@ -50,18 +50,22 @@ TEST(Seat, AProcessWithoutADomainMaySitAnywhere) {
   EXPECT_EQ(seat(home, kAll, kTwoDomains, plan_of({7, 1}, {-1, -1})), (std::vector<int>{0, 0, 0, 0, 0, 0, 1, 0}));
 }
 
-/// A node whose processes are played by this program. On an emulated node, no thread is bound.
+/// A node whose processes are played by this program. On an emulated node, or with slots, no thread is bound.
 struct PlayedNode {
-  PlayedNode(int cores, int count, int owned)
+  PlayedNode(int cores, int count, int owned, bool emulated = true)
       : processes(static_cast<std::size_t>(count)), activities(processes.size()) {
     node::Topology topology;
-    topology.emulated = true;
-    for (int c = 0; c < cores; ++c) topology.pus.push_back({c, c, 0, 0, 0});
+    topology.emulated = emulated;
+    node::CpuSet mask;
+    for (int c = 0; c < cores; ++c) {
+      topology.pus.push_back({c, c, 0, 0, 0});
+      mask.add(c);
+    }
     std::vector<Arrival> arrivals;
     for (int p = 0; p < count; ++p) {
       processes[p].thread_ceiling.store(cores);
       processes[p].world_rank = p;
-      arrivals.push_back({{}, owned, true, p});
+      arrivals.push_back({mask, owned, true, p});
     }
     const std::size_t bytes = Cores::footprint(cores, count);
     memory.resize(bytes + 64);
@@ -227,9 +231,9 @@ TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
 
 /// Two cores, three processes. Both others wait from the middle of process 0's only region on, if `they_wait`.
 /// @return how many of 100 such regions begin with two threads, which take `with_two` ms instead of 10
-int late_joins_in_slots(bool they_wait, std::int64_t with_two) {
+int late_joins_in_slots(bool they_wait, std::int64_t with_two, bool emulated = false) {
   constexpr std::int64_t kMillisecond = 1'000'000;
-  PlayedNode node(2, 3, 1);
+  PlayedNode node(2, 3, 1, emulated);
   std::int64_t now = base::now_ns(), borrowed = 0;
   int joined = 0;
   for (int step = 0; step < 100; ++step) {
@@ -255,6 +259,7 @@ TEST(Slots, AThreadJoinsLateWhereACoreComesFreeDuringARegion) {
   EXPECT_GT(late_joins_in_slots(true, 6), 80);
   EXPECT_LT(late_joins_in_slots(true, 12), 10) << "it is slower";
   EXPECT_EQ(late_joins_in_slots(false, 6), 0) << "no core comes free";
+  EXPECT_EQ(late_joins_in_slots(true, 6, true), 0) << "an emulated thread needs no core to compute";
 }
 
 /// @param cores of the node; its processes have 6 threads

@@ -46,7 +46,8 @@ int cores_of(const node::Topology& topology, const std::vector<int>& pus) {
   return static_cast<int>(cores.size());
 }
 
-// One after the other, as long as there are some. `threads`: by process, at most so many.
+// Gives each process one CPU in turn until none is left or each has as many as it has threads. The new thread counts
+// are these numbers of CPUs, and at least 1.
 void share(int cpus, const std::vector<int>& processes, std::vector<int>& threads) {
   const std::vector<int> most = threads;
   for (const int p : processes) threads[p] = 0;
@@ -61,8 +62,8 @@ void share(int cpus, const std::vector<int>& processes, std::vector<int>& thread
   for (const int p : processes) threads[p] = std::max(1, threads[p]);
 }
 
-// Processes with one affinity mask share its cores evenly if their thread counts are the runtime's guess, which is the
-// number of its CPUs for each, and its CPUs if the chosen counts are more than these.
+// Processes with one affinity mask whose thread counts are the runtime's guess (all CPUs of the mask for each process)
+// share its cores evenly. If the mask still has fewer CPUs than threads, all its processes share the CPUs evenly.
 void share_masks(const node::Topology& topology, const std::vector<Arrival>& arrivals,
                  const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
   std::map<std::vector<int>, std::vector<int>> by_mask;
@@ -80,14 +81,15 @@ void share_masks(const node::Topology& topology, const std::vector<Arrival>& arr
 
 // Why process p has fewer cores than threads.
 std::string why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                        const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
+                        const std::vector<std::vector<int>>& places, int p) {
+  const auto threads = [&](std::size_t process) { return std::max(1, arrivals[process].threads); };
   std::vector<int> pus;
   int sharing = 0, threads_in_all = 0;
   for (std::size_t other = 0; other < places.size(); ++other) {
     if (static_cast<int>(other) != p && !overlap({places[p], places[other]})) continue;
     pus.insert(pus.end(), places[other].begin(), places[other].end());
     ++sharing;
-    threads_in_all += threads[other];
+    threads_in_all += threads(other);
   }
   const int cores = cores_of(topology, pus);
   const std::string those = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
@@ -101,7 +103,7 @@ std::string why_too_few(const node::Topology& topology, const std::vector<Arriva
                        those, advice);
   }
   return fmt::format("more threads than cores: rank {} runs {} thread{}, and its affinity mask has {}; {}",
-                     arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice);
+                     arrivals[p].rank, threads(p), threads(p) == 1 ? "" : "s", those, advice);
 }
 
 // Only if the kernel can put each thread on each core. A process has no use for more slots than there are cores.
@@ -138,7 +140,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
       homes.home[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, homes.threads, p);
+    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, p);
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);

@@ -73,6 +73,9 @@ TEST(ShareOut, SaysWhoSharesTooFewCores) {
             "more threads than cores: 2 ranks with 3 threads in all share 2 cores" + advice);
   EXPECT_EQ(problem({{{0}, 2, true, 4}, {{1}, 1, true, 7}}),
             "more threads than cores: rank 4 runs 2 threads, and its affinity mask has 1 core" + advice);
+  EXPECT_EQ(share_out(machine(1, 3), {{range(0, 3), 3, true}, {range(0, 3), 3, true}, {{2}, 1, true}}).problem,
+            "more threads than cores: 3 ranks with 7 threads in all share 3 cores" + advice)
+      << "the threads that run, not the shares";
   for (const bool chosen : {true, false}) {
     EXPECT_EQ(problem(std::vector<Arrival>(3, {{0, 1}, chosen ? 1 : 2, chosen})),
               "more ranks than cores: 3 ranks share 2 cores; start fewer ranks or use a wider CPU binding");

@@ -37,6 +37,16 @@ def test_links(page):
             assert anchor in headings(file), f"{page.relative_to(ROOT)} links to {target}: no such heading"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_rows_have_as_many_cells_as_their_table(page):
+    """Of a row with more cells, the last ones are not shown."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.S | re.M)
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.M):
+        counts = [len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()]
+        wrong = [row for row, count in zip(table.splitlines(), counts) if count != counts[0]]
+        assert not wrong, wrong[0]
+
+
 def test_links_are_found():
     assert any("](" in page.read_text() for page in PAGES)
     assert "what-keeps-a-rank-from-growing" in headings(ROOT / "docs" / "cores.md")
