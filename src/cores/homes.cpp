@@ -62,8 +62,8 @@ void share(int cpus, const std::vector<int>& processes, std::vector<int>& thread
   for (const int p : processes) threads[p] = std::max(1, threads[p]);
 }
 
-// Processes with one affinity mask whose thread counts are the runtime's guess (all CPUs of the mask for each process)
-// share its cores evenly. If the mask still has fewer CPUs than threads, all its processes share the CPUs evenly.
+// Processes with one affinity mask whose thread counts are the runtime's guess (all CPUs for each process) share its
+// cores evenly. If they still have more threads than CPUs, all of them share the CPUs evenly.
 void share_masks(const node::Topology& topology, const std::vector<Arrival>& arrivals,
                  const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
   std::map<std::vector<int>, std::vector<int>> by_mask;
