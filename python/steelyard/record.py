@@ -79,8 +79,7 @@ class Run:
     def ranks(self) -> pd.DataFrame:
         """One row per rank, indexed by rank.
 
-        Columns: node, pid, openmp, threads_at_start, threads_at_end, threads_set (OMP_NUM_THREADS if more than
-        threads_at_start, otherwise 0), thread_ceiling, fixed_reason, the rank's totals,
+        Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
         cpu (CPU time of all threads, s), preempted (preemptions of its threads) and paused (by the program, s, in no
         other figure). cpu and preempted are 0 if they are not known.
 
@@ -98,7 +97,7 @@ class Run:
         """
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
-            {"cpu": 0.0, "preempted": 0, "paused": 0.0, "threads_set": 0}
+            {"cpu": 0.0, "preempted": 0, "paused": 0.0}
             | {k: v for k, v in rank.items() if k in columns}
             | _totals(rank["totals_ns"])
             for rank in self.record["ranks"]

@@ -297,7 +297,7 @@ def disturbance(run: Run) -> Optional[str]:
     found = f"Threads were preempted {a_second:.0f} times a second per rank"
     if starved:
         found = f"Threads that computed had a core {percent(on_core)} of the time"
-    threads = ranks[["threads_at_start", "threads_set"]].max(axis=1).groupby(ranks["node"]).sum()
+    threads = ranks.groupby("node")["threads_at_start"].sum()
     for index, node in run.nodes.iterrows():
         if (needed := int(threads.get(int(str(index)), 0))) > node["cores"]:
             return (

@@ -68,12 +68,6 @@ def test_who_had_the_cores(example, tmp_path):
     crowded = run_of(example, tmp_path, busy(0.4, 1000, cores=16))
     assert "node 0 has 48 threads for 16 cores" in summary(crowded).notes[0]
 
-    def shared(record):
-        busy(0.4, 1000)(record)
-        record["ranks"][0]["threads_set"] = record["ranks"][0]["threads_at_start"] + 2
-
-    assert "node 0 has 50 threads for 48 cores" in summary(run_of(example, tmp_path, shared)).notes[0]
-
 
 def test_who_borrows_a_core_is_put_off_it(example, tmp_path):
     """Its owner looks at what it waits for: no other program ran there."""

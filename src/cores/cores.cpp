@@ -68,7 +68,6 @@ void Cores::begin() {
   count_cores_without_owner();
   // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
   bind_ = !homes_.masks_overlap && !topology_.emulated;
-  fewer_than_set_ = processes_[me_].threads_chosen && homes_.threads[me_] < processes_[me_].threads_at_start;
   seats_ = cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
   if (topology_.emulated)
@@ -385,15 +384,14 @@ void Cores::take_seat(int thread) {
   }
   // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread
   // is bound to its seat first, and may then leave it: the threads and programs that it starts inherit the wider
-  // affinity mask. If the user has set more threads than the process has cores, those without a core run anywhere, as
-  // without Steelyard: their number may be fixed while cores of other processes idle.
+  // affinity mask.
   if (thread == 0 && !seats_.empty()) {
     node::bind_this_thread({seats_.front()});
     node::bind_this_thread(node::CpuSet(seats_));
   } else if (thread < static_cast<int>(seats_.size())) {
     node::bind_this_thread({seats_[static_cast<std::size_t>(thread)]});
   } else {
-    node::bind_this_thread(fewer_than_set_ ? processes_[me_].mask.set() : node::CpuSet(seats_));
+    node::bind_this_thread(node::CpuSet(seats_));
   }
   late_join_.note_thread(thread);
 }

@@ -215,7 +215,6 @@ class Cores {
   int threads_ = 0;                          // it was to have
   int late_join_count_ = 0;                  // of them began without a core
   bool rebind_ = false;                      // threads may be elsewhere than on their seats
-  bool fewer_than_set_ = false;              // cores than threads that the user has set
   bool bind_ = false;                        // from the first change on, threads are bound one to a core
   int without_owner_ = 0;                    // cores of the job, at generation_
   std::uint32_t generation_ = 0;             // of the table, when binding was last looked at

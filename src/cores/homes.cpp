@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -46,50 +45,34 @@ int cores_of(const node::Topology& topology, const std::vector<int>& pus) {
   return static_cast<int>(cores.size());
 }
 
-// Gives each process one CPU in turn until none is left or each has as many as it has threads. The new thread counts
-// are these numbers of CPUs, and at least 1.
-void share(int cpus, const std::vector<int>& processes, std::vector<int>& threads) {
-  const std::vector<int> most = threads;
-  for (const int p : processes) threads[p] = 0;
-  for (int left = cpus, before = -1; left > 0 && left != before;) {
-    before = left;
-    for (const int p : processes) {
-      if (left == 0 || threads[p] == most[p]) continue;
-      ++threads[p];
-      --left;
-    }
-  }
-  for (const int p : processes) threads[p] = std::max(1, threads[p]);
-}
-
-// Processes with one affinity mask whose thread counts are the runtime's guess (all CPUs for each process) share its
-// cores evenly. If they still have more threads than CPUs, all of them share the CPUs evenly.
-void share_masks(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                 const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
+// Processes with one affinity mask share its cores evenly if their thread counts are the runtime's guess, which is the
+// number of its CPUs for each.
+void share_guesses(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                   const std::vector<std::vector<int>>& places, std::vector<int>& threads) {
   std::map<std::vector<int>, std::vector<int>> by_mask;
-  for (std::size_t p = 0; p < arrivals.size(); ++p) by_mask[places[p]].push_back(static_cast<int>(p));
+  for (std::size_t p = 0; p < arrivals.size(); ++p) {
+    if (!arrivals[p].threads_chosen) by_mask[places[p]].push_back(static_cast<int>(p));
+  }
   for (const auto& [pus, processes] : by_mask) {
-    std::vector<int> guessing;
-    std::ranges::copy_if(processes, std::back_inserter(guessing), [&](int p) { return !arrivals[p].threads_chosen; });
-    share(cores_of(topology, pus), guessing, threads);
-    const int cpus = static_cast<int>(pus.size()), count = static_cast<int>(processes.size());
-    int chosen = 0;
-    for (const int p : processes) chosen += threads[p];
-    if (1 < count && count <= cpus && cpus < chosen) share(cpus, processes, threads);
+    const int count = static_cast<int>(processes.size());
+    const int cores = cores_of(topology, pus);
+    for (int i = 0; i < count; ++i) {
+      const int share = std::max(1, cores / count + (i < cores % count ? 1 : 0));
+      threads[processes[i]] = std::min(threads[processes[i]], share);
+    }
   }
 }
 
 // Why process p has fewer cores than threads.
 std::string why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                        const std::vector<std::vector<int>>& places, int p) {
-  const auto threads = [&](std::size_t process) { return std::max(1, arrivals[process].threads); };
+                        const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
   std::vector<int> pus;
   int sharing = 0, threads_in_all = 0;
   for (std::size_t other = 0; other < places.size(); ++other) {
     if (static_cast<int>(other) != p && !overlap({places[p], places[other]})) continue;
     pus.insert(pus.end(), places[other].begin(), places[other].end());
     ++sharing;
-    threads_in_all += threads(other);
+    threads_in_all += threads[other];
   }
   const int cores = cores_of(topology, pus);
   const std::string those = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
@@ -103,7 +86,7 @@ std::string why_too_few(const node::Topology& topology, const std::vector<Arriva
                        those, advice);
   }
   return fmt::format("more threads than cores: rank {} runs {} thread{}, and its affinity mask has {}; {}",
-                     arrivals[p].rank, threads(p), threads(p) == 1 ? "" : "s", those, advice);
+                     arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice);
 }
 
 // Only if the kernel can put each thread on each core. A process has no use for more slots than there are cores.
@@ -130,7 +113,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
     homes.threads.push_back(std::max(1, arrival.threads));
   }
   homes.masks_overlap = overlap(places);
-  if (homes.masks_overlap) share_masks(topology, arrivals, places, homes.threads);
+  if (homes.masks_overlap) share_guesses(topology, arrivals, places, homes.threads);
 
   for (int p = 0; p < processes; ++p) {
     int wanted = homes.threads[p];
@@ -140,7 +123,7 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
       homes.home[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, p);
+    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, homes.threads, p);
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);

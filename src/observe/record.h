@@ -24,7 +24,6 @@ struct RankRecord {
   bool openmp = false;  ///< at least one parallel region was seen
   int threads_at_start = 0;
   int threads_at_end = 0;
-  int threads_set = 0;       ///< by OMP_NUM_THREADS; 0, and left out of the file, unless more than threads_at_start
   int thread_ceiling = 0;    ///< more threads than this are never given to the rank
   std::string fixed_reason;  ///< why its thread count must not change; empty where it may
   Totals totals;

@@ -100,7 +100,6 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io("openmp", r.openmp);
   io("threads_at_start", r.threads_at_start);
   io("threads_at_end", r.threads_at_end);
-  io.optional("threads_set", r.threads_set, r.threads_set > 0);
   io("thread_ceiling", r.thread_ceiling);
   io("fixed_reason", r.fixed_reason);
   io("totals_ns", r.totals);

@@ -375,7 +375,6 @@ TEST(RecordFiles, ForTheSchema) {
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}, {{0, 2, 4}, {0, 4, 2}, 60, 3, 1, 0}};
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].preempted = 12;
-  rich.ranks[2].threads_set = 9;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.ranks[2].totals.came_late = 150 * kMillisecond;
   rich.ranks[2].totals.lent_by_call = 120 * kMillisecond;

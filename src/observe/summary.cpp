@@ -167,7 +167,7 @@ void say_busy(const RunRecord& record, Page& page) {
   const bool lends = borrowed > thresholds.borrowed_cores * record.wall;
   if (!starved && (lends || !(a_second > thresholds.many_preemptions))) return;
   std::map<int, int> threads;
-  for (const RankRecord& rank : record.ranks) threads[rank.node] += std::max(rank.threads_at_start, rank.threads_set);
+  for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
   const auto crowded =
       std::ranges::find_if(record.nodes, [&](const NodeRecord& node) { return threads[node.index] > node.cores; });
   const std::string found = starved

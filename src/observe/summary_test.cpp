@@ -403,10 +403,6 @@ TEST(Summary, SaysThatOthersHadTheCores) {
   record.nodes[0].cores = 8;
   EXPECT_THAT(text(record),
               HasSubstr("40 % of the time: node 0 has 16 threads for 8 cores;\n            start fewer ranks"));
-  record.nodes[0].cores = 16;
-  record.ranks[1].threads_set = 9;
-  EXPECT_THAT(text(record), HasSubstr("40 % of the time: node 0 has 21 threads for 16 cores"));
-  record.nodes[0].cores = 8;
   for (RankRecord& rank : record.ranks) rank.cpu = 40, rank.preempted = 5000;
   EXPECT_THAT(text(record), HasSubstr("threads were preempted 500 times a second per rank: node 0"));
   record.ranks[0].totals.borrowed = 2'000'000'000;

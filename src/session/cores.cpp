@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "node/binding.h"
-#include "observe/text.h"
 #include "session/capability.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -71,7 +70,6 @@ class Cores final : public Capability {
   }
 
   void contribute(const Session& session, observe::Contribution& part) const override {
-    contribute_shared(part);
     if (session.leader) cores_->report(part.node.front(), part.decisions);
     contribute_borrowed(session, part);
     note_requests(part);
@@ -87,17 +85,6 @@ class Cores final : public Capability {
   }
 
  private:
-  // The ranks share the CPUs of one affinity mask that has fewer than they have threads.
-  void contribute_shared(observe::Contribution& part) const {
-    const int set = limits().declared < 0 && base::options().counts_set ? limits().program : 0;
-    if (set <= part.rank.threads_at_start || !cores_->problem().empty()) return;
-    part.rank.threads_set = set;
-    part.remarks.push_back(fmt::format(
-        "OMP_NUM_THREADS is {}, and the rank's share of the cores is {}: its regions begin with {}, unless their count "
-        "must not change",
-        set, part.rank.threads_at_start, observe::plural(part.rank.threads_at_start, "thread")));
-  }
-
   // Of what was borrowed while the measurement was paused, no part is in any figure.
   void contribute_borrowed(const Session& session, observe::Contribution& part) const {
     const std::vector<std::int64_t>& from = cores_->borrowed_from();

@@ -129,7 +129,7 @@ bool matters(const Session& session, const observe::Site& site) {
   if (base::options().virtual_threads > 0) return true;
   if (session.cores == nullptr || !session.cores->changes_threads()) return false;
   // Where each process has one core, it only gains those that are lent.
-  return session.node_cores > session.count || site.mean_ns > kWorthBorrowing;
+  return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
 
 // One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to

@@ -96,37 +96,14 @@ def test_one_core_for_all(mpi):
     assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"]
 
 
-def with_more_threads_than_cores(mpi, binding, program, *arguments):
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("needs 2 cores")
+def test_more_threads_than_cores(mpi):
     threads = len(os.sched_getaffinity(0)) + 1
-    words = ["--bind-to", binding, *mpi.measured(2, program, *arguments)]
-    result = mpi.launch(words, OMP_NUM_THREADS=str(threads))
+    result = mpi.run(2, "unbalanced.clang", "--steps=10", "--work=4", OMP_NUM_THREADS=str(threads))
     check_measured(result)
-    assert result.record["nodes"][0]["cores"] == (2 if binding == "core" else threads - 1), "cores, not threads"
-    return result, threads
-
-
-def test_more_threads_than_cores_of_each_rank(mpi):
-    result, threads = with_more_threads_than_cores(mpi, "core", "unbalanced.clang", "--steps=10", "--work=4")
     assert not result.moves() and result.threads_at_end == [threads] * 2
     assert "more threads than cores" in result.summary
     assert all(rank["totals_ns"]["borrowed"] == 0 for rank in result.record["ranks"]), "nothing is lent here"
-
-
-def test_ranks_share_the_cores_that_are_fewer_than_their_threads(mpi):
-    loads = ("--steps=60", "--work=20", "--loads=3,1", "--regions=4")
-    result, threads = with_more_threads_than_cores(mpi, "none", "unbalanced.gcc", *loads)
-    assert sum(rank["threads_at_start"] for rank in result.record["ranks"]) == threads - 1
-    assert [rank["threads_set"] for rank in result.record["ranks"]] == [threads] * 2
-    assert f"OMP_NUM_THREADS is {threads}, and the rank's share" in " ".join(result.summary.split())
-    assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0 or result.moves(), result.explain()
-
-
-def test_a_program_that_keeps_its_threads_beyond_its_share_gets_them(mpi):
-    result, threads = with_more_threads_than_cores(mpi, "none", "constrained.gcc", "divide", "20")
-    assert not result.moves(), result.explain()
-    assert f"constrained: teams {threads} {threads}" in result.out, result.explain()
+    assert result.record["nodes"][0]["cores"] == len(os.sched_getaffinity(0)), "cores, not threads"
 
 
 def test_ranks_that_the_launcher_bound_apart_borrow_too(mpi):
