@@ -43,32 +43,45 @@ void* find_in_libraries(const char* name, const void* caller) {
   return nullptr;
 }
 
+namespace {
+
+/// Calls `visit` with each entry of a library's dynamic section.
+template <class Visit>
+void visit_dynamic(const dl_phdr_info& library, const Visit& visit) {
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): ELF gives addresses as integers
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) visit(*entry);
+  }
+}
+
+/// False for the kernel's vdso, whose dynamic section has offsets where those of libraries have addresses.
+bool has_addresses(const dl_phdr_info& library, const char* names) {
+  return names >= reinterpret_cast<const char*>(library.dlpi_addr);  // NOLINT(performance-no-int-to-ptr)
+}
+
+}  // namespace
+
 void visit_imports(const dl_phdr_info& library, const std::function<void(const char*, void**)>& visit) {
   const ElfW(Sym)* symbols = nullptr;
   const char* names = nullptr;
   const char* tables[2] = {};  // relocations of data, of calls
   std::size_t bytes[2] = {};
-  for (int i = 0; i < library.dlpi_phnum; ++i) {
-    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    // NOLINTBEGIN(performance-no-int-to-ptr): ELF gives addresses as integers
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      const auto* const at = reinterpret_cast<const char*>(entry->d_un.d_ptr);
-      // NOLINTEND(performance-no-int-to-ptr)
-      switch (entry->d_tag) {
-        case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
-        case DT_STRTAB: names = at; break;
-        case DT_RELA: tables[0] = at; break;
-        case DT_RELASZ: bytes[0] = entry->d_un.d_val; break;
-        case DT_JMPREL: tables[1] = at; break;
-        case DT_PLTRELSZ: bytes[1] = entry->d_un.d_val; break;
-        default: break;
-      }
+  visit_dynamic(library, [&](const ElfW(Dyn) & entry) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): ELF gives addresses as integers
+    const auto* const at = reinterpret_cast<const char*>(entry.d_un.d_ptr);
+    switch (entry.d_tag) {
+      case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: names = at; break;
+      case DT_RELA: tables[0] = at; break;
+      case DT_RELASZ: bytes[0] = entry.d_un.d_val; break;
+      case DT_JMPREL: tables[1] = at; break;
+      case DT_PLTRELSZ: bytes[1] = entry.d_un.d_val; break;
+      default: break;
     }
-  }
-  // The kernel's vdso has offsets where libraries have addresses.
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  if (symbols == nullptr || names < reinterpret_cast<const char*>(library.dlpi_addr)) return;
+  });
+  if (symbols == nullptr || !has_addresses(library, names)) return;
   for (int table = 0; table < 2; ++table) {
     const auto* const relocations = reinterpret_cast<const ElfW(Rela)*>(tables[table]);
     const std::size_t count = relocations != nullptr ? bytes[table] / sizeof(ElfW(Rela)) : 0;
@@ -84,18 +97,12 @@ void visit_imports(const dl_phdr_info& library, const std::function<void(const c
 const char* name_of(const dl_phdr_info& library) {
   const char* names = nullptr;
   std::size_t name = 0;
-  for (int i = 0; i < library.dlpi_phnum; ++i) {
-    if (library.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    // NOLINTBEGIN(performance-no-int-to-ptr): ELF gives addresses as integers
-    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library.dlpi_addr + library.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
-      if (entry->d_tag == DT_SONAME) name = entry->d_un.d_val;
-    }
-  }
-  // The kernel's vdso has offsets where libraries have addresses.
-  if (name != 0 && names >= reinterpret_cast<const char*>(library.dlpi_addr)) return names + name;
-  // NOLINTEND(performance-no-int-to-ptr)
+  visit_dynamic(library, [&](const ElfW(Dyn) & entry) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): ELF gives addresses as integers
+    if (entry.d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry.d_un.d_ptr);
+    if (entry.d_tag == DT_SONAME) name = entry.d_un.d_val;
+  });
+  if (name != 0 && has_addresses(library, names)) return names + name;
   const char* const slash = std::strrchr(library.dlpi_name, '/');
   return slash == nullptr ? library.dlpi_name : slash + 1;
 }

@@ -52,6 +52,11 @@ void say_header(const RunRecord& record, Page& page) {
   page.line("", text + ", " + duration(record.wall));
 }
 
+/// Of some rank.
+bool has_several_threads(const RunRecord& record) {
+  return std::ranges::any_of(record.ranks, [](const RankRecord& rank) { return rank.threads_at_start > 1; });
+}
+
 /// What Steelyard did not get to see. False where that is everything.
 bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page) {
   if (sum.regions == 0 && sum.mpi_calls == 0 && record.wall < record.thresholds.judged_wall) {
@@ -81,8 +86,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {
-    const bool idle =
-        std::ranges::any_of(record.ranks, [](const RankRecord& rank) { return rank.threads_at_start > 1; });
+    const bool idle = has_several_threads(record);
     page.say(idle ? "WARNING" : "note",
              fmt::format("no OpenMP region was seen, so there are no threads to move: {} is loaded, but neither the "
                          "program nor its libraries began a parallel region{}",
@@ -99,9 +103,7 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
 
 void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
   const Metrics& m = record.metrics;
-  const auto several = [](const RankRecord& rank) { return rank.threads_at_start > 1; };
-  const bool unmeasured =
-      sum.regions == 0 && (!record.openmp_tool.empty() || std::ranges::any_of(record.ranks, several));
+  const bool unmeasured = sum.regions == 0 && (!record.openmp_tool.empty() || has_several_threads(record));
   const std::string gpu = sum.gpu_capacity > 0 ? " x GPU " + percent(m.gpu) : "";
   page.line("  ", unmeasured ? "MPI efficiency " + percent(m.mpi) + "; without OpenMP regions, no other is known"
                              : fmt::format("parallel efficiency {} = MPI {} x OpenMP {}{}", percent(m.parallel),
