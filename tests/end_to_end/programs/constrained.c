@@ -123,7 +123,8 @@ static void late_step(int iterations, bool asks) {
   end_region();
 }
 
-// The first thread runs none of the tasks itself.
+// The first thread runs none of the tasks itself, unless no other thread begins one: a thread of LLVM's runtime that
+// falls asleep while the first task is made may sleep until the first thread has reached the end of the region.
 static void step_of_tasks(int iterations) {
   begin_region();
   const long all = done + iterations;
@@ -133,7 +134,9 @@ static void step_of_tasks(int iterations) {
 #pragma omp task
       iteration();
     }
-    for (long now = 0; now < all;) {
+    const int most_polls = 100 * iterations;
+    long now = 0;
+    for (int poll = 0; now < all && poll < most_polls; ++poll) {
       const struct timespec t = {0, iteration_ns / 10};
       nanosleep(&t, NULL);
 #pragma omp atomic read
