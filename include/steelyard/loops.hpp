@@ -165,11 +165,19 @@ void execute(steelyard_loop_t* loop, const char* file, int line, std::uint64_t c
     steelyard_loop_end(&mine);
   };
 #ifdef _OPENMP
+  // Two regions: `steelyard run` keeps the thread count of a region whose code queries thread IDs.
+  int known = 0;
+  steelyard_loop_thread_num(&known);
+  if (known != 0) {
 #pragma omp parallel
-  {
-    int threads = 0;
-    const int thread = steelyard_loop_thread_num(&threads);
-    threads != 0 ? run(thread, threads) : run(omp_get_thread_num(), omp_get_num_threads());
+    {
+      int threads = 0;
+      const int thread = steelyard_loop_thread_num(&threads);
+      run(thread, threads);
+    }
+  } else {
+#pragma omp parallel
+    run(omp_get_thread_num(), omp_get_num_threads());
   }
 #else
   run(0, 1);

@@ -311,6 +311,7 @@ steelyard_status_t steelyard_loop_execution_join(steelyard_loop_execution_t* exe
   *mine = {};
   mine->stride = 1;
   mine->internal = {nullptr, nullptr, 0, count, count, mark(mine, kBegun), 0, 0};
+  if (thread == 0) steelyard_internal_work_shared();
   if (threads < 2) return STEELYARD_SUCCESS;
   auto& gathering = *static_cast<Gathering*>(execution->record);
   // The first thread installs the team; a team that another thread has borrowed in the meantime is given back.

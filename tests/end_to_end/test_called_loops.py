@@ -30,3 +30,11 @@ def test_called_loops_are_in_the_record(mpi, program, executions):
         assert loop["strategy"] != "runtime" and loop["why"] and loop["time"] > 0
     # Steelyard's calls that divide loops query thread IDs, too: not the program.
     assert not any("thread IDs" in rank["fixed_reason"] for rank in result.record["ranks"]), result.explain()
+
+
+# On a node with more cores than ranks, the code of each region is read.
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++", "gfortran"])
+def test_regions_of_called_loops_may_change_their_thread_count(mpi, compiler):
+    result = mpi.run(RANKS, f"triangle.{compiler}", options=("--emulate=core:8 pu:1",))
+    check_measured(result)
+    assert "kept_regions" not in result.record and "kept their thread count" not in result.summary, result.summary
