@@ -116,9 +116,9 @@ int cpus_of_launcher(const Launcher& launcher) {
   return cpus > 0 ? cpus : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// True if threads have to take turns on the CPUs of this rank, or of the ranks of its node, if all have as many
-/// threads. Not known before the ranks are connected: that some of these ranks share CPUs while others of the node lie
-/// idle, as with `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
+/// True if this rank has more threads than CPUs, or its node would have, if all its ranks have as many threads. Not
+/// known before the ranks are connected: that some of these ranks share CPUs while others of the node lie idle, as with
+/// `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
 bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
   const long threads = base::number_of(site.environment, "OMP_NUM_THREADS");
   return threads > node::affinity_mask().count() || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);

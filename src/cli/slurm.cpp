@@ -97,8 +97,8 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
       fmt::format("Slurm: {} tasks of this node share {} CPU{}{} for {} threads", sharers.tasks, sharers.cpus,
                   sharers.cpus == 1 ? "" : "s", how_bound(bind), sharers.tasks * threads);
   if (sharers.tasks * threads > sharers.cpus) {
-    return {false, fmt::format("{}, so they take turns; use srun --cpus-per-task={}, and start "
-                               "fewer tasks on a node where it has not as many CPUs",
+    return {false, fmt::format("{}, which is oversubscription; use srun --cpus-per-task={}, or start fewer tasks on "
+                               "a node",
                                found, threads)};
   }
   return {false,
@@ -113,7 +113,7 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
   const auto bind = cpu_bind(environment);
   if (threads > cpus) {
     return {false, fmt::format(
-                       "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), so they take turns; "
+                       "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), which is oversubscription; "
                        "use srun --cpus-per-task={}{}",
                        cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
                        asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
