@@ -344,9 +344,13 @@ std::string variable_of(std::string_view name) {
   return result;
 }
 
+std::vector<std::string_view> Option::words() const {
+  return is_switch() ? std::vector<std::string_view>{"on", "off"} : choices;
+}
+
 std::string Option::value_name() const {
-  if (is_switch()) return "on|off";
-  if (!choices.empty()) return fmt::format("{}", fmt::join(grammar.empty() ? choices : grammar, "|"));
+  if (const auto values = words(); !values.empty())
+    return fmt::format("{}", fmt::join(grammar.empty() ? values : grammar, "|"));
   if (unset.empty()) return placeholder.empty() ? "N" : std::string(placeholder);
   return placeholder.empty() ? fmt::format("{}|N", unset) : fmt::format("{}|{}", placeholder, unset);
 }
@@ -420,7 +424,7 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}{}", where, text, option.allowed(),
-                                     did_you_mean(text, option.choices, option.short_names)));
+                                     did_you_mean(text, option.words(), option.short_names)));
 }
 
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {

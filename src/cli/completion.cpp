@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "cli/unknown_words.h"
 
 namespace steelyard::cli {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 std::string branch(const std::vector<std::string>& patterns, std::string_view commands) {
   return patterns.empty() ? "" : fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), commands);
 }
-
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
 /// The options of `command` as a user begins them: `--cores=`, `--observe`.
 std::vector<std::string> beginnings(const CLI::App& command) {
@@ -48,8 +47,8 @@ std::vector<std::string> options_with_file(const std::vector<const CLI::App*>& c
 }
 
 std::vector<std::string> values_of(const base::Option& option) {
-  if (option.is_switch()) return {"on", "off"};
-  std::vector<std::string> values(option.choices.begin(), option.choices.end());
+  const auto words = option.words();
+  std::vector<std::string> values(words.begin(), words.end());
   for (const auto& [name, index] : option.short_names) values.emplace_back(name);
   constexpr std::string_view path = "PATH|";
   if (option.placeholder.starts_with(path)) values.emplace_back(option.placeholder.substr(path.size()));

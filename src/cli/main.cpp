@@ -57,9 +57,8 @@ std::string misplaced_value(const std::vector<std::string>& words, const std::ve
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
   base::Options ignored;
   if (option == nullptr || !(option->is_switch() || option->on_alone)) return {};
-  const auto values = option->is_switch() ? std::vector<std::string_view>{"on", "off"} : option->choices;
   const bool is_value = static_cast<bool>(base::assign(ignored, *option, program.front(), ""));
-  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), values);
+  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), option->words());
   if (meant.empty()) return {};
   return fmt::format("{0} {1} would start a program called '{1}'; write {0}={2}", words.back(), program.front(), meant);
 }
