@@ -48,7 +48,7 @@ class Group {
   /// An integer from `if_unset` + 1 to `most`, or the word `auto`, which the program sees as `if_unset`.
   void integer_or_auto(std::string_view name, long Options::* member, long most, std::string_view unit,
                        std::string_view doc, long if_unset = 0) {
-    integer(name, member, 0, most, unit, doc);
+    integer(name, member, if_unset + 1, most, unit, doc);
     table_.back().unset = "auto";
     table_.back().if_unset = if_unset;
   }
@@ -359,9 +359,8 @@ std::string Option::allowed() const {
   if (is_switch()) return "on or off";
   if (!choices.empty()) return fmt::format("one of {}", fmt::join(grammar.empty() ? choices : grammar, ", "));
   if (std::holds_alternative<long Options::*>(member)) {
-    return unset.empty()
-               ? fmt::format("an integer from {} to {} ({})", least, most, unit)
-               : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, if_unset + 1), most, unit);
+    return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
+                         : fmt::format("{} or an integer from {} to {} ({})", unset, least, most, unit);
   }
   if (std::holds_alternative<double Options::*>(member))
     return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
