@@ -43,11 +43,15 @@ void warn_of_unknown_variables(const Site& site) {
 }
 
 /// `--lending off ./app` would start a program called off, and `--record ./app` none. `--record=$FILE ./app` has no
-/// value if the variable is not set. Empty where it is nothing of this kind.
+/// value if the variable is not set, and `$APP` is ''. Empty where it is nothing of this kind.
 std::string misplaced_value(const std::vector<std::string>& words, const std::vector<std::string>& program,
                             const Site& site) {
   const auto empty = std::ranges::find_if(words, has_no_value);
   if (empty != words.end()) return fmt::format("{0} has no value; write {0}VALUE", *empty);
+  if (!program.empty() && program.front().empty()) {
+    return fmt::format("the program is '': is a variable of the shell not set? write `steelyard {} [options] ./app`",
+                       words.front());
+  }
   if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {
     return fmt::format("no program given: {0} is the value of {1}; write `steelyard {2} {1}=VALUE ./app`", words.back(),
                        words[words.size() - 2], words.front());

@@ -71,6 +71,7 @@ std::string unknown_words(const CLI::App& app, const std::vector<std::string>& w
   constexpr std::string_view help = "see `steelyard --help`";
   if (words.empty()) return {};
   const std::string& first = words[0];
+  if (first.empty()) return fmt::format("the command is '': is a variable of the shell not set? {}", help);
   if (first.starts_with('-')) {
     if (option_of(app, first) != nullptr) return {};
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
