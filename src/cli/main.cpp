@@ -100,7 +100,7 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
 int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launcher& launcher) {
   if (pages.records.size() > 2) {
     return refuse_to_start(
-        fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
+        fmt::format("`steelyard report` takes one run record, or two to compare; what is {}?", pages.records[2]),
         wrong_usage, launcher);
   }
   const bool named = !pages.records.empty();
@@ -169,7 +169,8 @@ int main(std::vector<std::string> words) {
   auto* prometheus =
       top_command.add_flag("--prometheus", top_form.prometheus, "print once, in Prometheus' text format");
   prometheus->excludes(top_json);
-  top_command.add_option("--output", top_form.output, "write that to this file, which is replaced as a whole")
+  top_command
+      .add_option("--output", top_form.output, "write the text to this file; other programs never read a part of it")
       ->type_name("FILE")
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
