@@ -149,6 +149,7 @@ TEST(Assign, TakesWordsForWhatIsNotSet) {
             "--max-threads is '-1'; it must be auto or an integer from 1 to 4096 (threads)");
   EXPECT_EQ(sentence_of("blocktime", "-1"),
             "--blocktime is '-1'; it must be auto or an integer from 0 to 10000000 (us)");
+  EXPECT_EQ(sentence_of("blocktime", "0"), "");
 }
 
 TEST(Assign, KeepsTheWordOffInInternalTexts) {
