@@ -103,6 +103,8 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
         fmt::format("`steelyard report` takes one run record, or two to compare; what is {}?", pages.records[2]),
         wrong_usage, launcher);
   }
+  if (const auto refusal = refusal_to_overwrite(pages); !refusal.empty())
+    return refuse_to_start(refusal, wrong_usage, launcher);
   const bool named = !pages.records.empty();
   if (!named) pages.records.push_back(newest_record());
   if (pages.records[0].empty()) {

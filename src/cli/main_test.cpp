@@ -511,6 +511,15 @@ TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
   EXPECT_EQ(page.status, 7);
   EXPECT_EQ(run("report --perfetto=p --paraver=q", path).output, "<steelyard-run.json><--perfetto=p><--paraver=q>");
   EXPECT_EQ(run("report a.json b.json", path).output, "<a.json><b.json>");
+  const auto record = scratch_.write("kept.json", "{\n  \"schema\": 2}");
+  for (const std::string option : {"--html", "--perfetto", "--paraver", "--talp"}) {
+    const auto refused_page = run("report " + option + " kept.json", path);
+    EXPECT_EQ(refused_page.output, "steelyard: kept.json is a run record, which " + option +
+                                       " would overwrite; write `steelyard report kept.json " + option + "=FILE`\n");
+    EXPECT_EQ(refused_page.status, 2);
+  }
+  scratch_.write("t.json", "{\n  \"dlbVersion\": \"3.5.0\"}");
+  EXPECT_EQ(run("report --talp t.json", path).output, "<steelyard-run.json><--talp=t.json>") << "of an earlier call";
   const auto none = run("report a.json b.json", "PATH=/nowhere");
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.output, AllOf(HasSubstr("python3, which is not in PATH"), HasSubstr("apt-get install -y python3")));
