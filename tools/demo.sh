@@ -39,7 +39,7 @@ compare() {
   echo
 }
 
-cores=$(nproc)
+cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 OMP_NUM_THREADS=$(((cores + 1) / 2))
 export OMP_NUM_THREADS
 echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work"
