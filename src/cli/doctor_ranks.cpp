@@ -170,7 +170,7 @@ std::vector<Finding> examine_node(const std::vector<RankReport>& reports, const 
   } else if (const auto pressed =
                  without_room(reports, [&](const node::CpuSet& set) { return cores_of(set, topology); });
              !pressed.ranks.empty()) {
-    note(fmt::format("{}, so hardware threads of a core are taken, too; for a core for each thread, {}", found(pressed),
+    note(fmt::format("{}, so several threads share a core (SMT); for one core per thread, {}", found(pressed),
                      advice(reports, topology, launcher)));
   }
   return findings;

@@ -92,9 +92,10 @@ TEST(ExamineNode, NotesBindingsThatAreTooNarrow) {
 }
 
 TEST(ExamineNode, NotesSecondHardwareThreads) {
-  EXPECT_THAT(notes({rank(0, 4, "0-7"), rank(1, 4, "0-7")}, node_of(4, 2)),
-              ElementsAre(AllOf(HasSubstr("ranks 0-1 have 8 threads for 4 cores (CPUs 0-7), so hardware threads"),
-                                HasSubstr("set OMP_NUM_THREADS=2"))));
+  EXPECT_THAT(
+      notes({rank(0, 4, "0-7"), rank(1, 4, "0-7")}, node_of(4, 2)),
+      ElementsAre(AllOf(HasSubstr("ranks 0-1 have 8 threads for 4 cores (CPUs 0-7), so several threads share a core"),
+                        HasSubstr("set OMP_NUM_THREADS=2"))));
 }
 
 TEST(ExamineNode, NotesAQuotaBelowTheCpusOfAllRanks) {

@@ -102,7 +102,7 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
                                found, threads)};
   }
   return {false,
-          fmt::format("{}, on {} core{}, so hardware threads of a core are taken, too; for a core a thread start "
+          fmt::format("{}, on {} core{}, so several threads share a core (SMT); for one core per thread, start "
                       "fewer tasks on a node, or set OMP_NUM_THREADS={}",
                       found, shared_cores, shared_cores == 1 ? "" : "s", std::max(1, shared_cores / sharers.tasks))};
 }
@@ -120,11 +120,12 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
   }
   if (auto sharing = examine_sharing(environment, bind, cpus, cores); !sharing.fits) return sharing;
   if (threads > cores && cores > 0) {
-    return {false,
-            fmt::format(
-                "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so hardware threads of "
-                "a core are taken, too; for one core per thread, use srun --hint=nomultithread --cpus-per-task={}",
-                threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
+    return {
+        false,
+        fmt::format(
+            "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so several threads share a "
+            "core (SMT); for one core per thread, use srun --hint=nomultithread --cpus-per-task={}",
+            threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
   }
   if (cpus == 1) {
     const std::string unbound = bind == "none" ? "" : ", or --cpu-bind=none";
