@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The front door. CMake does the building; this does the set-up and remembers the commands.
 .DEFAULT_GOAL := help
-JOBS ?= $(shell nproc)
+# nproc obeys OMP_NUM_THREADS and OMP_THREAD_LIMIT, which are meant for OpenMP programs.
+JOBS ?= $(shell env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 PREFIX ?= /usr/local
 SETUP ?= yes
 CMAKE_FLAGS ?=

@@ -241,5 +241,14 @@ for file; do :; done
         self.expect("check-format.sh", "  src/a.cpp\n")
 
 
+class Make(unittest.TestCase):
+    def test_jobs_do_not_depend_on_the_threads_of_programs(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "JOBS"))}
+        for name in ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT"):
+            done = subprocess.run(["make", "-s", "help"], cwd=ROOT, env=environment | {name: "1"}, capture_output=True,
+                                  text=True, check=True)
+            self.assertIn(f"JOBS={len(os.sched_getaffinity(0))} ", done.stdout, name)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -32,10 +32,14 @@ compare() {
   "$mpirun" -n "$ranks" "$steelyard" run "$@" --record="$out/$name.json" "$program" $what 2>&1 | tee "$out/$name.with"
   awk -v without="$(seconds "$out/$name.without")" -v with="$(seconds "$out/$name.with")" 'BEGIN {
     if (without == "" || with == "") { print "demo: a run did not finish: see above"; exit 1 }
-    printf "--- %.2f s without, %.2f s with: %+.1f %%\n\n", without, with, 100 * (with / without - 1) }'
+    printf "--- %.2f s without, %.2f s with: %+.1f %%\n", without, with, 100 * (with / without - 1) }'
+  if grep -q '^  WARNING ' "$out/$name.with"; then
+    echo "--- The WARNING above says why these times cannot be compared. To repeat the demo: make demo"
+  fi
+  echo
 }
 
-cores=$(nproc)
+cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 OMP_NUM_THREADS=$(((cores + 1) / 2))
 export OMP_NUM_THREADS
 echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work"

@@ -41,7 +41,9 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     except InvalidRecord as problem:
         _print(f"steelyard: {problem}", sys.stderr)
     except OSError as problem:
-        _print(f"steelyard: cannot use {problem.filename or 'the output file'}: {problem.strerror}", sys.stderr)
+        file = str(problem.filename or "the output file")
+        done = "read the run record" if file in map(str, given.record) else "write"
+        _print(f"steelyard: cannot {done} {file}: {problem.strerror}", sys.stderr)
     return 1
 
 

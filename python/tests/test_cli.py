@@ -54,9 +54,9 @@ def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path)
 @pytest.mark.parametrize(
     "words, status, said",
     [
-        (["none.json"], 1, "steelyard: cannot use none.json: No such file"),
-        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot use /nowhere/a.html: No such file"),
-        (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot use the output file: No space left"),
+        (["none.json"], 1, "steelyard: cannot read the run record none.json: No such file"),
+        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot write /nowhere/a.html: No such file"),
+        (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot write the output file: No space left"),
         (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
         (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),
         ([str(PACKAGE / "cli.py")], 1, "cli.py is not understood"),

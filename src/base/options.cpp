@@ -48,7 +48,7 @@ class Group {
   /// An integer from `if_unset` + 1 to `most`, or the word `auto`, which the program sees as `if_unset`.
   void integer_or_auto(std::string_view name, long Options::* member, long most, std::string_view unit,
                        std::string_view doc, long if_unset = 0) {
-    integer(name, member, 0, most, unit, doc);
+    integer(name, member, if_unset + 1, most, unit, doc);
     table_.back().unset = "auto";
     table_.back().if_unset = if_unset;
   }
@@ -344,9 +344,13 @@ std::string variable_of(std::string_view name) {
   return result;
 }
 
+std::vector<std::string_view> Option::words() const {
+  return is_switch() ? std::vector<std::string_view>{"on", "off"} : choices;
+}
+
 std::string Option::value_name() const {
-  if (is_switch()) return "on|off";
-  if (!choices.empty()) return fmt::format("{}", fmt::join(grammar.empty() ? choices : grammar, "|"));
+  if (const auto values = words(); !values.empty())
+    return fmt::format("{}", fmt::join(grammar.empty() ? values : grammar, "|"));
   if (unset.empty()) return placeholder.empty() ? "N" : std::string(placeholder);
   return placeholder.empty() ? fmt::format("{}|N", unset) : fmt::format("{}|{}", placeholder, unset);
 }
@@ -355,9 +359,8 @@ std::string Option::allowed() const {
   if (is_switch()) return "on or off";
   if (!choices.empty()) return fmt::format("one of {}", fmt::join(grammar.empty() ? choices : grammar, ", "));
   if (std::holds_alternative<long Options::*>(member)) {
-    return unset.empty()
-               ? fmt::format("an integer from {} to {} ({})", least, most, unit)
-               : fmt::format("{} or an integer from {} to {} ({})", unset, std::max(least, if_unset + 1), most, unit);
+    return unset.empty() ? fmt::format("an integer from {} to {} ({})", least, most, unit)
+                         : fmt::format("{} or an integer from {} to {} ({})", unset, least, most, unit);
   }
   if (std::holds_alternative<double Options::*>(member))
     return fmt::format("a number from {} to {} ({})", lowest, highest, unit);
@@ -420,7 +423,7 @@ Status assign(Options& options, const Option& option, std::string_view text, std
   }
   if (valid) return {};
   return Status::failure(fmt::format("{} is '{}'; it must be {}{}", where, text, option.allowed(),
-                                     did_you_mean(text, option.choices, option.short_names)));
+                                     did_you_mean(text, option.words(), option.short_names)));
 }
 
 std::string unknown_name(std::string_view kind, std::string_view seen, NameShape shape) {

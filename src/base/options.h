@@ -125,6 +125,8 @@ struct Option {
   bool internal = false;         ///< handed down by the launcher, hidden from users
 
   bool is_switch() const { return std::holds_alternative<bool Options::*>(member); }
+  /// The choices; `on` and `off` of a switch; none of a number or a text.
+  std::vector<std::string_view> words() const;
   std::string variable() const { return variable_of(name); }
   std::string value_name() const;  ///< "on|off", "N", "PATH|none"
   std::string allowed() const;     ///< "on or off", "auto or an integer from 1 to 4096 (threads)"

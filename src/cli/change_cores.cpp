@@ -273,8 +273,8 @@ CoresWords::CoresWords(CLI::App& command) {
   command.add_option("job", form_.job, "a batch job, or the PID of a process of the job or of its launcher")
       ->type_name("PID|JOB");
   auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");
-  auto* shrink = command.add_option("--shrink", form_.shrink, "take so many cores from the job");
-  auto* grow = command.add_option("--grow", form_.grow, "give it so many cores more");
+  auto* shrink = command.add_option("--shrink", form_.shrink, "take this number of cores from the job");
+  auto* grow = command.add_option("--grow", form_.grow, "give the job this number of cores more");
   const auto cores = [](const std::string& text) { return not_a_number(text, 1, "number of cores, such as 2"); };
   shrink->check(cores)->excludes(set);
   grow->check(cores)->excludes(set)->excludes(shrink);

@@ -86,6 +86,10 @@ OptionWords::OptionWords(CLI::App& command) : command_(command) {
 
 Status OptionWords::resolve(const Environment& environment, Options& options) const {
   for (const auto& word : command_.remaining()) {
+    if (word == "-n" || word == "-np") {
+      return Status::failure(fmt::format(
+          "unknown option {}; the number of ranks is an option of mpirun: `mpirun -n N steelyard run ./app`", word));
+    }
     if (word != "--") return Status::failure(base::unknown_name("option", word.substr(0, word.find('=')), flag_name));
   }
   const auto users = without_internals(environment);

@@ -137,7 +137,7 @@ TEST_F(ResolveTest, TakesWordsForWhatIsNotSet) {
             "STEELYARD_LOOPS_LEARN is 'true'; it must be a text that is not empty (PATH, not just on), or none (off)");
   EXPECT_EQ(resolve({"--loops-learn=./on"}), "");
   EXPECT_EQ(options_.loops_learn, "./on");
-  ASSERT_EQ(resolve({"--max-threads=0", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
+  ASSERT_EQ(resolve({"--max-threads=auto", "--config=none"}, {{"STEELYARD_CONFIG", "/nonexistent.toml"}}), "");
   EXPECT_EQ(options_.max_threads, 0);
   EXPECT_EQ(resolve({"--max-threads=none"}),
             "--max-threads is 'none'; it must be auto or an integer from 1 to 4096 (threads)");

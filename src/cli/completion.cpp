@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "cli/unknown_words.h"
 
 namespace steelyard::cli {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 std::string branch(const std::vector<std::string>& patterns, std::string_view commands) {
   return patterns.empty() ? "" : fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), commands);
 }
-
-bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
 /// The options of `command` as a user begins them: `--cores=`, `--observe`.
 std::vector<std::string> beginnings(const CLI::App& command) {
@@ -48,8 +47,8 @@ std::vector<std::string> options_with_file(const std::vector<const CLI::App*>& c
 }
 
 std::vector<std::string> values_of(const base::Option& option) {
-  if (option.is_switch()) return {"on", "off"};
-  std::vector<std::string> values(option.choices.begin(), option.choices.end());
+  const auto words = option.words();
+  std::vector<std::string> values(words.begin(), words.end());
   for (const auto& [name, index] : option.short_names) values.emplace_back(name);
   constexpr std::string_view path = "PATH|";
   if (option.placeholder.starts_with(path)) values.emplace_back(option.placeholder.substr(path.size()));
@@ -59,10 +58,12 @@ std::vector<std::string> values_of(const base::Option& option) {
 
 // COMP_WORDS has `--cores=of` as three words in bash, and as one in zsh, whose replies are whole words.
 constexpr std::string_view functions = R"sh(
-_steelyard_files() {
-  local IFS=$'\n'
-  COMPREPLY+=($(compgen -P "$1" -f -- "$2"))
-  compopt -o filenames 2>/dev/null
+# The lines of $1 as replies. An array of "$(compgen ...)" would expand a reply such as *.
+_steelyard_reply() {
+  local line
+  while IFS= read -r line; do
+    [[ -n $line ]] && COMPREPLY+=("$line")
+  done <<< "$1"
 }
 
 _steelyard() {
@@ -91,7 +92,7 @@ _steelyard() {
     done
     [[ -n $program && $program -lt $last ]] && return
     if [[ $at == "$last" && (-n $program || $word != -*) ]]; then
-      [[ -n $word && $word != */* ]] && COMPREPLY=($(compgen -c -- "$word"))
+      [[ -n $word && $word != */* ]] && _steelyard_reply "$(compgen -c -- "$word")"
       return
     fi
   fi
@@ -101,15 +102,16 @@ _steelyard() {
     value=${word#*=} word=${word%%=*}
     [[ ${COMP_WORDBREAKS-} == *=* ]] || before=$word=
   else
-    COMPREPLY=($(compgen -W "$(_steelyard_words "$command" "$word")" -- "$word"))
+    _steelyard_reply "$(compgen -W "$(_steelyard_words "$command" "$word")" -- "$word")"
     [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
     return
   fi
   if [[ $command == run || $command == doctor ]]; then
-    COMPREPLY=($(compgen -P "$before" -W "$(_steelyard_values "$word")" -- "$value"))
+    _steelyard_reply "$(compgen -P "$before" -W "$(_steelyard_values "$word")" -- "$value")"
   fi
   if _steelyard_is_file "$word"; then
-    _steelyard_files "$before" "$value"
+    _steelyard_reply "$(compgen -P "$before" -f -- "$value")"
+    compopt -o filenames 2>/dev/null
   else
     compopt +o default 2>/dev/null
   fi

@@ -446,7 +446,7 @@ int doctor(const std::vector<std::string>& program, const base::Options& options
   const auto mask = node::affinity_mask();
   RankReport own{launcher.rank, least_threads(started.binary, options, site, mask.count()), mask, {}};
   if (error != 0) {
-    own.findings.push_back({Level::problem, fmt::format("cannot run {}: {}", program.front(), std::strerror(error))});
+    own.findings.push_back({Level::problem, why_not_run(program.front(), error)});
   } else {
     own.findings = examine(started, options, site);
   }

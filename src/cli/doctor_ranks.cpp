@@ -166,11 +166,11 @@ std::vector<Finding> examine_node(const std::vector<RankReport>& reports, const 
   };
   if (const auto sharers = without_room(reports, [](const node::CpuSet& set) { return set.count(); });
       !sharers.ranks.empty()) {
-    note(fmt::format("{}, so threads take turns; {}", found(sharers), advice(reports, topology, launcher)));
+    note(fmt::format("{}, which is oversubscription; {}", found(sharers), advice(reports, topology, launcher)));
   } else if (const auto pressed =
                  without_room(reports, [&](const node::CpuSet& set) { return cores_of(set, topology); });
              !pressed.ranks.empty()) {
-    note(fmt::format("{}, so hardware threads of a core are taken, too; for a core for each thread, {}", found(pressed),
+    note(fmt::format("{}, so several threads share a core (SMT); for one core per thread, {}", found(pressed),
                      advice(reports, topology, launcher)));
   }
   return findings;

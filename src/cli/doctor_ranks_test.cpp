@@ -73,7 +73,7 @@ TEST(MergedFindings, NameTheRanksThatDiffer) {
 TEST(ExamineNode, NotesMoreThreadsThanCpus) {
   EXPECT_THAT(notes({rank(0, 2, "0-3"), rank(1, 2, "0-3")}, node_of(4)), IsEmpty());
   EXPECT_THAT(notes({rank(0, 4, "0-3"), rank(1, 4, "0-3")}, node_of(4)),
-              ElementsAre("CPUs: ranks 0-1 have 8 threads for 4 cores (CPUs 0-3), so threads take turns; "
+              ElementsAre("CPUs: ranks 0-1 have 8 threads for 4 cores (CPUs 0-3), which is oversubscription; "
                           "set OMP_NUM_THREADS=2, or start at most 1 rank on this node"));
   EXPECT_THAT(notes({rank(0, 1, "0"), rank(1, 1, "1"), rank(2, 1, "0-1")}, node_of(2)),
               ElementsAre(AllOf(HasSubstr("ranks 0-2 have 3 threads for 2 cores (CPUs 0-1)"),
@@ -92,9 +92,10 @@ TEST(ExamineNode, NotesBindingsThatAreTooNarrow) {
 }
 
 TEST(ExamineNode, NotesSecondHardwareThreads) {
-  EXPECT_THAT(notes({rank(0, 4, "0-7"), rank(1, 4, "0-7")}, node_of(4, 2)),
-              ElementsAre(AllOf(HasSubstr("ranks 0-1 have 8 threads for 4 cores (CPUs 0-7), so hardware threads"),
-                                HasSubstr("set OMP_NUM_THREADS=2"))));
+  EXPECT_THAT(
+      notes({rank(0, 4, "0-7"), rank(1, 4, "0-7")}, node_of(4, 2)),
+      ElementsAre(AllOf(HasSubstr("ranks 0-1 have 8 threads for 4 cores (CPUs 0-7), so several threads share a core"),
+                        HasSubstr("set OMP_NUM_THREADS=2"))));
 }
 
 TEST(ExamineNode, NotesAQuotaBelowTheCpusOfAllRanks) {

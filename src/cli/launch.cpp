@@ -116,9 +116,9 @@ int cpus_of_launcher(const Launcher& launcher) {
   return cpus > 0 ? cpus : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/// True if threads have to take turns on the CPUs of this rank, or of the ranks of its node, if all have as many
-/// threads. Not known before the ranks are connected: that some of these ranks share CPUs while others of the node lie
-/// idle, as with `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
+/// True if this rank has more threads than CPUs, or its node would have, if all its ranks have as many threads. Not
+/// known before the ranks are connected: that some of these ranks share CPUs while others of the node lie idle, as with
+/// `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
 bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
   const long threads = base::number_of(site.environment, "OMP_NUM_THREADS");
   return threads > node::affinity_mask().count() || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);
@@ -171,8 +171,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto started = decide_on_command(program, options, site, error);
   const auto& [path, shown, about, decision] = started;
   if (error != 0) {
-    return refuse_to_start(fmt::format("cannot run {}: {}", program.front(), std::strerror(error)),
-                           error == ENOENT ? not_found : cannot_run, launcher);
+    return refuse_to_start(why_not_run(program.front(), error), error == ENOENT ? not_found : cannot_run, launcher);
   }
   if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.sentence, decision.status, launcher);
   if (decision.kind == Decision::Kind::pass_through) {

@@ -43,11 +43,15 @@ void warn_of_unknown_variables(const Site& site) {
 }
 
 /// `--lending off ./app` would start a program called off, and `--record ./app` none. `--record=$FILE ./app` has no
-/// value if the variable is not set. Empty where it is nothing of this kind.
+/// value if the variable is not set, and `$APP` is ''. Empty where it is nothing of this kind.
 std::string misplaced_value(const std::vector<std::string>& words, const std::vector<std::string>& program,
                             const Site& site) {
   const auto empty = std::ranges::find_if(words, has_no_value);
   if (empty != words.end()) return fmt::format("{0} has no value; write {0}VALUE", *empty);
+  if (!program.empty() && program.front().empty()) {
+    return fmt::format("the program is '': is a variable of the shell not set? write `steelyard {} [options] ./app`",
+                       words.front());
+  }
   if (program.empty() && words.size() > 2 && !words.back().starts_with("-")) {
     return fmt::format("no program given: {0} is the value of {1}; write `steelyard {2} {1}=VALUE ./app`", words.back(),
                        words[words.size() - 2], words.front());
@@ -57,9 +61,8 @@ std::string misplaced_value(const std::vector<std::string>& words, const std::ve
   const auto* option = base::find_option(std::string_view(words.back()).substr(2));
   base::Options ignored;
   if (option == nullptr || !(option->is_switch() || option->on_alone)) return {};
-  const auto values = option->is_switch() ? std::vector<std::string_view>{"on", "off"} : option->choices;
   const bool is_value = static_cast<bool>(base::assign(ignored, *option, program.front(), ""));
-  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), values);
+  const auto meant = is_value ? std::string_view(program.front()) : base::nearest(program.front(), option->words());
   if (meant.empty()) return {};
   return fmt::format("{0} {1} would start a program called '{1}'; write {0}={2}", words.back(), program.front(), meant);
 }
@@ -97,9 +100,11 @@ int start(bool run_it, const OptionWords& words, const std::vector<std::string>&
 int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launcher& launcher) {
   if (pages.records.size() > 2) {
     return refuse_to_start(
-        fmt::format("steelyard report takes one run record, or two to compare; what is {}?", pages.records[2]),
+        fmt::format("`steelyard report` takes one run record, or two to compare; what is {}?", pages.records[2]),
         wrong_usage, launcher);
   }
+  if (const auto refusal = refusal_to_overwrite(pages); !refusal.empty())
+    return refuse_to_start(refusal, wrong_usage, launcher);
   const bool named = !pages.records.empty();
   if (!named) pages.records.push_back(newest_record());
   if (pages.records[0].empty()) {
@@ -166,7 +171,8 @@ int main(std::vector<std::string> words) {
   auto* prometheus =
       top_command.add_flag("--prometheus", top_form.prometheus, "print once, in Prometheus' text format");
   prometheus->excludes(top_json);
-  top_command.add_option("--output", top_form.output, "write that to this file, which is replaced as a whole")
+  top_command
+      .add_option("--output", top_form.output, "write the text to this file; other programs never read a part of it")
       ->type_name("FILE")
       ->needs(prometheus);
   CoresWords cores_words(cores_command);

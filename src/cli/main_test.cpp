@@ -180,6 +180,14 @@ TEST_F(Steelyard, RefusesWhatCannotRunAsEnvDoes) {
   EXPECT_EQ(run("run ./lib").status, 126);
   EXPECT_EQ(run("run").status, 125);
   EXPECT_EQ(run("run --record").status, 125);
+  EXPECT_EQ(run("run app").output,
+            "steelyard: cannot run app: not found in PATH; to run the file in this directory, write ./app\n");
+  EXPECT_EQ(run("run no-such-program-anywhere").output,
+            "steelyard: cannot run no-such-program-anywhere: not found in PATH\n");
+  EXPECT_EQ(run("run ./text").output,
+            "steelyard: cannot run ./text: Permission denied; if it is a program: `chmod +x ./text`\n");
+  EXPECT_EQ(run("run ./lib").output, "steelyard: cannot run ./lib: it is a directory\n");
+  EXPECT_EQ(run("run ./lib/none").output, "steelyard: cannot run ./lib/none: No such file or directory\n");
   const auto damaged = scratch_.write("damaged", contents(scratch_ / "app").substr(0, 300));
   std::filesystem::permissions(damaged, std::filesystem::perms::owner_all);
   const auto ran = run("run ./damaged");
@@ -352,11 +360,13 @@ TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
       {"rnu ./app", "unknown command rnu; did you mean run?"},
       {"docter ./app", "unknown command docter; did you mean doctor?"},
       {"help rnu", "unknown command rnu; did you mean run?"},
+      {"''", "the command is '': is a variable of the shell not set? see `steelyard --help`"},
       {"hepl", "unknown command hepl; did you mean help?"},
       {"--verison", "unknown option --verison; did you mean --version?"},
       {"./app 0", "./app is no command of Steelyard; to start it: `steelyard run ./app ...`"},
       {"--spin=3 ./app", "write `steelyard run --spin=3 ...`"},
       {"run --balence-at=3 ./app", "unknown option --balence-at; did you mean --balance-at?"},
+      {"run -n 2 ./app", "unknown option -n; the number of ranks is an option of mpirun: `mpirun -n N steelyard run"},
       {"doctor --verbsoe ./app", "unknown option --verbsoe; did you mean --verbose?"},
       {"report --htm=x a.json", "unknown option --htm; did you mean --html?"},
       {"top --onec", "unknown option --onec; did you mean --once?"},
@@ -374,6 +384,17 @@ TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
     EXPECT_EQ(ran.status, std::string_view(words).starts_with("run ") ? 125 : 2) << words;
   }
   EXPECT_THAT(run("cores 1 --grow -1").output, Not(HasSubstr("unknown option")));
+}
+
+TEST_F(Steelyard, SaysThatTheNameOfTheProgramIsEmpty) {
+  for (const std::string command : {"run", "doctor"}) {
+    for (const char* rest : {" ''", " --cores=off '' ./app --observe", " -- ''"}) {
+      const auto ran = run(command + rest);
+      EXPECT_EQ(ran.output, "steelyard: the program is '': is a variable of the shell not set? write `steelyard " +
+                                command + " [options] ./app`\n");
+      EXPECT_EQ(ran.status, command == "run" ? 125 : 2);
+    }
+  }
 }
 
 TEST_F(Steelyard, NamesTheValueThatIsMissing) {
@@ -490,6 +511,15 @@ TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
   EXPECT_EQ(page.status, 7);
   EXPECT_EQ(run("report --perfetto=p --paraver=q", path).output, "<steelyard-run.json><--perfetto=p><--paraver=q>");
   EXPECT_EQ(run("report a.json b.json", path).output, "<a.json><b.json>");
+  const auto record = scratch_.write("kept.json", "{\n  \"schema\": 2}");
+  for (const std::string option : {"--html", "--perfetto", "--paraver", "--talp"}) {
+    const auto refused_page = run("report " + option + " kept.json", path);
+    EXPECT_EQ(refused_page.output, "steelyard: kept.json is a run record, which " + option +
+                                       " would overwrite; write `steelyard report kept.json " + option + "=FILE`\n");
+    EXPECT_EQ(refused_page.status, 2);
+  }
+  scratch_.write("t.json", "{\n  \"dlbVersion\": \"3.5.0\"}");
+  EXPECT_EQ(run("report --talp t.json", path).output, "<steelyard-run.json><--talp=t.json>") << "of an earlier call";
   const auto none = run("report a.json b.json", "PATH=/nowhere");
   EXPECT_EQ(none.status, 1);
   EXPECT_THAT(none.output, AllOf(HasSubstr("python3, which is not in PATH"), HasSubstr("apt-get install -y python3")));

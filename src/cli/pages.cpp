@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
+#include <utility>
 
 #include "base/log.h"
 
@@ -16,7 +18,29 @@ namespace {
 
 constexpr const char* kPackages = "python3 python3-jinja2 python3-jsonschema python3-numpy python3-pandas python3-rich";
 
+/// A record begins with its member `schema`.
+bool is_record(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // reading a FIFO would block
+  std::ifstream file(path);
+  char brace = 0;
+  std::string member;
+  return file >> brace >> member && brace == '{' && member.starts_with("\"schema\"");
+}
+
 }  // namespace
+
+std::string refusal_to_overwrite(const Pages& pages) {
+  for (const auto& [option, path] : {std::pair("--html", pages.html),
+                                     {"--perfetto", pages.perfetto},
+                                     {"--paraver", pages.paraver},
+                                     {"--talp", pages.talp}}) {
+    if (is_record(path))
+      return fmt::format("{0} is a run record, which {1} would overwrite; write `steelyard report {0} {1}=FILE`", path,
+                         option);
+  }
+  return {};
+}
 
 int make_pages(const Pages& pages, const Site& site) {
   namespace fs = std::filesystem;

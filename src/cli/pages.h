@@ -18,6 +18,9 @@ struct Pages {
   }
 };
 
+/// Refuses a file to write that is a run record, as in `steelyard report --html run.json`; "" if there is none.
+std::string refusal_to_overwrite(const Pages& pages);
+
 /// Becomes `python3`. Returns an exit status only where that cannot be, having said what is missing and how to install
 /// it.
 int make_pages(const Pages& pages, const Site& site);

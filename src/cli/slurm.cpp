@@ -97,12 +97,12 @@ SlurmFinding examine_sharing(const Environment& environment, const std::string& 
       fmt::format("Slurm: {} tasks of this node share {} CPU{}{} for {} threads", sharers.tasks, sharers.cpus,
                   sharers.cpus == 1 ? "" : "s", how_bound(bind), sharers.tasks * threads);
   if (sharers.tasks * threads > sharers.cpus) {
-    return {false, fmt::format("{}, so they take turns; use srun --cpus-per-task={}, and start "
-                               "fewer tasks on a node where it has not as many CPUs",
+    return {false, fmt::format("{}, which is oversubscription; use srun --cpus-per-task={}, or start fewer tasks on "
+                               "a node",
                                found, threads)};
   }
   return {false,
-          fmt::format("{}, on {} core{}, so hardware threads of a core are taken, too; for a core a thread start "
+          fmt::format("{}, on {} core{}, so several threads share a core (SMT); for one core per thread, start "
                       "fewer tasks on a node, or set OMP_NUM_THREADS={}",
                       found, shared_cores, shared_cores == 1 ? "" : "s", std::max(1, shared_cores / sharers.tasks))};
 }
@@ -113,18 +113,19 @@ SlurmFinding examine_binding(const Environment& environment, int cpus, int cores
   const auto bind = cpu_bind(environment);
   if (threads > cpus) {
     return {false, fmt::format(
-                       "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), so they take turns; "
+                       "Slurm: this task has {} CPU{}{} for {} threads (OMP_NUM_THREADS), which is oversubscription; "
                        "use srun --cpus-per-task={}{}",
                        cpus, cpus == 1 ? "" : "s", how_bound(bind), threads, threads,
                        asked >= threads ? "; since 22.05 srun takes that from sbatch only as SRUN_CPUS_PER_TASK" : "")};
   }
   if (auto sharing = examine_sharing(environment, bind, cpus, cores); !sharing.fits) return sharing;
   if (threads > cores && cores > 0) {
-    return {false,
-            fmt::format(
-                "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so hardware threads of "
-                "a core are taken, too; for one core per thread, use srun --hint=nomultithread --cpus-per-task={}",
-                threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
+    return {
+        false,
+        fmt::format(
+            "Slurm: this task has {} threads (OMP_NUM_THREADS) on {} core{} ({} CPUs){}, so several threads share a "
+            "core (SMT); for one core per thread, use srun --hint=nomultithread --cpus-per-task={}",
+            threads, cores, cores == 1 ? "" : "s", cpus, how_bound(bind), threads)};
   }
   if (cpus == 1) {
     const std::string unbound = bind == "none" ? "" : ", or --cpu-bind=none";

@@ -50,12 +50,13 @@ std::string unknown_in(const CLI::App& command, const std::vector<std::string>& 
     }
     const CLI::Option* const option = option_of(command, words[i]);
     if (option == nullptr) return unknown_option(command, words[i], help);
-    const bool takes_value = option->get_items_expected_max() > 0;
     if (has_no_value(words[i])) {
       return fmt::format("{} has no value; write {}{}", words[i], option->get_name(),
-                         takes_value ? "=" + option->get_type_name() : "");
+                         takes_value(*option) ? "=" + option->get_type_name() : "");
     }
-    if (takes_value && words[i].find('=') == std::string::npos && i + 1 < words.size() && !words[i + 1].empty()) ++i;
+    if (takes_value(*option) && words[i].find('=') == std::string::npos && i + 1 < words.size() &&
+        !words[i + 1].empty())
+      ++i;
   }
   return {};
 }
@@ -64,10 +65,13 @@ std::string unknown_in(const CLI::App& command, const std::vector<std::string>& 
 
 bool has_no_value(const std::string& word) { return word.starts_with("--") && word.find('=') == word.size() - 1; }
 
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
 std::string unknown_words(const CLI::App& app, const std::vector<std::string>& words) {
   constexpr std::string_view help = "see `steelyard --help`";
   if (words.empty()) return {};
   const std::string& first = words[0];
+  if (first.empty()) return fmt::format("the command is '': is a variable of the shell not set? {}", help);
   if (first.starts_with('-')) {
     if (option_of(app, first) != nullptr) return {};
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -47,7 +50,7 @@ Removal removal_by_option(const std::vector<std::string>& words, std::size_t at)
 }
 
 /// `word` as a shell takes it for one word.
-std::string quoted(std::string_view word) {
+std::string shell_word(std::string_view word) {
   constexpr std::string_view harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
   if (word.find_first_not_of(harmless) == std::string_view::npos) return std::string(word);
   std::string text = "'";
@@ -60,7 +63,7 @@ void note_removal(const std::vector<std::string>& words, std::size_t at, bool of
   const std::string& word = words[at];
   if (word.starts_with("LD_PRELOAD=")) {
     const bool keeps = word.find("libsteelyard-") != std::string::npos;
-    wrapped.assignment = keeps ? "" : quoted(word);
+    wrapped.assignment = keeps ? "" : shell_word(word);
     if (wrapped.removal == Removal::clears) return;
     wrapped.removal = keeps ? Removal::none : Removal::sets;
     wrapped.remover = wrapped.assignment;
@@ -132,7 +135,7 @@ namespace {
 
 /// The program behind `wrapped.remover` starts without Steelyard's library, whatever `steelyard run` preloads.
 Decision decide_on_removal(const Wrapped& wrapped, const std::string& shown) {
-  const auto app = quoted(shown);
+  const auto app = shell_word(shown);
   Decision decision;
   decision.kind = Decision::Kind::pass_through;
   // `env -i steelyard run` would take PATH and the launcher's variables from Steelyard.
@@ -168,6 +171,22 @@ Started decide_on_command(const std::vector<std::string>& command, const base::O
   if (wrapped.place > 0 && started.binary.mpi() != Mpi::none)
     started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;
   return started;
+}
+
+std::string why_not_run(const std::string& program, int error) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool exists = fs::exists(program, ignored);
+  std::string reason = std::strerror(error);
+  if (error == ENOENT && program.find('/') == std::string::npos) {
+    reason = "not found in PATH";
+    if (exists) reason += fmt::format("; to run the file in this directory, write ./{}", program);
+  } else if (exists && fs::is_directory(program, ignored)) {
+    reason = "it is a directory";
+  } else if (exists && error == EACCES) {
+    reason += fmt::format("; if it is a program: `chmod +x {}`", shell_word(program));
+  }
+  return fmt::format("cannot run {}: {}", program, reason);
 }
 
 }  // namespace steelyard::cli

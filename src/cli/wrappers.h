@@ -44,4 +44,7 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
 Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error);
 
+/// Says why `program`, as the user wrote it, cannot be executed, and what to do. `error`: that of decide_on_command().
+std::string why_not_run(const std::string& program, int error);
+
 }  // namespace steelyard::cli

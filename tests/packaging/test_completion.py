@@ -24,7 +24,7 @@ def replies(script: Path, words: list[str], folder: Path, before: str = "") -> l
     result = subprocess.run(["bash", "--norc", "-c", "compopt() { :; }; " + before + ASK, "bash", script, *words],
                             text=True, capture_output=True, cwd=folder)
     assert result.stderr == "", result.stderr
-    return sorted(result.stdout.split())
+    return sorted(line.rstrip() for line in result.stdout.splitlines() if line)
 
 
 @pytest.mark.parametrize(("line", "expected"), [
@@ -64,6 +64,14 @@ def test_the_program_is_a_command_or_a_file(script, tmp_path):
     for words in ("steelyard run bas", "steelyard run --observe -- bas", "steelyard run --spin 3 bas"):
         assert "bash" in replies(script, words.split(), tmp_path)
     assert replies(script, ["steelyard", "run", "./b"], tmp_path) == [], "left to the default, files"
+
+
+def test_names_of_files_stay_as_they_are(script, tmp_path):
+    names = ["*", "?", "[a-z]*", "a b.json", "run.json"]
+    for name in names:
+        (tmp_path / name).touch()
+    assert replies(script, ["steelyard", "run", "--record", "=", ""], tmp_path) == sorted(["auto", "none", *names])
+    assert replies(script, ["steelyard", "report", "--html", "=", "*"], tmp_path) == ["*"]
 
 
 @pytest.mark.parametrize("word", ["--cores=of", "--record=r"])
