@@ -265,4 +265,37 @@ double safe_unless_it_ends(const double* place, int cells, const int* particles,
     }
   return energy;
 }
+/* gcc divides once for several loops with as many iterations, and keeps quotient and remainder (TeaLeaf's kernels, LU-MZ's
+ * rhs). */
+void safe_loops_of_one_length(double* restrict a, double* restrict b, const double* restrict c, int n, int m) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) a[i * m + j] = 2 * c[i * m + j];
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) b[i * m + j] = a[i * m + j] + c[i * m + j];
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 1; j < m; ++j) a[i * m + j] += b[i * m + j - 1];
+  }
+}
+/* The copy of the division's last part jumps to the loop behind a conditional jump (CloverLeaf's PdV). */
+void safe_one_loop_or_the_other(double* restrict a, const double* restrict b, const double* restrict c, int from, int to,
+                                int columns, int predict) {
+#pragma omp parallel
+  {
+    if (predict) {
+#pragma omp for
+      for (int i = from; i <= to; ++i)
+        for (int j = from; j <= columns; ++j) a[i * columns + j] = b[i * columns + j] / c[i * columns + j + 1];
+    } else {
+#pragma omp for
+      for (int i = from; i <= to; ++i)
+        for (int j = from; j <= columns; ++j)
+          a[i * columns + j] = b[i * columns + j] * c[i * columns + j] + b[(i + 1) * columns + j];
+    }
+  }
+}
 int main(void) { return 0; }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions that another number of threads would break: a part of a division is used after the loop that it was made for. */
+#include <omp.h>
+
+__attribute__((noipa)) void work(long);
+volatile long worked;
+void work(long i) { worked = i; }
+long count;
+
+typedef struct part {
+  int quotient, remainder, id;
+} part_t;
+static inline part_t divided(int n) {
+  return (part_t){n / omp_get_num_threads(), n % omp_get_num_threads(), omp_get_thread_num()};
+}
+static inline void doubled(double* a, part_t part) {
+  int share = part.quotient, before = part.remainder;
+  if (part.id < before) {
+    ++share;
+    before = 0;
+  }
+  const int first = share * part.id + before;
+  for (int i = first; i < first + share; ++i) a[i] *= 2;
+}
+void unsafe_loop_of_mixed_divisions(double* a, double* b, int n, int m) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    part_t other = divided(m);
+    doubled(a, part);
+#pragma omp barrier
+    other.remainder = part.remainder;
+    doubled(b, other);
+  }
+}
+void unsafe_loop_without_the_rest(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+#pragma omp barrier
+    for (int i = part.quotient * part.id; i < part.quotient * (part.id + 1); ++i) b[i] *= 2;
+  }
+}
+void unsafe_loop_with_another_rest(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+    part_t part = divided(n);
+    doubled(a, part);
+#pragma omp barrier
+    part.remainder += 1;
+    doubled(b, part);
+  }
+}
+void unsafe_loop_with_twice_the_quotient(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+    part_t part = divided(n);
+    doubled(a, part);
+#pragma omp barrier
+    part.quotient *= 2;
+    doubled(b, part);
+  }
+}
+void unsafe_remainder_as_an_address(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+#pragma omp barrier
+    b[part.remainder] = 1;
+  }
+}
+void unsafe_quotient_after_a_loop(double* a, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+    work(part.quotient);
+  }
+}
+void unsafe_effects_after_a_loop(double* a, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+    if (part.id < part.remainder) {
+#pragma omp atomic
+      ++count;
+    }
+  }
+}
+void unsafe_share_of_one_kept_for_all(double* a, double* b, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    int share = part.quotient, before = part.remainder;
+    if (part.id < before) {
+      ++share;
+      before = 0;
+    }
+    int first = share * part.id + before;
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+#pragma omp barrier
+    first = share * part.id + part.remainder;
+    for (int i = first; i < first + share; ++i) b[i] *= 2;
+  }
+}
+/* As many iterations as either division has, but each of the two decides about a part. */
+void unsafe_division_of_thread_0(double* a, int n, const int* m) {
+#pragma omp parallel
+  {
+    part_t part = divided(n);
+    doubled(a, part);
+    if (part.id == 0) {
+      part.quotient = *m / omp_get_num_threads();
+      part.remainder = *m % omp_get_num_threads();
+    }
+    doubled(a + n, part);
+  }
+}
+/* One jump continues in the loop, the other behind its first iteration. */
+void unsafe_jumps_to_two_places(double* a, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    int share = part.quotient, i, end;
+    if (part.id < part.remainder) {
+      ++share;
+      i = share * part.id;
+      end = i + share;
+      if (i >= end) goto out;
+      goto body;
+    }
+    i = share * part.id + part.remainder;
+    end = i + share;
+    if (i >= end) goto out;
+    goto next;
+  body:
+    a[i] *= 2;
+  next:
+    if (++i < end) goto body;
+  out:;
+  }
+}
+int main(void) { return 0; }
