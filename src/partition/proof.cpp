@@ -10,6 +10,7 @@
 
 #include "partition/instruction.h"
 #include "partition/register_use.h"
+#include "partition/stack_arguments.h"
 #include "partition/step.h"
 
 namespace steelyard::partition {
@@ -56,6 +57,7 @@ class Course {
     if (queries_.empty()) return true;
     merge_jumps(entry);
     order_ways(entry);
+    bound_arguments();
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);
@@ -135,6 +137,17 @@ class Course {
       for (std::uint64_t& next : step.to) {
         if (const auto copy = copies.find(next); copy != copies.end()) next = copy->second;
       }
+    }
+  }
+
+  void bound_arguments() {
+    const auto find = [this](std::uint64_t address) -> Following {
+      const auto step = steps_.find(address);
+      return step != steps_.end() ? Following{&step->second.instruction, &step->second.to} : Following{};
+    };
+    for (auto& [address, step] : steps_) {
+      if (step.instruction.is_in(CS_GRP_CALL) && step.around.callee.query < 0)
+        step.around.stack_arguments = end_of_stack_arguments(step.instruction.next(), find);
     }
   }
 

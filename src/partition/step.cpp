@@ -430,7 +430,12 @@ void Transition::pass_arguments(State& state) {
   const bool has_chain = !callee.is_imported && (callee.registers.reads >> kR10 & 1) != 0;
   if (has_chain) pass(chain, true);
   if (!state.passes_on_stack) return;
-  for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
+  const Value& top = state.registers[kRsp];
+  for (const auto& [place, word] : state.words) {
+    const bool is_above = top.is_frame() && top.origin == place.origin &&
+                          place.offset - top.constant >= around_.stack_arguments;
+    if (!is_above) use(state, Value(word.value), kArgument);
+  }
 }
 
 void Transition::call(State& state) {

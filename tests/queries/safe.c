@@ -298,4 +298,21 @@ void safe_one_loop_or_the_other(double* restrict a, const double* restrict b, co
     }
   }
 }
+/* Quotient, remainder and thread ID are kept on the stack, over a call with arguments on the stack (TeaLeaf's
+ * preconditioner). */
+__attribute__((noipa)) long works(long, long, long, long, long, long, long, long, long);
+long works(long a, long b, long c, long d, long e, long f, long g, long h, long i) {
+  worked = a + b + c + d + e + f + g + h + i;
+  return worked;
+}
+void safe_kept_over_a_call(double* restrict a, double* restrict b, const int* n, const double* x, long p, long q,
+                           long r) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < *n; ++i) a[i] = 2 * x[i] + (double)works(p, q, r, p, q, r, p, q, r);
+#pragma omp for
+    for (int i = 0; i < *n; ++i) b[i] = a[i] + x[i] * (double)p + (double)works(p, q, r, p, q, r, p, q, i);
+  }
+}
 int main(void) { return 0; }

@@ -143,4 +143,60 @@ void unsafe_jumps_to_two_places(double* a, int n) {
   out:;
   }
 }
+/* Arguments on the stack, below words that are kept there over the call. */
+__attribute__((noipa)) long eighth_of(long, long, long, long, long, long, long, long);
+long eighth_of(long a, long b, long c, long d, long e, long f, long g, long h) {
+  count += a + b + c + d + e + f + g;
+  return h;
+}
+void unsafe_argument_below_kept_words(double* a, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+    work(eighth_of(1, 2, 3, 4, 5, 6, 7, part.id));
+    doubled(a + n, part);
+  }
+}
+void unsafe_ninth_and_kept(double* a, int n) {
+#pragma omp parallel
+  {
+    volatile long kept = n;
+    const part_t part = divided(n);
+    doubled(a, part);
+    eighth_of(1, 2, 3, 4, 5, 6, kept, part.quotient);
+    kept += eighth_of(1, 2, 3, 4, 5, 6, 7, kept);
+    doubled(a + n, part);
+    work(kept);
+  }
+}
+struct large {
+  long x[24];
+};
+__attribute__((noipa)) long last_of(struct large, long, long, long, long, long, long, long);
+long last_of(struct large l, long a, long b, long c, long d, long e, long f, long g) {
+  return l.x[23] + a + b + c + d + e + f + g;
+}
+void unsafe_end_of_a_large_argument(double* a, int n) {
+#pragma omp parallel
+  {
+    struct large l = {{1, 2, 3}};
+    const part_t part = divided(n);
+    doubled(a, part);
+    l.x[23] = part.remainder;
+    work(last_of(l, 1, 2, 3, 4, 5, 6, 7));
+    work(last_of(l, 1, 2, 3, 4, 5, 6, n));
+    doubled(a + n, part);
+  }
+}
+/* Arguments of the next call, where those of this one lay. */
+void unsafe_arguments_of_two_calls(double* a, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    eighth_of(1, 2, 3, 4, 5, 6, part.id, part.remainder);
+    eighth_of(1, 2, 3, 4, 5, 6, n, n + 1);
+    doubled(a, part);
+  }
+}
 int main(void) { return 0; }
