@@ -306,8 +306,10 @@ class Interpretation {
     ways[from] = std::move(state);
     State all = ways.begin()->second;
     for (auto way = std::next(ways.begin()); way != ways.end(); ++way) {
-      note_controls(all, way->second);
-      all = joined(all, way->second);
+      State other = way->second;
+      note_controls(all, other);
+      name_divisions(all, other, address);
+      all = joined(all, other);
     }
     const auto [known, is_new] = states_.try_emplace(address, all);
     if (!is_new && all == known->second) return;

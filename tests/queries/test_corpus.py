@@ -88,6 +88,13 @@ def test_loops_of_applications_are_proved(compiler: str, options: str, tmp_path:
         assert reason_of[name][0], reason_of[name]
 
 
+@pytest.mark.parametrize("compiler", found(".f90"))
+def test_a_loop_that_goes_on_with_either_of_two_divisions_is_proved(compiler: str, tmp_path: Path) -> None:
+    listed = [query for query in queries(HERE / "safe.f90", compiler, "-O2", tmp_path)
+              if query[0].startswith("safe_after_either_loop")]
+    assert listed and all(proved for _, proved, _ in listed), listed
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("compiler", found(".c"))
 def test_threads_that_wait_are_not_run_one_after_the_other(compiler: str, options: str, tmp_path: Path) -> None:

@@ -143,6 +143,60 @@ void unsafe_jumps_to_two_places(double* a, int n) {
   out:;
   }
 }
+/* Either of two divisions. */
+void unsafe_parts_of_either_division(double* a, const int* n, const int* m, const int* kind) {
+#pragma omp parallel
+  {
+    const part_t one = divided(*n), other = divided(*m);
+    part_t part = one;
+    if (kind[0]) part.quotient = other.quotient;
+    worked = 1;
+    if (kind[1]) part.remainder = other.remainder;
+    doubled(a, part);
+  }
+}
+void unsafe_remainder_of_the_other_division(double* a, const int* n, const int* m, const int* kind) {
+#pragma omp parallel
+  {
+    const part_t one = divided(*n), other = divided(*m);
+    part_t part = one;
+    int rest = other.remainder;
+    if (kind[0]) {
+      worked = 1;
+      part = other;
+      rest = one.remainder;
+    }
+    part.remainder = rest;
+    doubled(a, part);
+  }
+}
+void unsafe_division_of_an_earlier_round(double* a, const int* n, const int* kind, int rounds) {
+#pragma omp parallel
+  {
+    part_t part = divided(*n), last = part;
+    for (int round = 0; round < rounds; ++round) {
+      part = kind[round] ? divided(n[2 * round + 1]) : divided(n[2 * round + 2]);
+      worked = 1;
+      last.quotient = part.quotient;
+      doubled(a, last);
+      last = part;
+    }
+  }
+}
+void unsafe_quotient_of_either_division(double* a, const int* n, const int* m, const int* kind) {
+#pragma omp parallel
+  {
+    part_t part;
+    if (*kind) {
+      part = divided(*n);
+      doubled(a, part);
+    } else {
+      part = divided(*m);
+      doubled(a + 1, part);
+    }
+    for (int i = part.quotient * part.id; i < part.quotient * (part.id + 1); ++i) a[i] *= 2;
+  }
+}
 /* Arguments on the stack, below words that are kept there over the call. */
 __attribute__((noipa)) long eighth_of(long, long, long, long, long, long, long, long);
 long eighth_of(long a, long b, long c, long d, long e, long f, long g, long h) {
