@@ -57,7 +57,7 @@ class Course {
     if (queries_.empty()) return true;
     merge_jumps(entry);
     order_ways(entry);
-    bound_arguments();
+    find_kept_words();
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);
@@ -140,14 +140,14 @@ class Course {
     }
   }
 
-  void bound_arguments() {
+  void find_kept_words() {
     const auto find = [this](std::uint64_t address) -> Following {
       const auto step = steps_.find(address);
       return step != steps_.end() ? Following{&step->second.instruction, &step->second.to} : Following{};
     };
     for (auto& [address, step] : steps_) {
       if (step.instruction.is_in(CS_GRP_CALL) && step.around.callee.query < 0)
-        step.around.stack_arguments = end_of_stack_arguments(step.instruction.next(), find);
+        step.around.kept = words_kept_over_call(step.instruction.next(), find);
     }
   }
 

@@ -24,6 +24,7 @@ struct Way {
   std::uint64_t address;
   std::int64_t top = 0;      // the stack pointer
   std::int64_t highest = 0;  // that it had: what lies below was free, and may have been used again
+  bool keeps_rbp = true;
   std::vector<Bytes> written;
 };
 
@@ -47,34 +48,54 @@ std::optional<std::int64_t> moved(const Instruction& i) {
   return std::nullopt;
 }
 
-/// A word at a known distance from the stack pointer.
-std::optional<Bytes> word_of(const cs_x86_op& operand, std::int64_t top) {
-  if (operand.type != X86_OP_MEM || operand.mem.base != X86_REG_RSP || operand.mem.index != X86_REG_INVALID ||
-      operand.mem.segment != X86_REG_INVALID)
-    return std::nullopt;
-  return Bytes{top + operand.mem.disp, top + operand.mem.disp + operand.size};
+/// Instructions whose first operand is read and not written.
+bool only_reads(x86_insn kind) {
+  return kind == X86_INS_CMP || kind == X86_INS_TEST || kind == X86_INS_PUSH || kind == X86_INS_IDIV ||
+         kind == X86_INS_DIV;
 }
 
-/// Notes what an instruction writes, and returns where the lowest word begins that it reads from before that.
-std::int64_t lowest_read(const Instruction& i, Way& way) {
-  std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
-  if (i.kind() == X86_INS_LEA || i.kind() == X86_INS_NOP) return lowest;
+bool writes(const Instruction& i, int reg) {
   for (int n = 0; n < i.operands(); ++n) {
-    const std::optional<Bytes> word = word_of(i.operand(n), way.top);
-    if (!word) continue;
-    const auto meets = [&](const Bytes& other) { return other.begin < word->end && word->begin < other.end; };
-    const bool was_written = std::any_of(way.written.begin(), way.written.end(), meets);
-    if ((i.operand(n).access & CS_AC_READ) != 0 && !was_written && word->begin >= way.highest)
-      lowest = std::min(lowest, word->begin);
-    if (i.operand(n).access != CS_AC_READ) way.written.push_back(*word);
+    if (i.operand(n).type == X86_OP_REG && number_of(i.operand(n).reg) == reg && i.operand(n).access != CS_AC_READ)
+      return true;
   }
-  return lowest;
+  return false;
+}
+
+bool is_word(const cs_x86_op& operand, x86_reg base) {
+  return operand.type == X86_OP_MEM && operand.mem.base == base && operand.mem.index == X86_REG_INVALID &&
+         operand.mem.segment == X86_REG_INVALID;
+}
+
+/// Notes which words an instruction reads and writes.
+void note_words(const Instruction& i, Way& way, KeptWords& kept) {
+  if (i.kind() == X86_INS_LEA || i.kind() == X86_INS_NOP) return;
+  for (int n = 0; n < i.operands(); ++n) {
+    const cs_x86_op& operand = i.operand(n);
+    const bool reads = (operand.access & CS_AC_READ) != 0 && (n > 0 || only_reads(i.kind()));
+    if (is_word(operand, X86_REG_RBP) && way.keeps_rbp && reads)
+      kept.from_frame_pointer.push_back({operand.mem.disp, way.highest});
+    if (!is_word(operand, X86_REG_RSP)) continue;
+    const Bytes word{way.top + operand.mem.disp, way.top + operand.mem.disp + operand.size};
+    const auto meets = [&](const Bytes& other) { return other.begin < word.end && word.begin < other.end; };
+    const bool was_written = std::any_of(way.written.begin(), way.written.end(), meets);
+    if (reads && !was_written && word.begin >= way.highest) kept.lowest = std::min(kept.lowest, word.begin);
+    if (operand.access != CS_AC_READ) way.written.push_back(word);
+  }
 }
 
 }  // namespace
 
-std::int64_t end_of_stack_arguments(std::uint64_t after, const std::function<Following(std::uint64_t)>& find) {
-  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+std::int64_t KeptWords::lowest_with(std::int64_t frame_pointer) const {
+  std::int64_t least = lowest;
+  for (const Word& word : from_frame_pointer) {
+    if (frame_pointer + word.offset >= word.least) least = std::min(least, frame_pointer + word.offset);
+  }
+  return least;
+}
+
+KeptWords words_kept_over_call(std::uint64_t after, const std::function<Following(std::uint64_t)>& find) {
+  KeptWords kept;
   std::set<std::uint64_t> seen;
   std::vector<Way> open{{.address = after, .written = {}}};
   for (int count = 0; !open.empty() && count < kMostInstructions; ++count) {
@@ -82,17 +103,19 @@ std::int64_t end_of_stack_arguments(std::uint64_t after, const std::function<Fol
     open.erase(open.begin());
     const Following following = find(way.address);
     if (following.instruction == nullptr || !seen.insert(way.address).second) continue;
-    end = std::min(end, lowest_read(*following.instruction, way));
-    const std::optional<std::int64_t> by = moved(*following.instruction);
+    const Instruction& i = *following.instruction;
+    note_words(i, way, kept);
+    const std::optional<std::int64_t> by = moved(i);
     if (!by) continue;
     way.top += *by;
     way.highest = std::max(way.highest, way.top);
+    way.keeps_rbp = way.keeps_rbp && !writes(i, kRbp);
     for (const std::uint64_t next : *following.to) {
       way.address = next;
       open.push_back(way);
     }
   }
-  return end;
+  return kept;
 }
 
 }  // namespace steelyard::partition

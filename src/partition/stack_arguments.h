@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "partition/instruction.h"
@@ -14,11 +15,23 @@ struct Following {
   const std::vector<std::uint64_t>* to = nullptr;
 };
 
-/// An upper bound of the bytes above the stack pointer in which a call may have arguments. They are the callee's to
-/// overwrite (System V ABI), so they end below each word that the caller reads after the call without having written
-/// it.
-/// @param after the instruction after the call
+/// Words that a caller keeps over a call: it reads them after the call without having written them. The arguments are
+/// the callee's to overwrite (System V ABI), so they end below each of these words.
+struct KeptWords {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t lowest = kNone;  ///< in bytes above the stack pointer of the call
+  struct Word {
+    std::int64_t offset;  ///< from rbp
+    std::int64_t least;   ///< it is one if it lies at least as far above the stack pointer of the call
+  };
+  std::vector<Word> from_frame_pointer;
+
+  /// @param frame_pointer where rbp points to, in bytes above the stack pointer
+  std::int64_t lowest_with(std::int64_t frame_pointer) const;
+};
+
+/// @param after the instruction after a call
 /// @param find the instruction at an address
-std::int64_t end_of_stack_arguments(std::uint64_t after, const std::function<Following(std::uint64_t)>& find);
+KeptWords words_kept_over_call(std::uint64_t after, const std::function<Following(std::uint64_t)>& find);
 
 }  // namespace steelyard::partition

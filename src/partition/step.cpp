@@ -430,10 +430,12 @@ void Transition::pass_arguments(State& state) {
   const bool has_chain = !callee.is_imported && (callee.registers.reads >> kR10 & 1) != 0;
   if (has_chain) pass(chain, true);
   if (!state.passes_on_stack) return;
-  const Value& top = state.registers[kRsp];
+  const Value &top = state.registers[kRsp], &frame = state.registers[kRbp];
+  const bool has_frame = top.is_frame() && frame.is_frame() && frame.origin == top.origin;
+  const std::int64_t end = has_frame ? around_.kept.lowest_with(frame.constant - top.constant) : around_.kept.lowest;
   for (const auto& [place, word] : state.words) {
     const bool is_above = top.is_frame() && top.origin == place.origin &&
-                          place.offset - top.constant >= around_.stack_arguments;
+                          place.offset - top.constant >= end;
     if (!is_above) use(state, Value(word.value), kArgument);
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
 
 #include "partition/callee.h"
 #include "partition/instruction.h"
+#include "partition/stack_arguments.h"
 #include "partition/state.h"
 
 namespace steelyard::partition {
@@ -27,8 +27,7 @@ struct Surroundings {
   bool returns_nothing = false;  ///< the function returns no value, and lets no exception out
   bool lands = false;            ///< of a call: an exception goes on in this function
   std::uint64_t meeting = 0;     ///< of a conditional jump: where both ways meet; 0: nowhere
-  /// Of a call: its arguments on the stack end at most this many bytes above the stack pointer.
-  std::int64_t stack_arguments = std::numeric_limits<std::int64_t>::max();
+  KeptWords kept;                ///< over a call
 };
 
 /// One instruction: from what is known before it to what is known after it.

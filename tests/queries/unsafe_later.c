@@ -243,6 +243,20 @@ void unsafe_end_of_a_large_argument(double* a, int n) {
     doubled(a + n, part);
   }
 }
+__attribute__((noipa)) double of_reals(double, double, double, double, double, double, double, double, double, double);
+double of_reals(double a, double b, double c, double d, double e, double f, double g, double h, double i, double j) {
+  return a + b + c + d + e + f + g + h + i + j;
+}
+void unsafe_argument_before_a_call_with_reals(double* a, const double* x, int n) {
+#pragma omp parallel
+  {
+    const part_t part = divided(n);
+    doubled(a, part);
+    const long h = eighth_of(1, 2, 3, 4, 5, 6, part.id, n);
+    work(h + (long)of_reals(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9]));
+    doubled(a + n, part);
+  }
+}
 /* Arguments of the next call, where those of this one lay. */
 void unsafe_arguments_of_two_calls(double* a, int n) {
 #pragma omp parallel
