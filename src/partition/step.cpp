@@ -13,6 +13,18 @@ bool is_second_byte(x86_reg name) {
   return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
 }
 
+/// Instructions that compare vectors, masks or x87 registers, and write nothing but flags. (vptestmd and the like write a
+/// mask, and leave the flags alone.)
+bool compares_vectors(std::string_view name) {
+  const auto starts = [&](std::string_view word) { return name.starts_with(word); };
+  return name.find("comi") != std::string_view::npos || name == "ptest" || name == "vptest" || starts("vtestp") ||
+         starts("kortest") || starts("ktest");
+}
+/// These compare strings in vectors: they write flags and a register.
+bool compares_strings(std::string_view name) {
+  return name.find("cmpestr") != std::string_view::npos || name.find("cmpistr") != std::string_view::npos;
+}
+
 // Sets of registers that are no general ones, a bit each (System V ABI): of results, and of arguments, xmm0 to xmm7.
 constexpr std::uint64_t kReturnedVectors =
     std::uint64_t{1} << kXmm0 | std::uint64_t{1} << kXmm1 | std::uint64_t{1} << kX87;
@@ -474,9 +486,12 @@ void Transition::use_vectors(State& state) {
   const std::string_view name = i_.name();
   const bool is_older = name[0] == 'f';  // its registers are a stack
   const auto vector_at = [&](int n) { return i_.operand(n).type == X86_OP_REG ? vector_of(i_.operand(n).reg) : -1; };
-  const int target = is_older ? kVectorRegisters - 1 : i_.operands() > 0 ? vector_at(0) : -1;
-  const bool writes =
-      target >= 0 && name.find("comi") == std::string_view::npos && name.find("test") == std::string_view::npos;
+  const bool makes_mask = compares_strings(name) && name.ends_with("m");
+  const int target = is_older             ? kVectorRegisters - 1
+                     : makes_mask         ? kXmm0
+                     : i_.operands() > 0 ? vector_at(0)
+                                          : -1;
+  const bool writes = target >= 0 && !compares_vectors(name);
   const bool reads_target = !writes || !i_.overwrites_vector();
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
@@ -560,12 +575,9 @@ void Transition::use_flags(State& state, bool is_vector) {
   const auto starts = [&](std::string_view word) { return name.starts_with(word); };
   if (state.flags.matter && std::any_of(std::begin(readers), std::end(readers), starts))
     complain(kUnknown, sources_of(state.flags));
-  const bool compares = name.find("comi") != std::string_view::npos || name.ends_with("test") || starts("ptest") ||
-                        starts("vptest") || starts("vtest") || name.find("cmpestr") != std::string_view::npos ||
-                        name.find("cmpistr") != std::string_view::npos;
-  if (is_vector && compares)
+  if (is_vector && (compares_vectors(name) || compares_strings(name)))
     state.flags = {};
-  else if (!is_vector)
+  else if (!is_vector || i_.sets_flags())
     blur_flags(state, Value::any());
 }
 

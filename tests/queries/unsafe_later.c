@@ -197,6 +197,35 @@ void unsafe_quotient_of_either_division(double* a, const int* n, const int* m, c
     for (int i = part.quotient * part.id; i < part.quotient * (part.id + 1); ++i) a[i] *= 2;
   }
 }
+/* Vector instructions between a comparison and its use: these write a mask and leave the flags alone. */
+void unsafe_flags_kept_over_a_vector_test(void) {
+#pragma omp parallel
+  {
+    unsigned char x;
+    __asm__("cmpl $3, %1\n\tvptestmd %%zmm0, %%zmm0, %%k1\n\tsetl %0" : "=q"(x) : "r"(omp_get_thread_num()));
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_flags_kept_over_its_negation(void) {
+#pragma omp parallel
+  {
+    unsigned char x;
+    __asm__("cmpl $3, %1\n\tvptestnmb %%ymm0, %%ymm0, %%k1\n\tsetl %0" : "=q"(x) : "r"(omp_get_thread_num()));
+#pragma omp atomic
+    count += x;
+  }
+}
+void unsafe_mask_of_thread_0(void) {
+#pragma omp parallel
+  {
+    int x;
+    if (omp_get_thread_num() == 0) __asm__ volatile("vptestmd %zmm0, %zmm0, %k1");
+    __asm__ volatile("kmovw %%k1, %0" : "=r"(x));
+#pragma omp atomic
+    count += x;
+  }
+}
 /* Arguments on the stack, below words that are kept there over the call. */
 __attribute__((noipa)) long eighth_of(long, long, long, long, long, long, long, long);
 long eighth_of(long a, long b, long c, long d, long e, long f, long g, long h) {
