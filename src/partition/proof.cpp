@@ -124,10 +124,10 @@ class Course {
       const auto condition = step.instruction.condition();
       if (!condition || step.to.size() != 2) continue;
       const bool negated = (*condition & 1) != 0;
-      const auto [one, is_new] = first.try_emplace(
-          {static_cast<unsigned>(*condition) / 2, behind_jump(step.to[negated ? 0 : 1]),
-           behind_jump(step.to[negated ? 1 : 0])},
-          address);
+      const auto [one, is_new] =
+          first.try_emplace({static_cast<unsigned>(*condition) / 2, behind_jump(step.to[negated ? 0 : 1]),
+                             behind_jump(step.to[negated ? 1 : 0])},
+                            address);
       if (is_new || address == entry) continue;
       copies[address] = one->second;
       meets_.insert(one->second);
@@ -365,8 +365,8 @@ class Interpretation {
       ways_;                               // to each place where ways meet: what holds at their ends
   std::map<std::uint64_t, State> states_;  // what holds there
   std::map<std::uint64_t, std::map<std::uint64_t, State>> ends_;  // of each jump: what holds at the ends of its ways
-  std::set<std::pair<std::size_t, std::uint64_t>> open_;  // to be visited: first what leads to the others
-  std::uint64_t repeated_ = 0;  // queries by which code is repeated
+  std::set<std::pair<std::size_t, std::uint64_t>> open_;          // to be visited: first what leads to the others
+  std::uint64_t repeated_ = 0;                                    // queries by which code is repeated
 };
 
 }  // namespace

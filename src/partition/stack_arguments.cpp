@@ -11,10 +11,6 @@ namespace steelyard::partition {
 
 namespace {
 
-// Limit of time, in instructions after a call: with 25 of them, as many calls of TeaLeaf and cp2k are proved as with
-// 1,000.
-constexpr int kMostInstructions = 50;
-
 struct Bytes {
   std::int64_t begin, end;  // above the stack pointer of the call
 };
@@ -35,7 +31,8 @@ std::optional<std::int64_t> moved(const Instruction& i) {
                           (i.operand(0).type != X86_OP_REG || i.operand(0).reg != X86_REG_RSP);
     return is_whole ? std::optional(i.kind() == X86_INS_PUSH ? -8 : 8) : std::nullopt;
   }
-  if (i.is_in(CS_GRP_CALL)) return 0;
+  // Code behind the next call is not looked at: no more of TeaLeaf's and cp2k's calls would be proved.
+  if (i.is_in(CS_GRP_CALL)) return std::nullopt;
   const bool is_target = i.operands() > 0 && i.operand(0).type == X86_OP_REG && number_of(i.operand(0).reg) == kRsp;
   if (!is_target) {
     bool writes = false;
@@ -98,9 +95,9 @@ KeptWords words_kept_over_call(std::uint64_t after, const std::function<Followin
   KeptWords kept;
   std::set<std::uint64_t> seen;
   std::vector<Way> open{{.address = after, .written = {}}};
-  for (int count = 0; !open.empty() && count < kMostInstructions; ++count) {
-    Way way = std::move(open.front());
-    open.erase(open.begin());
+  while (!open.empty()) {
+    Way way = std::move(open.back());
+    open.pop_back();
     const Following following = find(way.address);
     if (following.instruction == nullptr || !seen.insert(way.address).second) continue;
     const Instruction& i = *following.instruction;

@@ -13,18 +13,6 @@ bool is_second_byte(x86_reg name) {
   return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
 }
 
-/// Instructions that compare vectors, masks or x87 registers, and write nothing but flags. (vptestmd and the like write a
-/// mask, and leave the flags alone.)
-bool compares_vectors(std::string_view name) {
-  const auto starts = [&](std::string_view word) { return name.starts_with(word); };
-  return name.find("comi") != std::string_view::npos || name == "ptest" || name == "vptest" || starts("vtestp") ||
-         starts("kortest") || starts("ktest");
-}
-/// These compare strings in vectors: they write flags and a register.
-bool compares_strings(std::string_view name) {
-  return name.find("cmpestr") != std::string_view::npos || name.find("cmpistr") != std::string_view::npos;
-}
-
 // Sets of registers that are no general ones, a bit each (System V ABI): of results, and of arguments, xmm0 to xmm7.
 constexpr std::uint64_t kReturnedVectors =
     std::uint64_t{1} << kXmm0 | std::uint64_t{1} << kXmm1 | std::uint64_t{1} << kX87;
@@ -446,8 +434,7 @@ void Transition::pass_arguments(State& state) {
   const bool has_frame = top.is_frame() && frame.is_frame() && frame.origin == top.origin;
   const std::int64_t end = has_frame ? around_.kept.lowest_with(frame.constant - top.constant) : around_.kept.lowest;
   for (const auto& [place, word] : state.words) {
-    const bool is_above = top.is_frame() && top.origin == place.origin &&
-                          place.offset - top.constant >= end;
+    const bool is_above = top.is_frame() && top.origin == place.origin && place.offset - top.constant >= end;
     if (!is_above) use(state, Value(word.value), kArgument);
   }
 }
@@ -486,12 +473,9 @@ void Transition::use_vectors(State& state) {
   const std::string_view name = i_.name();
   const bool is_older = name[0] == 'f';  // its registers are a stack
   const auto vector_at = [&](int n) { return i_.operand(n).type == X86_OP_REG ? vector_of(i_.operand(n).reg) : -1; };
-  const bool makes_mask = compares_strings(name) && name.ends_with("m");
-  const int target = is_older             ? kVectorRegisters - 1
-                     : makes_mask         ? kXmm0
-                     : i_.operands() > 0 ? vector_at(0)
-                                          : -1;
-  const bool writes = target >= 0 && !compares_vectors(name);
+  const bool makes_mask = i_.compares_strings() && name.ends_with("m");
+  const int target = is_older ? kVectorRegisters - 1 : makes_mask ? kXmm0 : i_.operands() > 0 ? vector_at(0) : -1;
+  const bool writes = target >= 0 && !i_.compares_vectors();
   const bool reads_target = !writes || !i_.overwrites_vector();
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
@@ -575,7 +559,7 @@ void Transition::use_flags(State& state, bool is_vector) {
   const auto starts = [&](std::string_view word) { return name.starts_with(word); };
   if (state.flags.matter && std::any_of(std::begin(readers), std::end(readers), starts))
     complain(kUnknown, sources_of(state.flags));
-  if (is_vector && (compares_vectors(name) || compares_strings(name)))
+  if (is_vector && (i_.compares_vectors() || i_.compares_strings()))
     state.flags = {};
   else if (!is_vector || i_.sets_flags())
     blur_flags(state, Value::any());

@@ -265,8 +265,7 @@ double safe_unless_it_ends(const double* place, int cells, const int* particles,
     }
   return energy;
 }
-/* gcc divides once for several loops with as many iterations, and keeps quotient and remainder (TeaLeaf's kernels, LU-MZ's
- * rhs). */
+/* gcc divides once for several loops with as many iterations (LU-MZ's rhs). */
 void safe_loops_of_one_length(double* restrict a, double* restrict b, const double* restrict c, int n, int m) {
 #pragma omp parallel
   {
@@ -282,8 +281,8 @@ void safe_loops_of_one_length(double* restrict a, double* restrict b, const doub
   }
 }
 /* The copy of the division's last part jumps to the loop behind a conditional jump (CloverLeaf's PdV). */
-void safe_one_loop_or_the_other(double* restrict a, const double* restrict b, const double* restrict c, int from, int to,
-                                int columns, int predict) {
+void safe_one_loop_or_the_other(double* restrict a, const double* restrict b, const double* restrict c, int from,
+                                int to, int columns, int predict) {
 #pragma omp parallel
   {
     if (predict) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regions that another number of threads would break: a part of a division is used after the loop that it was made for. */
+/* Regions that another number of threads would break: a part of a division is used after its loop. */
 #include <omp.h>
 
 __attribute__((noipa)) void work(long);
@@ -197,7 +197,7 @@ void unsafe_quotient_of_either_division(double* a, const int* n, const int* m, c
     for (int i = part.quotient * part.id; i < part.quotient * (part.id + 1); ++i) a[i] *= 2;
   }
 }
-/* Vector instructions between a comparison and its use: these write a mask and leave the flags alone. */
+/* Vector instructions between a comparison and its use: these write a mask register and leave the flags alone. */
 void unsafe_flags_kept_over_a_vector_test(void) {
 #pragma omp parallel
   {
