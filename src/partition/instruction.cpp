@@ -127,6 +127,17 @@ bool Instruction::sets_flags() const {
   return (decoded_->detail->x86.eflags & all) != 0;
 }
 
+bool Instruction::compares_vectors() const {
+  const std::string_view name = this->name();
+  return name.find("comi") != std::string_view::npos || name == "ptest" || name == "vptest" ||
+         name.starts_with("vtestp") || name.starts_with("kortest") || name.starts_with("ktest");
+}
+
+bool Instruction::compares_strings() const {
+  const std::string_view name = this->name();
+  return name.find("cmpestr") != std::string_view::npos || name.find("cmpistr") != std::string_view::npos;
+}
+
 std::optional<int> Instruction::condition() const {
   const std::uint8_t* const opcode = decoded_->detail->x86.opcode;
   if (opcode[0] == 0x0f && opcode[1] >> 4 == 8) return opcode[1] & 15;

@@ -63,6 +63,11 @@ class Instruction {
   bool overwrites_vector() const;
   /// True if the flags are another instruction's no more.
   bool sets_flags() const;
+  /// True if it compares vectors, mask registers or x87 registers, and writes nothing but flags. Not vptestmd and the
+  /// like: they write a mask register, and leave the flags alone.
+  bool compares_vectors() const;
+  /// True if it compares strings in vectors: it writes flags and a register.
+  bool compares_strings() const;
   /// The condition code of a conditional jump (Intel SDM, volume 2, "tttn"): an odd code negates the even code before.
   std::optional<int> condition() const;
   /// Where a direct jump or call goes to.

@@ -10,15 +10,16 @@
 
 #include "partition/instruction.h"
 #include "partition/register_use.h"
+#include "partition/stack_arguments.h"
 #include "partition/step.h"
 
 namespace steelyard::partition {
 
 namespace {
 
-// Limits of time: a function of 9,800 instructions takes 0.1 to 0.2 s (tests/queries/test_corpus.py). Queries of longer
+// Limits of time: a function of 19,000 instructions takes 0.15 s (tests/queries/test_corpus.py). Queries of longer
 // functions are not proved. Loops are visited again until nothing changes: a few times each.
-constexpr std::size_t kMostInstructions = 10'000, kMostVisits = 4 * kMostInstructions;
+constexpr std::size_t kMostInstructions = 20'000, kMostVisits = 4 * kMostInstructions;
 constexpr std::size_t kWordsOfAVisit = 16;  // joining as many words takes about as long as an instruction
 constexpr std::uint64_t kExit = 0;          // Encoding: of a function; no instruction has this address
 
@@ -55,6 +56,8 @@ class Course {
     }
     if (queries_.empty()) return true;
     merge_jumps(entry);
+    order_ways(entry);
+    find_kept_words();
     const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
     for (auto& [address, step] : steps_) {
       const auto meeting = meetings.find(address);
@@ -69,6 +72,11 @@ class Course {
   /// Return addresses of its queries, as they are numbered.
   const std::vector<std::uint64_t>& queries() const { return queries_; }
   bool is_meeting(std::uint64_t address) const { return meets_.contains(address); }
+  /// Smaller than the ranks of the instructions that follow it, unless the way to them is a jump back.
+  std::size_t rank(std::uint64_t address) const {
+    const auto known = ranks_.find(address);
+    return known != ranks_.end() ? known->second : 0;
+  }
   /// True if it jumps into another function, to return from there.
   bool goes_on_elsewhere() const { return goes_on_elsewhere_; }
 
@@ -100,6 +108,13 @@ class Course {
     return true;
   }
 
+  /// Where a way goes on that begins with a jump, as the way behind a duplicated conditional jump does.
+  std::uint64_t behind_jump(std::uint64_t address) const {
+    const auto step = steps_.find(address);
+    const bool jumps = step != steps_.end() && step->second.instruction.kind() == X86_INS_JMP;
+    return jumps && step->second.to.size() == 1 ? step->second.to[0] : address;
+  }
+
   /// gcc duplicates code up to a conditional jump to spare a jump to it: such jumps, of one condition with the same
   /// targets, become one, where the ways to them meet.
   void merge_jumps(std::uint64_t entry) {
@@ -109,8 +124,10 @@ class Course {
       const auto condition = step.instruction.condition();
       if (!condition || step.to.size() != 2) continue;
       const bool negated = (*condition & 1) != 0;
-      const auto [one, is_new] = first.try_emplace(
-          {static_cast<unsigned>(*condition) / 2, step.to[negated ? 0 : 1], step.to[negated ? 1 : 0]}, address);
+      const auto [one, is_new] =
+          first.try_emplace({static_cast<unsigned>(*condition) / 2, behind_jump(step.to[negated ? 0 : 1]),
+                             behind_jump(step.to[negated ? 1 : 0])},
+                            address);
       if (is_new || address == entry) continue;
       copies[address] = one->second;
       meets_.insert(one->second);
@@ -119,6 +136,34 @@ class Course {
     for (auto& [address, step] : steps_) {
       for (std::uint64_t& next : step.to) {
         if (const auto copy = copies.find(next); copy != copies.end()) next = copy->second;
+      }
+    }
+  }
+
+  void find_kept_words() {
+    const auto find = [this](std::uint64_t address) -> Following {
+      const auto step = steps_.find(address);
+      return step != steps_.end() ? Following{&step->second.instruction, &step->second.to} : Following{};
+    };
+    for (auto& [address, step] : steps_) {
+      if (step.instruction.is_in(CS_GRP_CALL) && step.around.callee.query < 0)
+        step.around.kept = words_kept_over_call(step.instruction.next(), find);
+    }
+  }
+
+  /// In reverse postorder. Where the ways of a jump meet, the states at the ends of all of them are then known.
+  void order_ways(std::uint64_t entry) {
+    std::vector<std::pair<std::uint64_t, std::size_t>> path{{entry, 0}};
+    std::set<std::uint64_t> seen{entry};
+    std::size_t rank = steps_.size();
+    while (!path.empty()) {
+      auto& [address, next] = path.back();
+      const std::vector<std::uint64_t> ways = ways_of(address);
+      if (next == ways.size()) {
+        ranks_[address] = rank--;
+        path.pop_back();
+      } else if (const std::uint64_t other = ways[next++]; steps_.contains(other) && seen.insert(other).second) {
+        path.emplace_back(other, 0);
       }
     }
   }
@@ -216,6 +261,7 @@ class Course {
   const Decoder& decoder_;
   std::map<std::uint64_t, Step> steps_;
   std::set<std::uint64_t> meets_;
+  std::map<std::uint64_t, std::size_t> ranks_;
   std::vector<std::uint64_t> queries_;
   std::deque<Function> functions_;
   RegisterUses register_uses_;
@@ -231,7 +277,7 @@ class Interpretation {
     arrive(entry, State::at_entry(is_body_), entry);
     std::size_t visits = 0;
     while (!open_.empty()) {
-      const std::uint64_t from = *open_.begin();
+      const std::uint64_t from = open_.begin()->second;
       open_.erase(open_.begin());
       visits += walk(from, nullptr) * (1 + states_.at(from).words.size() / kWordsOfAVisit);
       if (visits > kMostVisits) break;
@@ -260,13 +306,15 @@ class Interpretation {
     ways[from] = std::move(state);
     State all = ways.begin()->second;
     for (auto way = std::next(ways.begin()); way != ways.end(); ++way) {
-      note_controls(all, way->second);
-      all = joined(all, way->second);
+      State other = way->second;
+      note_controls(all, other);
+      name_divisions(all, other, address);
+      all = joined(all, other);
     }
     const auto [known, is_new] = states_.try_emplace(address, all);
     if (!is_new && all == known->second) return;
     known->second = std::move(all);
-    open_.insert(address);
+    open_.insert({course_.rank(address), address});
   }
 
   /// A way that runs back to before the jump that it comes from: how often the code between is executed depends on the
@@ -317,8 +365,8 @@ class Interpretation {
       ways_;                               // to each place where ways meet: what holds at their ends
   std::map<std::uint64_t, State> states_;  // what holds there
   std::map<std::uint64_t, std::map<std::uint64_t, State>> ends_;  // of each jump: what holds at the ends of its ways
-  std::set<std::uint64_t> open_;
-  std::uint64_t repeated_ = 0;  // queries by which code is repeated
+  std::set<std::pair<std::size_t, std::uint64_t>> open_;          // to be visited: first what leads to the others
+  std::uint64_t repeated_ = 0;                                    // queries by which code is repeated
 };
 
 }  // namespace

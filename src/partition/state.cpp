@@ -128,6 +128,20 @@ void State::forget(std::uint64_t made) {
   std::erase_if(one_more, [&](std::uint64_t iterations) { return identity::is_of(iterations, made); });
 }
 
+void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
+  const std::uint64_t name = made | (iterations & (identity::kSigned | identity::kWide));
+  if (name == iterations) return;
+  forget(made);
+  const auto rename = [&](Value& value) {
+    if (value.iterations == iterations) value.iterations = name;
+  };
+  for (Value& value : registers) rename(value);
+  for (auto& [place, word] : words) rename(word.value);
+  rename(flags.left);
+  rename(flags.right);
+  if (one_more.erase(iterations) != 0) one_more.insert(name);
+}
+
 void State::resolve(std::uint64_t iterations, bool more) {
   for (Value& value : registers) value = resolved(value, iterations, more);
   for (auto& [place, word] : words) word.value = resolved(word.value, iterations, more);
@@ -234,6 +248,42 @@ State join(const State& a, const State& b, std::uint64_t by) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Of divisions of two states: both hold the same part of them in the same place.
+using Pairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+void add_pair(Pairs& pairs, const Value& a, const Value& b) {
+  if (a.kind != Value::Kind::sum || a.iterations == 0 || b.iterations == 0) return;
+  Value same = b;
+  same.iterations = a.iterations;
+  same.identity = a.identity;
+  if (are_same(a, same)) pairs.emplace(a.iterations, b.iterations);
+}
+
+}  // namespace
+
+void name_divisions(State& a, State& b, std::uint64_t address) {
+  if (!a.controls.empty() || !b.controls.empty()) return;
+  Pairs pairs;
+  for (int r = 0; r < kRegisters; ++r) add_pair(pairs, a.registers[r], b.registers[r]);
+  for (const auto& [place, word] : a.words) {
+    const State::Word* const theirs = word_at(b.words, place);
+    if (theirs != nullptr && theirs->size == word.size) add_pair(pairs, word.value, theirs->value);
+  }
+  constexpr std::uint64_t how = identity::kSigned | identity::kWide;
+  for (const auto& [one, other] : pairs) {
+    const auto meets = [&, one = one, other = other](const auto& pair) {
+      return pair.first == one || pair.second == other || pair.first == other || pair.second == one;
+    };
+    if (one == other || ((one ^ other) & how) != 0 || std::count_if(pairs.begin(), pairs.end(), meets) != 1) continue;
+    const std::uint64_t made = identity::kJoined | address;
+    a.rename_division(one, made);
+    b.rename_division(other, made);
+    return;
+  }
+}
 
 State joined(const State& a, const State& b) {
   std::uint64_t by = 0;

@@ -70,6 +70,8 @@ struct State {
   void blur_words();
   /// A value is made anew where the value of this identity was made: values computed from the earlier one are invalid.
   void forget(std::uint64_t made);
+  /// Gives a division the name `made`. What was named so is forgotten.
+  void rename_division(std::uint64_t iterations, std::uint64_t made);
   /// It is known now whether this thread has one iteration more.
   void resolve(std::uint64_t iterations, bool more);
   void after_call(const Callee& callee);
@@ -77,6 +79,10 @@ struct State {
   void name_values(std::uint64_t jump);
 };
 
+/// Gives one name to a division of `a` and one of `b` if both states hold the same parts of it in the same places: code
+/// that is reached in either goes on with the one or the other, whose parts belong together.
+/// @param address of this code
+void name_divisions(State& a, State& b, std::uint64_t address);
 /// What holds in both states: for code that is reached in either.
 State joined(const State& a, const State& b);
 /// What holds where the ways of a jump have met, of what holds at their ends.

@@ -430,7 +430,13 @@ void Transition::pass_arguments(State& state) {
   const bool has_chain = !callee.is_imported && (callee.registers.reads >> kR10 & 1) != 0;
   if (has_chain) pass(chain, true);
   if (!state.passes_on_stack) return;
-  for (const auto& [place, word] : state.words) use(state, Value(word.value), kArgument);
+  const Value &top = state.registers[kRsp], &frame = state.registers[kRbp];
+  const bool has_frame = top.is_frame() && frame.is_frame() && frame.origin == top.origin;
+  const std::int64_t end = has_frame ? around_.kept.lowest_with(frame.constant - top.constant) : around_.kept.lowest;
+  for (const auto& [place, word] : state.words) {
+    const bool is_above = top.is_frame() && top.origin == place.origin && place.offset - top.constant >= end;
+    if (!is_above) use(state, Value(word.value), kArgument);
+  }
 }
 
 void Transition::call(State& state) {
@@ -467,9 +473,9 @@ void Transition::use_vectors(State& state) {
   const std::string_view name = i_.name();
   const bool is_older = name[0] == 'f';  // its registers are a stack
   const auto vector_at = [&](int n) { return i_.operand(n).type == X86_OP_REG ? vector_of(i_.operand(n).reg) : -1; };
-  const int target = is_older ? kVectorRegisters - 1 : i_.operands() > 0 ? vector_at(0) : -1;
-  const bool writes =
-      target >= 0 && name.find("comi") == std::string_view::npos && name.find("test") == std::string_view::npos;
+  const bool makes_mask = i_.compares_strings() && name.ends_with("m");
+  const int target = is_older ? kVectorRegisters - 1 : makes_mask ? kXmm0 : i_.operands() > 0 ? vector_at(0) : -1;
+  const bool writes = target >= 0 && !i_.compares_vectors();
   const bool reads_target = !writes || !i_.overwrites_vector();
   std::uint64_t sources = is_older ? state.vectors[target] : 0;
   for (int n = reads_target ? 0 : 1; n < i_.operands(); ++n) {
@@ -553,12 +559,9 @@ void Transition::use_flags(State& state, bool is_vector) {
   const auto starts = [&](std::string_view word) { return name.starts_with(word); };
   if (state.flags.matter && std::any_of(std::begin(readers), std::end(readers), starts))
     complain(kUnknown, sources_of(state.flags));
-  const bool compares = name.find("comi") != std::string_view::npos || name.ends_with("test") || starts("ptest") ||
-                        starts("vptest") || starts("vtest") || name.find("cmpestr") != std::string_view::npos ||
-                        name.find("cmpistr") != std::string_view::npos;
-  if (is_vector && compares)
+  if (is_vector && (i_.compares_vectors() || i_.compares_strings()))
     state.flags = {};
-  else if (!is_vector)
+  else if (!is_vector || i_.sets_flags())
     blur_flags(state, Value::any());
 }
 

@@ -7,6 +7,7 @@
 
 #include "partition/callee.h"
 #include "partition/instruction.h"
+#include "partition/stack_arguments.h"
 #include "partition/state.h"
 
 namespace steelyard::partition {
@@ -26,6 +27,7 @@ struct Surroundings {
   bool returns_nothing = false;  ///< the function returns no value, and lets no exception out
   bool lands = false;            ///< of a call: an exception goes on in this function
   std::uint64_t meeting = 0;     ///< of a conditional jump: where both ways meet; 0: nowhere
+  KeptWords kept;                ///< over a call
 };
 
 /// One instruction: from what is known before it to what is known after it.

@@ -2,6 +2,7 @@
 #include "partition/value.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace steelyard::partition {
 
@@ -217,13 +218,49 @@ Value resolved(Value value, std::uint64_t iterations, bool one_more) {
   return one_more ? with_one_more(value) : value;
 }
 
+namespace {
+
+/// The value of which resolved() makes both. Nothing if there is none.
+std::optional<Value> unresolved(const Value& more, const Value& not_more) {
+  const std::uint64_t iterations = more.iterations != 0 ? more.iterations : not_more.iterations;
+  if (iterations == 0 || more.other || not_more.other) return std::nullopt;
+  // quotient = share - 1 in a thread with one more: the differences tell their factors.
+  const auto quotient = static_cast<std::int64_t>(static_cast<std::uint64_t>(not_more.constant) -
+                                                  static_cast<std::uint64_t>(more.constant)),
+             id_quotient = std::int64_t{not_more.factor[Value::id]} - more.factor[Value::id];
+  for (const std::int64_t factor : {quotient, id_quotient})
+    if (factor > kMostFactor || factor < -kMostFactor) return std::nullopt;
+  Value value = not_more;
+  value.identity = 0;
+  value.iterations = iterations;
+  value.sources |= more.sources;
+  value.factor[Value::quotient] = static_cast<std::int32_t>(quotient);
+  value.factor[Value::share] -= value.factor[Value::quotient];
+  value.factor[Value::id_quotient] = static_cast<std::int32_t>(id_quotient);
+  value.factor[Value::id_share] -= value.factor[Value::id_quotient];
+  value.factor[Value::remainder] = more.factor[Value::remainder];
+  value.factor[Value::before] -= value.factor[Value::remainder];
+  const auto is_of = [&](Value made, const Value& known) {
+    if (known.iterations == 0) made.iterations = 0;
+    made.identity = known.identity;
+    return are_same(made, known);
+  };
+  Value with_one = resolved(value, iterations, true);
+  with_one.factor[Value::before] = more.factor[Value::before];  // any multiple of 0
+  if (!is_of(with_one, more) || !is_of(resolved(value, iterations, false), not_more)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
 Value either_share(const Value& more, const Value& not_more) {
   if (more.kind != Kind::sum || not_more.kind != Kind::sum) return joined(more, not_more);
   // `before` is 0 in a thread with one more, so any multiple of it may be added there.
   Value same = more;
   same.factor[Value::before] = not_more.factor[Value::before];
   if (same.iterations == 0 && same.has_terms()) same.iterations = not_more.iterations;
-  return are_same(same, not_more) ? joined(same, not_more) : joined(more, not_more);
+  if (are_same(same, not_more)) return joined(same, not_more);
+  return unresolved(more, not_more).value_or(joined(more, not_more));
 }
 
 Value joined(const Value& a, const Value& b) {

@@ -14,6 +14,7 @@ enum Flag : std::uint64_t {
   kNamed = std::uint64_t{1} << 58,  ///< of a value: it is one of those that were there before a jump
   kSignExtended = std::uint64_t{1} << 59,
   kZeroExtended = std::uint64_t{1} << 60,
+  kJoined = std::uint64_t{1} << 61,    ///< of a division: one or the other of two that meet at this address
   kDivision = std::uint64_t{1} << 62,  ///< what is divided has no name: the address is the division's
   kConstant = std::uint64_t{1} << 63   ///< what is divided is this constant
 };

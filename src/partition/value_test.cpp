@@ -35,6 +35,21 @@ TEST(Value, WhicheverWayTheCodeCameThere) {
   EXPECT_FALSE(either_share(from_here, from_there).is_certain()) << "each way has added another value";
 }
 
+TEST(Value, QuotientAndRemainderAreKeptForTheNextLoop) {
+  const auto both = [](const Value& more, const Value& not_more) {
+    return either_share(resolved(more, kIterations, true), resolved(not_more, kIterations, false));
+  };
+  const Value quotient = term(Value::quotient), remainder = term(Value::remainder);
+  for (const Value& kept : {quotient, remainder, quotient * id(), quotient * Value::number(4) + Value::number(1)})
+    EXPECT_EQ(both(kept, kept), kept);
+  EXPECT_FALSE(both(quotient, quotient).is_bound()) << "it is not the share";
+  EXPECT_EQ(both(quotient + Value::number(1), quotient), term(Value::share));
+  EXPECT_EQ(both(remainder, quotient).kind, Value::Kind::mixed);
+  EXPECT_FALSE(both(remainder + Value::number(1), remainder).is_bound());
+  EXPECT_EQ(both(Value::number(5), Value::number(3)), joined(Value::number(5), Value::number(3)));
+  EXPECT_FALSE(both(quotient * id(), quotient * id() + remainder).is_free()) << "without one for each thread before";
+}
+
 TEST(Value, PartsOfTheDivisionAreNotFree) {
   for (const auto part : {Value::id, Value::count, Value::quotient, Value::remainder, Value::before}) {
     EXPECT_FALSE(term(part).is_free()) << part;

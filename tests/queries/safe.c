@@ -265,4 +265,53 @@ double safe_unless_it_ends(const double* place, int cells, const int* particles,
     }
   return energy;
 }
+/* gcc divides once for several loops with as many iterations (LU-MZ's rhs). */
+void safe_loops_of_one_length(double* restrict a, double* restrict b, const double* restrict c, int n, int m) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) a[i * m + j] = 2 * c[i * m + j];
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < m; ++j) b[i * m + j] = a[i * m + j] + c[i * m + j];
+#pragma omp for
+    for (int i = 0; i < n; ++i)
+      for (int j = 1; j < m; ++j) a[i * m + j] += b[i * m + j - 1];
+  }
+}
+/* The copy of the division's last part jumps to the loop behind a conditional jump (CloverLeaf's PdV). */
+void safe_one_loop_or_the_other(double* restrict a, const double* restrict b, const double* restrict c, int from,
+                                int to, int columns, int predict) {
+#pragma omp parallel
+  {
+    if (predict) {
+#pragma omp for
+      for (int i = from; i <= to; ++i)
+        for (int j = from; j <= columns; ++j) a[i * columns + j] = b[i * columns + j] / c[i * columns + j + 1];
+    } else {
+#pragma omp for
+      for (int i = from; i <= to; ++i)
+        for (int j = from; j <= columns; ++j)
+          a[i * columns + j] = b[i * columns + j] * c[i * columns + j] + b[(i + 1) * columns + j];
+    }
+  }
+}
+/* Quotient, remainder and thread ID are kept on the stack, over a call with arguments on the stack (TeaLeaf's
+ * preconditioner). */
+__attribute__((noipa)) long works(long, long, long, long, long, long, long, long, long);
+long works(long a, long b, long c, long d, long e, long f, long g, long h, long i) {
+  worked = a + b + c + d + e + f + g + h + i;
+  return worked;
+}
+void safe_kept_over_a_call(double* restrict a, double* restrict b, const int* n, const double* x, long p, long q,
+                           long r) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < *n; ++i) a[i] = 2 * x[i] + (double)works(p, q, r, p, q, r, p, q, r);
+#pragma omp for
+    for (int i = 0; i < *n; ++i) b[i] = a[i] + x[i] * (double)p + (double)works(p, q, r, p, q, r, p, q, i);
+  }
+}
 int main(void) { return 0; }

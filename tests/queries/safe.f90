@@ -78,5 +78,48 @@ subroutine safe_step_and_master(a, n, count)
   !$omp end parallel
 end subroutine safe_step_and_master
 
+! gfortran divides in each branch, and goes on with the quotient and the remainder of the one that was taken (TeaLeaf's
+! cheby_iterate).
+subroutine safe_after_either_loop(from, to, kind, scale, step, a, b, x, y, z)
+  integer, intent(in) :: from, to, kind, step
+  real(8), intent(in) :: scale(step)
+  real(8), dimension(from - 2:to + 2, from - 2:to + 2), intent(inout) :: a, b, x, y, z
+  integer :: i, j
+  !$omp parallel
+  !$omp do
+  do j = from, to
+    do i = from, to
+      a(i, j) = (1 + y(i, j + 1) + y(i, j) + z(i + 1, j) + z(i, j)) * x(i, j) - y(i, j) * x(i, j - 1)
+      b(i, j) = x(i, j) - a(i, j)
+    end do
+  end do
+  if (kind /= 1) then
+    if (kind == 2) call safe_matrix(a, x, y, step)
+    !$omp do
+    do j = from, to
+      do i = from, to
+        z(i, j) = scale(step) * z(i, j) + scale(1) * y(i, j)
+      end do
+    end do
+    !$omp end do nowait
+  else
+    !$omp do
+    do j = from, to
+      do i = from, to
+        z(i, j) = scale(step) * z(i, j) + scale(1) * b(i, j)
+      end do
+    end do
+    !$omp end do nowait
+  end if
+  !$omp do
+  do j = from, to
+    do i = from, to
+      x(i, j) = x(i, j) + z(i, j)
+    end do
+  end do
+  !$omp end do nowait
+  !$omp end parallel
+end subroutine safe_after_either_loop
+
 program main
 end program main
