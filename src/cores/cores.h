@@ -85,7 +85,8 @@ class Cores {
   void lend(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);
-  void come_back();
+  /// The wait is over. True if another process has used a core of this one.
+  bool come_back();
   /// After a wait, before this process polls: the kernel may have woken it on the core of another rank.
   void return_to_own_core();
   /// Another process is about to wake: its cores must not be borrowed any more.

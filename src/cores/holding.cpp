@@ -179,6 +179,7 @@ void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
   for (std::size_t n = keeps_first ? 1 : 0; n < own_.size(); ++n) table_.lend(own_[n], now);
   table_.begin_wait(wait);
   lending_ = true;
+  lent_at_ = now;
 }
 
 int Holding::offer(int most, std::int64_t now) {
@@ -225,14 +226,16 @@ std::vector<int> Holding::cores_without_wanted() const {
   return cores;
 }
 
-void Holding::come_back() {
-  if (!lending_) return;
+bool Holding::come_back() {
+  if (!lending_) return false;
   lending_ = false;
   table_.end_wait();
+  const bool used = std::ranges::any_of(own_, [this](int core) { return table_.was_used(core, lent_at_); });
   own_.clear();  // lent
   if (generation_ != table_.generation()) read_homes();
   take_homes();
   list();
+  return used;
 }
 
 }  // namespace steelyard::cores

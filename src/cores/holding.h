@@ -28,11 +28,12 @@ class Holding {
   /// Before a blocking call: leaves all cores that this process does not own, so that a process that the call wakes
   /// finds its cores free.
   void leave_foreign_cores(std::int64_t now);
-  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns.
+  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns,
+  /// and returns true if another process has used one of them.
   void lend_all(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
-  void come_back();
+  bool come_back();
 
   // --- as the program says (steelyard/cores.h) ---
   /// Offers up to `most` more cores of its own to other processes, all but one at most, and returns how many.
@@ -90,6 +91,7 @@ class Holding {
   std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;
   bool lending_ = false;
+  std::int64_t lent_at_ = 0;  // ns
   bool shares_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -29,6 +30,26 @@ TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
   EXPECT_EQ(node.cores(1), (Cores{3}));
   EXPECT_TRUE(node.holdings[0]->settle(4, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
+}
+
+TEST(Holding, TellsWhetherAnotherProcessUsedItsCoresDuringAWait) {
+  Node node(4, 2, {0, 0, 1, 1});
+  const auto wait = [&](std::int64_t now, bool keeps_first, const std::function<void()>& meanwhile) {
+    node.holdings[1]->lend_all(now, kLong, keeps_first);
+    meanwhile();
+    return node.holdings[1]->come_back();
+  };
+  EXPECT_FALSE(wait(1, false, [] {}));
+  EXPECT_FALSE(wait(2, true, [] {})) << "its own use of the first core";
+  EXPECT_TRUE(wait(3, false, [&] { node.holdings[0]->settle(3, true); })) << "still used";
+  node.holdings[0]->release(4);
+  node.holdings[1]->settle(4, false);
+  EXPECT_TRUE(wait(5, false, [&] {
+    node.holdings[0]->settle(3, true);
+    node.holdings[0]->release(6);
+  })) << "used and lent again";
+  EXPECT_FALSE(wait(7, false, [] {}));
+  EXPECT_FALSE(node.holdings[1]->come_back()) << "no wait";
 }
 
 TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {

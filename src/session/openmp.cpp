@@ -31,9 +31,6 @@ namespace {
 using Queries = observe::Site::Queries;
 using Work = observe::Site::Work;
 
-// A region shorter than this gains nothing by one more thread that must be woken and bound.
-constexpr float kWorthBorrowing = 200e3F;
-
 // 50 us: to measure the threads of a region costs 0.25 us (bench/cores.py --only region-cost), 0.5 % of that.
 // If a region is shorter, one execution in several is measured, chosen at random.
 constexpr float kShort = kWorthBorrowing / 4;

@@ -55,7 +55,7 @@ class BlockingCall {
 
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at
   /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us, or
-  /// yields if there is none to lend: true where it has done either.
+  /// yields if there is none to lend or no process of this node computes: true where it has done either.
   bool pause();
   /// The critical rank of this call, in MPI_COMM_WORLD: the one whose message or arrival it needs. -1 if it is not
   /// known.

@@ -62,7 +62,9 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   if (lends(session) || (session.cores != nullptr && !session.held && session.cores->must_leave()))
     session.cores->before_call(begin_);
   const observe::Site& history = *history_;
-  short_ = history.executions > 2 && history.mean_ns < kShortWait;
+  // Two ranks that exchange messages and sleep wait for each other's wake-ups, 0.1 ms each time, although no process
+  // has a use for their cores.
+  short_ = history.executions > 2 && history.mean_ns < (history.lent_in_vain ? kWorthBorrowing : kShortWait);
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
   // Where waits are short, twice their usual length is given before the core is left.
   const std::int64_t spin = base::options().spin * std::int64_t{1000};
@@ -153,7 +155,7 @@ void BlockingCall::come_back() {
   Session& session = *g_session;
   if (lends(session)) {
     session.activity.lent((now_ns() - asleep_since_) * session.cores->lent_in_waits());
-    session.cores->come_back();
+    history_->lent_in_vain = !session.cores->come_back() && !session.topology.emulated && !session.cores->slots();
   }
   if (session.cores != nullptr) session.cores->return_to_own_core();
 }
@@ -163,6 +165,11 @@ bool BlockingCall::pause() {
   if (!may_sleep(*g_session) || now < spin_until_) {
     wait::relax();
     return false;
+  }
+  // If no process computes, none needs this core, and a rank that slept would see its message late.
+  if (!asleep_ && !others_compute(*g_session)) {
+    wait::yield();
+    return true;
   }
   const bool sleeps = sleep_frees_a_core(*g_session);
   if (sleeps || lends(*g_session)) stay_asleep(now);

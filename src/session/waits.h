@@ -7,6 +7,9 @@
 
 namespace steelyard::session {
 
+/// A region shorter than this gains nothing by one more thread that must be woken and bound (ns).
+inline constexpr float kWorthBorrowing = 200e3F;
+
 /// In shorter waits no core is lent. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25 us).
 inline constexpr float kShortWait = 40e3F;
 

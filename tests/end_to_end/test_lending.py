@@ -128,6 +128,19 @@ def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
 
 
 @needs_two_cores
+def test_ranks_that_exchange_messages_stay_awake(mpi):
+    """If both slept, each would wait for the other's wake-up: 0.1 ms per exchange instead of 0.001 ms."""
+    def seconds(*options):
+        result = mpi.run(2, "exchanges.gcc", options=options, OMP_NUM_THREADS="1")
+        check_measured(result)
+        return float(result.out.split()[1])
+
+    rounds = [(seconds(), seconds("--lending=off")) for _ in range(3)]
+    lending, off = (min(times) for times in zip(*rounds))
+    assert lending < 10 * off, rounds
+
+
+@needs_two_cores
 @pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
 def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
     result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")
