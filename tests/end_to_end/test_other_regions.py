@@ -81,7 +81,8 @@ def test_regions_while_the_primary_thread_receives(mpi, compiler, options):
     assert 0 < receiver["mpi_overlapped"] <= receiver["mpi"]
     assert receiver["mpi_overlapped"] > computed[0] / 3, "its primary thread is in MPI all the while"
     assert result.record["metrics"]["load_balance"] > 0.6, "both ranks compute, in regions of other threads"
-    assert sum(t.get("lent", 0) for t in totals.values()) == 0, "other threads use the cores"
+    lent = sum(t.get("lent", 0) for t in totals.values())  # until the first region of the other thread begins
+    assert lent < 0.1 * computed[0], "other threads use the cores"
     assert [(region["nested"], region["ranks"], region["executions"]) for region in table] == [(False, 2, 2 * REGIONS)]
 
 
