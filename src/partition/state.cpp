@@ -273,8 +273,9 @@ void name_divisions(State& a, State& b, std::uint64_t address) {
     if (theirs != nullptr && theirs->size == word.size) add_pair(pairs, word.value, theirs->value);
   }
   constexpr std::uint64_t how = identity::kSigned | identity::kWide;
-  for (const auto& [one, other] : pairs) {
-    const auto meets = [&, one = one, other = other](const auto& pair) {
+  for (const auto& named : pairs) {
+    const std::uint64_t one = named.first, other = named.second;
+    const auto meets = [&](const auto& pair) {
       return pair.first == one || pair.second == other || pair.first == other || pair.second == one;
     };
     if (one == other || ((one ^ other) & how) != 0 || std::count_if(pairs.begin(), pairs.end(), meets) != 1) continue;
