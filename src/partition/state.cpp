@@ -16,7 +16,8 @@ Value join_values(const Value& a, const State& a_state, const Value& b, const St
   const std::uint64_t iterations = a.iterations != 0 ? a.iterations : b.iterations;
   const bool a_has = a_state.one_more.contains(iterations), b_has = b_state.one_more.contains(iterations);
   if (a_has != b_has) {
-    const Value both = a_has ? either_share(a, b) : either_share(b, a);
+    const bool has_none_more = (a_has ? b_state : a_state).none_more.contains(iterations);
+    const Value both = a_has ? either_share(a, b, has_none_more) : either_share(b, a, has_none_more);
     if (both.kind == Value::Kind::sum && both.is_certain()) return both;
   }
   return by != 0 ? chosen(a, b, by) : joined(a, b);
@@ -125,7 +126,8 @@ void State::forget(std::uint64_t made) {
   for (auto& [place, word] : words) outdated(word.value);
   outdated(flags.left);
   outdated(flags.right);
-  std::erase_if(one_more, [&](std::uint64_t iterations) { return identity::is_of(iterations, made); });
+  for (auto* const divisions : {&one_more, &none_more})
+    std::erase_if(*divisions, [&](std::uint64_t iterations) { return identity::is_of(iterations, made); });
 }
 
 void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
@@ -139,13 +141,15 @@ void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
   for (auto& [place, word] : words) rename(word.value);
   rename(flags.left);
   rename(flags.right);
-  if (one_more.erase(iterations) != 0) one_more.insert(name);
+  for (auto* const divisions : {&one_more, &none_more}) {
+    if (divisions->erase(iterations) != 0) divisions->insert(name);
+  }
 }
 
 void State::resolve(std::uint64_t iterations, bool more) {
   for (Value& value : registers) value = resolved(value, iterations, more);
   for (auto& [place, word] : words) word.value = resolved(word.value, iterations, more);
-  if (more) one_more.insert(iterations);
+  (more ? one_more : none_more).insert(iterations);
 }
 
 void State::after_call(const Callee& callee) {
@@ -241,6 +245,8 @@ State join(const State& a, const State& b, std::uint64_t by) {
   }
   std::set_intersection(a.one_more.begin(), a.one_more.end(), b.one_more.begin(), b.one_more.end(),
                         std::inserter(both.one_more, both.one_more.end()));
+  std::set_intersection(a.none_more.begin(), a.none_more.end(), b.none_more.begin(), b.none_more.end(),
+                        std::inserter(both.none_more, both.none_more.end()));
   both.flags = join_flags(a, b, by);
   both.passes_on_stack = a.passes_on_stack || b.passes_on_stack;
   both.escaped = a.escaped || b.escaped;

@@ -51,6 +51,7 @@ struct State {
   std::uint64_t lost_vectors = 0;     ///< overwritten by a call, a bit each: nothing reads them (Value::Kind::lost)
   std::uint64_t written_vectors = 0;  ///< since the first of `controls`, a bit each
   std::set<std::uint64_t> one_more;   ///< divisions of which this thread is known to have one iteration more
+  std::set<std::uint64_t> none_more;  ///< and those of which it is known to have none more
   std::map<std::uint64_t, Control> controls;  ///< those whose ways have not met yet, by the address of the jump
   Flags flags;
   bool passes_on_stack = false;  ///< a word was put where the next call would find its first argument on the stack

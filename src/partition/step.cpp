@@ -362,7 +362,7 @@ void Transition::select(State& state) {
   } else if (meaning == Meaning::one_more || meaning == Meaning::not_one_more) {
     const bool more = meaning == Meaning::one_more;
     const Value with = more ? chosen : otherwise, without = more ? otherwise : chosen;
-    value = is_move ? either_share(resolved(with, iterations, true), resolved(without, iterations, false))
+    value = is_move ? either_share(resolved(with, iterations, true), resolved(without, iterations, false), true)
             : more  ? one_if_more(sources, iterations)
                     : Value::number(1) - one_if_more(sources, iterations);
     if (!value.is_certain()) value = Value::mix(sources | value.sources);

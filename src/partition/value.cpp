@@ -253,14 +253,15 @@ std::optional<Value> unresolved(const Value& more, const Value& not_more) {
 
 }  // namespace
 
-Value either_share(const Value& more, const Value& not_more) {
-  if (more.kind != Kind::sum || not_more.kind != Kind::sum) return joined(more, not_more);
+Value either_share(const Value& more, const Value& other, bool other_has_none_more) {
+  if (more.kind != Kind::sum || other.kind != Kind::sum) return joined(more, other);
   // `before` is 0 in a thread with one more, so any multiple of it may be added there.
   Value same = more;
-  same.factor[Value::before] = not_more.factor[Value::before];
-  if (same.iterations == 0 && same.has_terms()) same.iterations = not_more.iterations;
-  if (are_same(same, not_more)) return joined(same, not_more);
-  return unresolved(more, not_more).value_or(joined(more, not_more));
+  same.factor[Value::before] = other.factor[Value::before];
+  if (same.iterations == 0 && same.has_terms()) same.iterations = other.iterations;
+  if (are_same(same, other)) return joined(same, other);
+  const std::optional<Value> both = other_has_none_more ? unresolved(more, other) : std::nullopt;
+  return both.value_or(joined(more, other));
 }
 
 Value joined(const Value& a, const Value& b) {

@@ -111,8 +111,9 @@ bool are_same(const Value& a, const Value& b);
 Value with_one_more(Value value);
 /// A value once it is known whether the thread is one of those with one iteration more.
 Value resolved(Value value, std::uint64_t iterations, bool one_more);
-/// One value or the other, both resolved: the first of a thread with one iteration more, the second of one without.
-Value either_share(const Value& more, const Value& not_more);
+/// One value or the other, both resolved: the first of a thread with one iteration more, the second of one without, or
+/// of any thread.
+Value either_share(const Value& more, const Value& other, bool other_has_none_more);
 /// What is known of both.
 Value joined(const Value& a, const Value& b);
 /// What is known of both if it depends on the queries `by` which of them it is.

@@ -26,18 +26,18 @@ TEST(Value, TheFirstIterationOfAThreadIsFree) {
 }
 
 TEST(Value, WhicheverWayTheCodeCameThere) {
-  const Value both = either_share(first(true), first(false));
+  const Value both = either_share(first(true), first(false), true);
   EXPECT_TRUE(both.is_free());
   EXPECT_TRUE((both * Value::number(8) + Value::any()).is_free()) << "an address computed from it";
   EXPECT_TRUE((both + term(Value::share)).is_free()) << "the end";
   Value from_here = first(true) + Value::any(), from_there = first(false) + Value::any();
   from_here.identity = 1, from_there.identity = 2;
-  EXPECT_FALSE(either_share(from_here, from_there).is_certain()) << "each way has added another value";
+  EXPECT_FALSE(either_share(from_here, from_there, true).is_certain()) << "each way has added another value";
 }
 
 TEST(Value, QuotientAndRemainderAreKeptForTheNextLoop) {
   const auto both = [](const Value& more, const Value& not_more) {
-    return either_share(resolved(more, kIterations, true), resolved(not_more, kIterations, false));
+    return either_share(resolved(more, kIterations, true), resolved(not_more, kIterations, false), true);
   };
   const Value quotient = term(Value::quotient), remainder = term(Value::remainder);
   for (const Value& kept : {quotient, remainder, quotient * id(), quotient * Value::number(4) + Value::number(1)})
@@ -48,6 +48,13 @@ TEST(Value, QuotientAndRemainderAreKeptForTheNextLoop) {
   EXPECT_FALSE(both(remainder + Value::number(1), remainder).is_bound());
   EXPECT_EQ(both(Value::number(5), Value::number(3)), joined(Value::number(5), Value::number(3)));
   EXPECT_FALSE(both(quotient * id(), quotient * id() + remainder).is_free()) << "without one for each thread before";
+}
+
+TEST(Value, AQuotientOfOneWayIsNotTheShareOfAllThreads) {
+  const Value share = term(Value::share), quotient = resolved(term(Value::quotient), kIterations, true);
+  EXPECT_EQ(either_share(quotient, share, true), term(Value::quotient));
+  EXPECT_FALSE(either_share(quotient, share, false).is_certain());
+  EXPECT_TRUE(either_share(first(true), first(false), false).is_free());
 }
 
 TEST(Value, PartsOfTheDivisionAreNotFree) {

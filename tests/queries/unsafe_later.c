@@ -106,6 +106,37 @@ void unsafe_share_of_one_kept_for_all(double* a, double* b, int n) {
     for (int i = first; i < first + share; ++i) b[i] *= 2;
   }
 }
+/* What some threads with one iteration more have taken off their share, others have not. */
+#define KEEP(x) __asm__ volatile("" : "+r"(x)) /* gcc does not compute it again in another way */
+void unsafe_quotient_of_some_threads(double* a, double* b, int n, const int* kind) {
+#pragma omp parallel
+  {
+    part_t part = divided(n);
+    int share = part.quotient, before = part.remainder, kept;
+    const int rest = part.remainder, choice = kind[0];
+    if (part.id < before) {
+      ++share;
+      before = 0;
+      KEEP(share);
+      KEEP(before);
+      if (choice) {
+        kept = share - 1;
+        KEEP(kept);
+        goto next;
+      }
+    }
+    KEEP(share);
+    kept = share;
+    KEEP(kept);
+  next:;
+    const int first = share * part.id + before;
+    for (int i = first; i < first + share; ++i) a[i] *= 2;
+#pragma omp barrier
+    part.quotient = kept;
+    part.remainder = rest;
+    doubled(b, part);
+  }
+}
 /* As many iterations as either division has, but each of the two decides about a part. */
 void unsafe_division_of_thread_0(double* a, int n, const int* m) {
 #pragma omp parallel
