@@ -35,7 +35,8 @@ struct Proof {
 ///    the stack, lets any thread but thread 0 store or call something before its ways have met, or repeats code;
 /// 4. a word of the stack holds such a value while an address of the stack is known outside of the function.
 /// A division that the program writes by hand to the letter of gcc's cannot be told from it, nor
-/// `if (omp_get_thread_num() == 0)` from `master`.
+/// `if (omp_get_thread_num() == 0)` from `master`. It is taken for granted that all threads reach such a division, and
+/// divide the same: a program may have its loop executed by thread 0 alone, or divide otherwise after an iteration.
 /// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without
 /// unwind tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
 ///
