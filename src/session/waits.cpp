@@ -66,9 +66,11 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   // has a use for their cores.
   short_ = history.executions > 2 && history.mean_ns < (history.lent_in_vain ? kWorthBorrowing : kShortWait);
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
-  // Where waits are short, twice their usual length is given before the core is left.
-  const std::int64_t spin = base::options().spin * std::int64_t{1000};
-  spin_until_ = begin_ + (short_ ? std::max(spin, static_cast<std::int64_t>(2 * history.mean_ns)) : spin);
+  // Where waits are short, twice their usual length is given before the core is left, or the length of a wait that is
+  // worth it.
+  const auto spin = static_cast<float>(base::options().spin * 1000);
+  const float longest = history.lent_in_vain ? kWorthBorrowing : 2 * history.mean_ns;
+  spin_until_ = begin_ + static_cast<std::int64_t>(short_ ? std::max(spin, longest) : spin);
 }
 
 BlockingCall::~BlockingCall() {
@@ -166,8 +168,9 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
-  // If no process computes, none needs this core, and a rank that slept would see its message late.
-  if (!asleep_ && !others_compute(*g_session)) {
+  // If no process computes, none needs this core, and a rank that sleeps sees its message late and advances none.
+  if (!others_compute(*g_session)) {
+    if (asleep_) come_back();
     wait::yield();
     return true;
   }
