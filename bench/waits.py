@@ -42,6 +42,28 @@ def late_rank(flavour: str, ranks: int, binding: str) -> Callable[[Session], lis
     return measured
 
 
+def exchange(flavour: str, us: int, size: int) -> Callable[[Session], list[Figure]]:
+    """Two ranks wait for each other's messages only. No rank could use another core: the time should be native's."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"exchange-{us}us-{size}B-{flavour}"
+        count = 100 if session.quick else 200_000 if us == 0 and size < 1024 else 2000
+        program = [session.program(f"bench/exchange.{flavour}.gcc"), str(count), str(us), str(size)]
+
+        def case(label: str, options: list[str] | None) -> Case:
+            launch = [] if options is None else session.steelyard(name, *options)
+            return Case(label, mpirun(flavour, 2, launch + program), {"OMP_NUM_THREADS": "1"})
+
+        ours, native = case("with Steelyard", []), case("native", None)
+        times = session.interleaved([native, ours, case("--lending=off", ["--lending=off"])],
+                                    1 if session.quick else 7)
+        ratios = [b / a for a, b in zip(times[native.label], times[ours.label])]
+        return [figure(name, "real", ratios, "of native", Target("<=", 1.05), ours.shell(),
+                       {f"{label}, s": median(samples) for label, samples in times.items() if label != ours.label})]
+
+    return measured
+
+
 def emulated_waits(session: Session) -> list[Figure]:
     """What observation and waits alone make of an emulated run: the figures of moved cores contain it."""
     name = "emulated-waits"
@@ -61,6 +83,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     all_of_them = [Measurement(f"late-rank-{ranks}-{binding}-{flavour}", 60 if flavour == "openmpi" else 45,
                                late_rank(flavour, ranks, binding))
                    for flavour in flavours for ranks in (2, 8) for binding in ("unbound", "bound")]
+    all_of_them += [Measurement(f"exchange-{us}us-{size}B-{flavour}", 15, exchange(flavour, us, size))
+                    for flavour in flavours for us, size in ((0, 4), (30, 4), (100, 4), (0, 1 << 20))]
     if "openmpi" in flavours:
         all_of_them.append(Measurement("emulated-waits", 90, emulated_waits))
     if quick:

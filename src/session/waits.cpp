@@ -66,8 +66,8 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   // has a use for their cores.
   short_ = history.executions > 2 && history.mean_ns < (history.lent_in_vain ? kWorthBorrowing : kShortWait);
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
-  // Where waits are short, twice their usual length is given before the core is left. If no rank used the core last, the
-  // length of a region that is worth one is given.
+  // Where waits are short, twice their usual length is given before the core is left. If no rank used the core last,
+  // the length of a region that is worth one is given.
   const auto spin = static_cast<float>(base::options().spin * 1000);
   const float longest = history.lent_in_vain ? kWorthBorrowing : 2 * history.mean_ns;
   spin_until_ = begin_ + static_cast<std::int64_t>(short_ ? std::max(spin, longest) : spin);

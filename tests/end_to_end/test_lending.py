@@ -131,7 +131,7 @@ def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
 def test_ranks_that_exchange_messages_stay_awake(mpi):
     """If both slept, each would wait for the other's wake-up: 0.1 ms per exchange instead of 0.001 ms."""
     def seconds(*options):
-        result = mpi.run(2, "exchanges.gcc", options=options, OMP_NUM_THREADS="1")
+        result = mpi.run(2, "exchanges.gcc", "20000", options=options, OMP_NUM_THREADS="1")
         check_measured(result)
         return float(result.out.split()[1])
 
