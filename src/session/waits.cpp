@@ -168,14 +168,14 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
+  const bool sleeps = sleep_frees_a_core(*g_session), leaves_core = sleeps || lends(*g_session);
   // If no process computes, none needs this core, and a rank that sleeps sees its message late and advances none.
-  if (!others_compute(*g_session)) {
+  if (leaves_core && !others_compute(*g_session)) {
     if (asleep_) come_back();
     wait::yield();
     return true;
   }
-  const bool sleeps = sleep_frees_a_core(*g_session);
-  if (sleeps || lends(*g_session)) stay_asleep(now);
+  if (leaves_core) stay_asleep(now);
   sleeps ? wait::sleep_for(wait::kMessage.sleep(now - asleep_since_)) : wait::yield();
   return true;
 }
