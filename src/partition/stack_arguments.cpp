@@ -51,7 +51,8 @@ bool only_reads(x86_insn kind) {
          kind == X86_INS_DIV;
 }
 
-bool writes(const Instruction& i, int reg) {
+/// Of a register that it names. Instruction::writes() has only those that it surely overwrites.
+bool may_write(const Instruction& i, int reg) {
   for (int n = 0; n < i.operands(); ++n) {
     if (i.operand(n).type == X86_OP_REG && number_of(i.operand(n).reg) == reg && i.operand(n).access != CS_AC_READ)
       return true;
@@ -106,7 +107,7 @@ KeptWords words_kept_over_call(std::uint64_t after, const std::function<Followin
     if (!by) continue;
     way.top += *by;
     way.highest = std::max(way.highest, way.top);
-    way.keeps_rbp = way.keeps_rbp && !writes(i, kRbp);
+    way.keeps_rbp = way.keeps_rbp && !may_write(i, kRbp);
     for (const std::uint64_t next : *following.to) {
       way.address = next;
       open.push_back(way);

@@ -7,6 +7,13 @@ namespace steelyard::partition {
 
 namespace {
 
+/// Registers and words, in this order.
+template <class Visit>
+void for_each_value(State& state, const Visit& visit) {
+  for (Value& value : state.registers) visit(value);
+  for (auto& [place, word] : state.words) visit(word.value);
+}
+
 constexpr std::uint64_t kAllVectors = (std::uint64_t{1} << kVectorRegisters) - 1;
 constexpr int kMostNames = 1 << identity::kNumberBits;
 
@@ -122,8 +129,7 @@ void State::forget(std::uint64_t made) {
     if (identity::is_of(value.iterations, made)) value = blurred(value);
     if (identity::is_of(value.identity, made)) value.identity = 0;
   };
-  for (Value& value : registers) outdated(value);
-  for (auto& [place, word] : words) outdated(word.value);
+  for_each_value(*this, outdated);
   outdated(flags.left);
   outdated(flags.right);
   for (auto* const divisions : {&one_more, &none_more})
@@ -137,8 +143,7 @@ void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
   const auto rename = [&](Value& value) {
     if (value.iterations == iterations) value.iterations = name;
   };
-  for (Value& value : registers) rename(value);
-  for (auto& [place, word] : words) rename(word.value);
+  for_each_value(*this, rename);
   rename(flags.left);
   rename(flags.right);
   for (auto* const divisions : {&one_more, &none_more}) {
@@ -147,8 +152,7 @@ void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
 }
 
 void State::resolve(std::uint64_t iterations, bool more) {
-  for (Value& value : registers) value = resolved(value, iterations, more);
-  for (auto& [place, word] : words) word.value = resolved(word.value, iterations, more);
+  for_each_value(*this, [&](Value& value) { value = resolved(value, iterations, more); });
   (more ? one_more : none_more).insert(iterations);
 }
 
@@ -181,8 +185,7 @@ void State::name_values(std::uint64_t jump) {
     }
     ++name;
   };
-  for (Value& value : registers) give_name(value);
-  for (auto& [place, word] : words) give_name(word.value);
+  for_each_value(*this, give_name);
 }
 
 namespace {
@@ -252,10 +255,6 @@ State join(const State& a, const State& b, std::uint64_t by) {
   both.escaped = a.escaped || b.escaped;
   return both;
 }
-
-}  // namespace
-
-namespace {
 
 /// Of divisions of two states: both hold the same part of them in the same place.
 using Pairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
