@@ -330,14 +330,16 @@ TEST(Autotuned, AllProcessesFindTheSameBest) {
         configurations[2].threads != 4)
       return false;
     Phase phase(context, configurations);
-    for (int round = 0; round < 40; ++round) {
+    // Two processes of two threads are the best here. A round that other programs of the machine disturb makes the
+    // search longer, so the rounds are as many as it takes; all processes see the same end of it.
+    const auto found = [&] { return phase.settled() && phase.configuration().processes == 2; };
+    for (int round = 0; round < 1000 && !found(); ++round) {
       bool chosen = false;
       if (!phase.enter(chosen)) return false;
-      // Two processes of two threads are the best here.
       if (chosen) wait::sleep_for(phase.configuration().processes == 2 ? 3'000'000 : 9'000'000);
       if (!phase.leave()) return false;
     }
-    return phase.settled() && phase.configuration().processes == 2 && phase.threads() == 2;
+    return found() && phase.threads() == 2;
   });
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
