@@ -99,6 +99,10 @@ class CoreTable {
   void hand_to(int process, int core, std::int64_t now);
   bool uses(int core) const { return core_[core].user.load() == me_; }
   bool is_in_use(int core) const { return core_[core].user.load(std::memory_order_relaxed) >= 0; }
+  bool is_used_by_another(int core) const {
+    const std::int32_t user = core_[core].user.load(std::memory_order_relaxed);
+    return user >= 0 && user != me_;
+  }
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
   /// True if it is lent and not in use, and may be borrowed on these terms.
   bool can_be_borrowed(int core, const Terms& terms) const;

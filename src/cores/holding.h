@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -34,6 +35,10 @@ class Holding {
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
   bool come_back();
+  /// During a wait: another process uses a core of this one, on which this one might run.
+  bool others_use() const {
+    return std::ranges::any_of(home_, [this](int c) { return table_.is_used_by_another(c) && !is_offered(c); });
+  }
 
   // --- as the program says (steelyard/cores.h) ---
   /// Offers up to `most` more cores of its own to other processes, all but one at most, and returns how many.

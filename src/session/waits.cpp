@@ -49,6 +49,12 @@ bool sleep_frees_a_core(const Session& session) {
   return session.topology.emulated || (lends(session) && !session.cores->slots());
 }
 
+// A rank that sleeps sees its message late: it sleeps while another rank uses its core. All threads of an emulated node
+// share the machine's cores.
+bool core_is_used(const Session& session) {
+  return session.topology.emulated || (lends(session) && !session.cores->slots() && session.cores->others_use());
+}
+
 }  // namespace
 
 bool measures_this_call() { return g_session != nullptr && t_primary && !in_region(); }
@@ -176,7 +182,7 @@ bool BlockingCall::pause() {
     return true;
   }
   if (leaves_core) stay_asleep(now);
-  sleeps ? wait::sleep_for(wait::kMessage.sleep(now - asleep_since_)) : wait::yield();
+  sleeps && core_is_used(*g_session) ? wait::sleep_for(wait::kMessage.sleep(now - asleep_since_)) : wait::yield();
   return true;
 }
 
@@ -293,7 +299,7 @@ void BlockingCall::await_arrivals(bool sleeps) {
       unsure_ = true;
       return;
     }
-    if (sleeps)
+    if (sleeps && core_is_used(session))
       session.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
     else
       wait::yield();
