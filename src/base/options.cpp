@@ -199,7 +199,8 @@ void add_waiting_options(std::vector<Option>& table) {
       "wait", choice_of<&Options::wait>(), {"sleep", "poll"},
       "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks, and where it has none to "
       "lend, it lets them go first. poll: it polls, as the MPI library does.");
-  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us", "How long a waiting rank spins before it sleeps.");
+  waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
+                  "How long a waiting rank spins before it lends its cores.");
   waiting.integer_or_auto(
       "blocktime", &Options::blocktime, 10'000'000, "us",
       "How long idle OpenMP threads spin before they sleep. auto: 100 us; 0 if the threads of OMP_NUM_THREADS are more "

@@ -106,11 +106,6 @@ class CoreTable {
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
   /// True if it is lent and not in use, and may be borrowed on these terms.
   bool can_be_borrowed(int core, const Terms& terms) const;
-  /// After this process has lent a core at `since` (ns): another process uses it, or has used it.
-  bool was_used(int core, std::int64_t since) const {
-    const std::int32_t user = core_[core].user.load(std::memory_order_relaxed);
-    return user == kLent ? lent_since(core) > since : user != me_;
-  }
   /// When it was last lent, or passed to another process (ns).
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
   /// True if the owner of this core waits at least until then (ns): because it waits for this process, directly or

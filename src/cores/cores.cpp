@@ -339,7 +339,9 @@ void Cores::give_to_late_join_threads(std::int64_t now) {
   }
 }
 
-bool Cores::come_back() { return lends() && holding_->come_back(); }
+void Cores::come_back() {
+  if (lends()) holding_->come_back();
+}
 
 // The kernel wakes an unbound thread on any core that it takes for idle, and may leave it on another rank's core for
 // long.

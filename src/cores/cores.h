@@ -85,8 +85,8 @@ class Cores {
   void lend(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t now, std::int64_t until);
-  /// The wait is over. True if another process has used a core of this one.
-  bool come_back();
+  /// The wait is over.
+  void come_back();
   /// During a wait: another process uses a core of this one.
   bool others_use() const { return holding_ && holding_->others_use(); }
   /// After a wait, before this process polls: the kernel may have woken it on the core of another rank.

@@ -179,7 +179,6 @@ void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
   for (std::size_t n = keeps_first ? 1 : 0; n < own_.size(); ++n) table_.lend(own_[n], now);
   table_.begin_wait(wait);
   lending_ = true;
-  lent_at_ = now;
 }
 
 int Holding::offer(int most, std::int64_t now) {
@@ -226,16 +225,14 @@ std::vector<int> Holding::cores_without_wanted() const {
   return cores;
 }
 
-bool Holding::come_back() {
-  if (!lending_) return false;
+void Holding::come_back() {
+  if (!lending_) return;
   lending_ = false;
   table_.end_wait();
-  const bool used = std::ranges::any_of(own_, [this](int core) { return table_.was_used(core, lent_at_); });
   own_.clear();  // lent
   if (generation_ != table_.generation()) read_homes();
   take_homes();
   list();
-  return used;
 }
 
 }  // namespace steelyard::cores

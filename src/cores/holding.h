@@ -29,12 +29,11 @@ class Holding {
   /// Before a blocking call: leaves all cores that this process does not own, so that a process that the call wakes
   /// finds its cores free.
   void leave_foreign_cores(std::int64_t now);
-  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns,
-  /// and returns true if another process has used one of them.
+  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns.
   void lend_all(std::int64_t now, const Wait& wait, bool keeps_first = false);
   /// The wait goes on for longer.
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
-  bool come_back();
+  void come_back();
   /// During a wait: another process uses a core of this one, on which this one might run.
   bool others_use() const {
     return std::ranges::any_of(home_, [this](int c) { return table_.is_used_by_another(c) && !is_offered(c); });
@@ -96,7 +95,6 @@ class Holding {
   std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;
   bool lending_ = false;
-  std::int64_t lent_at_ = 0;  // ns
   bool shares_ = false;
 };
 

@@ -32,24 +32,25 @@ TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
 }
 
-TEST(Holding, TellsWhetherAnotherProcessUsedItsCoresDuringAWait) {
+TEST(Holding, TellsWhileAnotherProcessUsesItsCores) {
   Node node(4, 2, {0, 0, 1, 1});
-  const auto wait = [&](std::int64_t now, bool keeps_first, const std::function<void()>& meanwhile) {
-    node.holdings[1]->lend_all(now, kLong, keeps_first);
-    meanwhile();
-    return node.holdings[1]->come_back();
-  };
-  EXPECT_FALSE(wait(1, false, [] {}));
-  EXPECT_FALSE(wait(2, true, [] {})) << "its own use of the first core";
-  EXPECT_TRUE(wait(3, false, [&] { node.holdings[0]->settle(3, true); })) << "still used";
-  node.holdings[0]->release(4);
-  node.holdings[1]->settle(4, false);
-  EXPECT_TRUE(wait(5, false, [&] {
-    node.holdings[0]->settle(3, true);
-    node.holdings[0]->release(6);
-  })) << "used and lent again";
-  EXPECT_FALSE(wait(7, false, [] {}));
-  EXPECT_FALSE(node.holdings[1]->come_back()) << "no wait";
+  EXPECT_FALSE(node.holdings[1]->others_use());
+  node.holdings[1]->lend_all(1, kLong, true);
+  EXPECT_FALSE(node.holdings[1]->others_use()) << "lent, and its own use of the first core";
+  node.holdings[0]->settle(3, true);
+  EXPECT_TRUE(node.holdings[1]->others_use());
+  EXPECT_FALSE(node.holdings[0]->others_use()) << "what it has borrowed is not its own";
+  node.holdings[1]->come_back();
+  EXPECT_TRUE(node.holdings[1]->others_use()) << "the borrower is in its region";
+  node.holdings[0]->release(2);
+  EXPECT_FALSE(node.holdings[1]->others_use());
+}
+
+TEST(Holding, ACoreThatTheProgramHasOfferedIsNoneThatItRunsOn) {
+  Node node(4, 2, {0, 0, 1, 1});
+  EXPECT_EQ(node.holdings[1]->offer(1, 1), 1);
+  EXPECT_EQ(node.holdings[0]->acquire(1, {.until = 100}), 1);
+  EXPECT_FALSE(node.holdings[1]->others_use());
 }
 
 TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {

@@ -43,7 +43,6 @@ struct Site {
   /// Of a region's recent executions whose threads were measured: the means, which stand for the other executions.
   float capacity_ns = 0, useful_ns = 0, imbalance_ns = 0;
   float cpu_ns = 0;                  ///< of a wait for an accelerator: CPU time of the thread
-  bool lent_in_vain = false;         ///< no process used the cores that were lent in the last wait
   std::uint8_t unmeasured_left = 0;  ///< executions before the next one whose threads are measured
   void add(std::int64_t ns) {
     blend(mean_ns, ns);

@@ -54,8 +54,8 @@ class BlockingCall {
   BlockingCall& operator=(const BlockingCall&) = delete;
 
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at
-  /// this site lately took), then lends this process's cores and sleeps, with growing steps of at most 50 us, or
-  /// yields if there is none to lend or no process of this node computes: true where it has done either.
+  /// this site lately took), then lends this process's cores. While another process uses one of them it sleeps, with
+  /// growing steps of at most 50 us; otherwise it yields: true where it has done either.
   bool pause();
   /// The critical rank of this call, in MPI_COMM_WORLD: the one whose message or arrival it needs. -1 if it is not
   /// known.
@@ -69,12 +69,11 @@ class BlockingCall {
 
  private:
   friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals(bool sleeps);
+  void await_arrivals(bool always_sleeps);
   void name_critical_rank();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
-  void stay_asleep(std::int64_t now);
-  void fall_asleep(std::int64_t now);
+  void lend(std::int64_t now);
   void come_back();
 
   std::uint64_t site_;
@@ -82,15 +81,15 @@ class BlockingCall {
   std::int64_t begin_;
   std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;
-  std::int64_t asleep_since_ = 0;
+  std::int64_t lent_since_ = 0;
   int waited_for_ = -1;
   bool came_last_ = false;
   std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
   bool short_ = false;          ///< waits at this site are short, by what was seen lately
-  bool asleep_ = false;
+  bool lent_ = false;
   bool step_mark_ = false;
   bool needs_all_ = false;                  ///< it completes only when all members have arrived
-  bool unsure_ = false;                     ///< slept too long: the group's members may not all be counted
+  bool unsure_ = false;                     ///< waited too long: the group's members may not all be counted
   int feeder_ = -1;                         ///< node rank of the root whose data it needs; -1: none
   node::Arrivals::Group* group_ = nullptr;  ///< where it is a collective that is followed
 };
@@ -109,12 +108,12 @@ collectives::Broadcasting broadcasting();
 /// What became of them. Valid until finish().
 collectives::Account& collectives_account();
 
-/// Announces this rank at its next collective on the communicator. Then sleeps, lending its cores, while a process of
+/// Announces this rank at its next collective on the communicator. Then waits, lending its cores, while a process of
 /// this node on which the collective depends has not arrived, and a process of this node computes. Returns at once if
 /// waits at this site were short lately. Records which rank came last.
 /// @param root rank in the communicator, for Dependence::root
-/// @return true if the collective has ended: a barrier whose members are all on this node and have slept for the last
-/// one. No member calls the MPI library for it then.
+/// @return true if the collective has ended: a barrier whose members are all on this node and have waited here for the
+/// last one. No member calls the MPI library for it then.
 bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root);
 
 /// Announces this rank at its next collective without waiting, for a call that is not measured: the others must not

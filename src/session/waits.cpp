@@ -41,18 +41,17 @@ bool others_compute(const Session& session) {
   return false;
 }
 
-// Where there are more threads than cores, or no core is lent, a rank shares its core with other ranks at most. They
-// are ready to run, so it yields to them: a sleep would take the core from them again 50 us later. With 8 ranks on 2
-// cores (bench-apps, Open MPI), LULESH takes 1.00 of its native time, with sleeps 1.24. All threads of an emulated node
-// share the machine's cores.
-bool sleep_frees_a_core(const Session& session) {
-  return session.topology.emulated || (lends(session) && !session.cores->slots());
+// A rank that sleeps notices its message late, and advances no others: it sleeps while another rank uses its core. All
+// threads of an emulated node share the machine's cores. With more threads than cores (slots), the others that might
+// use the core are ready to run, so it yields to them: a sleep would take the core from them again 50 us later. With 8
+// ranks on 2 cores (bench-apps, Open MPI), LULESH takes 1.00 of its native time, with sleeps 1.24.
+bool core_is_used(const Session& session) {
+  if (session.topology.emulated) return others_compute(session);
+  return lends(session) && !session.cores->slots() && session.cores->others_use();
 }
 
-// A rank that sleeps sees its message late: it sleeps while another rank uses its core. All threads of an emulated node
-// share the machine's cores.
-bool core_is_used(const Session& session) {
-  return session.topology.emulated || (lends(session) && !session.cores->slots() && session.cores->others_use());
+bool more_threads_than_cores(const Session& session) {
+  return session.count > session.node_cores || (session.cores != nullptr && session.cores->slots());
 }
 
 }  // namespace
@@ -68,20 +67,16 @@ BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_n
   if (lends(session) || (session.cores != nullptr && !session.held && session.cores->must_leave()))
     session.cores->before_call(begin_);
   const observe::Site& history = *history_;
-  // Two ranks that exchange messages and sleep wait for each other's wake-ups, 0.1 ms each time, although no process
-  // has a use for their cores.
-  short_ = history.executions > 2 && history.mean_ns < (history.lent_in_vain ? kWorthBorrowing : kShortWait);
+  short_ = history.executions > 2 && history.mean_ns < kShortWait;
   usual_end_ = history.executions > 2 ? begin_ + static_cast<std::int64_t>(history.mean_ns) : 0;
-  // Where waits are short, twice their usual length is given before the core is left. If no rank used the core last,
-  // the length of a region that is worth one is given.
+  // Where waits are short, twice their usual length is given before the core is left.
   const auto spin = static_cast<float>(base::options().spin * 1000);
-  const float longest = history.lent_in_vain ? kWorthBorrowing : 2 * history.mean_ns;
-  spin_until_ = begin_ + static_cast<std::int64_t>(short_ ? std::max(spin, longest) : spin);
+  spin_until_ = begin_ + static_cast<std::int64_t>(short_ ? std::max(spin, 2 * history.mean_ns) : spin);
 }
 
 BlockingCall::~BlockingCall() {
   Session& session = *g_session;
-  if (asleep_) come_back();
+  if (lent_) come_back();
   if (unsure_ && session.arrivals->missing(*group_) >= 0) group_->trusted = false;
   const std::int64_t now = ended();
   if (now - begin_ > kWorthNaming) name_critical_rank();
@@ -142,30 +137,27 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
-void BlockingCall::stay_asleep(std::int64_t now) {
-  if (lends(*g_session) && g_session->regions.foreign.load(std::memory_order_relaxed)) {
-    if (asleep_) come_back();  // another thread has begun a region since, on these cores
-    respect_other_threads(*g_session);
-  }
-  if (!asleep_) return fall_asleep(now);
-  if (lends(*g_session)) g_session->cores->expect_wait(now, expected_end(now));
-}
-
-void BlockingCall::fall_asleep(std::int64_t now) {
-  asleep_ = true;
-  asleep_since_ = now;
+// Its cores are lent from the first call in a wait on.
+void BlockingCall::lend(std::int64_t now) {
   Session& session = *g_session;
-  if (lends(session)) session.cores->lend(now, {.source = source(), .until = expected_end(now)});
+  if (session.regions.foreign.load(std::memory_order_relaxed)) {
+    if (lent_) come_back();  // another thread has begun a region since, on these cores
+    respect_other_threads(session);
+  }
+  if (!lends(session)) return;
+  if (lent_) return session.cores->expect_wait(now, expected_end(now));
+  lent_ = true;
+  lent_since_ = now;
+  session.cores->lend(now, {.source = source(), .until = expected_end(now)});
 }
 
 void BlockingCall::come_back() {
-  asleep_ = false;
+  lent_ = false;
   Session& session = *g_session;
-  if (lends(session)) {
-    session.activity.lent((now_ns() - asleep_since_) * session.cores->lent_in_waits());
-    history_->lent_in_vain = !session.cores->come_back() && !session.topology.emulated && !session.cores->slots();
-  }
-  if (session.cores != nullptr) session.cores->return_to_own_core();
+  if (!lends(session)) return;
+  session.activity.lent((now_ns() - lent_since_) * session.cores->lent_in_waits());
+  session.cores->come_back();
+  session.cores->return_to_own_core();
 }
 
 bool BlockingCall::pause() {
@@ -174,15 +166,8 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
-  const bool sleeps = sleep_frees_a_core(*g_session), leaves_core = sleeps || lends(*g_session);
-  // If no process computes, none needs this core, and a rank that sleeps sees its message late and advances none.
-  if (leaves_core && !others_compute(*g_session)) {
-    if (asleep_) come_back();
-    wait::yield();
-    return true;
-  }
-  if (leaves_core) stay_asleep(now);
-  sleeps && core_is_used(*g_session) ? wait::sleep_for(wait::kMessage.sleep(now - asleep_since_)) : wait::yield();
+  if (lends(*g_session)) lend(now);
+  core_is_used(*g_session) ? wait::sleep_for(wait::kMessage.sleep(now - spin_until_)) : wait::yield();
   return true;
 }
 
@@ -249,10 +234,11 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
   // Where waits are short, or leave no core to others, the library's own polling is as good, and the others' cache
-  // lines stay with them. But as the library's barrier wakes one rank after the other, with more ranks than cores the
+  // lines stay with them. But as the library's barrier wakes one rank after the other, with more threads than cores the
   // last one waits for time slices.
   const bool barrier = dependence == Dependence::barrier;
-  const bool gains = barrier || lends(session) || session.topology.emulated;
+  const bool crowded_barrier = barrier && more_threads_than_cores(session);
+  const bool gains = crowded_barrier || lends(session) || session.topology.emulated;
   const bool waits = gains && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
   const bool may_end = barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
@@ -263,13 +249,13 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
-  if (waits && !is_last) call.await_arrivals(barrier || sleep_frees_a_core(session));
+  if (waits && !is_last) call.await_arrivals(crowded_barrier);
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
 }
 
-void BlockingCall::await_arrivals(bool sleeps) {
+void BlockingCall::await_arrivals(bool always_sleeps) {
   Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
@@ -294,18 +280,18 @@ void BlockingCall::await_arrivals(bool sleeps) {
     } else if (now - idle_since > kNoneComputes) {
       return;
     }
-    stay_asleep(now);
-    if (now - asleep_since_ > kLongestSleep) {
+    if (lends(session)) lend(now);
+    if (now - spin_until_ > kLongestSleep) {
       unsure_ = true;
       return;
     }
-    if (sleeps && core_is_used(session))
-      session.arrivals->sleep(group, wait::kArrival.sleep(now - asleep_since_), [&] { return missing() < 0; });
+    if (always_sleeps || core_is_used(session))
+      session.arrivals->sleep(group, wait::kArrival.sleep(now - spin_until_), [&] { return missing() < 0; });
     else
       wait::yield();
     session.bootstrap->progress();
   }
-  if (asleep_) come_back();
+  if (lent_) come_back();
 }
 
 }  // namespace steelyard::session
