@@ -84,7 +84,7 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                                late_rank(flavour, ranks, binding))
                    for flavour in flavours for ranks in (2, 8) for binding in ("unbound", "bound")]
     all_of_them += [Measurement(f"exchange-{us}us-{size}B-{flavour}", 15, exchange(flavour, us, size))
-                    for flavour in flavours for us, size in ((0, 4), (30, 4), (100, 4), (0, 1 << 20))]
+                    for flavour in flavours for us, size in ((0, 4), (30, 4), (100, 4), (300, 4), (0, 1 << 20))]
     if "openmpi" in flavours:
         all_of_them.append(Measurement("emulated-waits", 90, emulated_waits))
     if quick:

@@ -141,6 +141,15 @@ def test_ranks_that_exchange_messages_stay_awake(mpi):
 
 
 @needs_two_cores
+def test_a_rank_whose_cores_are_not_used_stays_awake(mpi):
+    """A sleep would delay each message by up to 0.05 ms."""
+    result = mpi.run(2, "exchanges.gcc", "500", "300", OMP_NUM_THREADS="1")
+    check_measured(result)
+    assert result.record["ranks"][0]["totals_ns"]["lent"] > 0
+    assert int(result.out.split()[3]) < 50, result.out  # of 500 exchanges, half of which rank 0 waits for
+
+
+@needs_two_cores
 @pytest.mark.parametrize("option", ["--lending=off", "--observe", "--cores=off", "--wait=poll"])
 def test_nothing_is_lent_where_it_is_switched_off(mpi, option):
     result = mpi.run(2, "unbalanced.gcc", *ARGUMENTS, options=(option,), OMP_NUM_THREADS="1")
