@@ -61,10 +61,12 @@ TEST(Waitall, IsTheLibrarysOwn) {
     expect_twins([&](const Api& api) {
       Traffic traffic(seed);
       MPI_Status statuses[kMessages];
+      for (MPI_Status& status : statuses) status.MPI_ERROR = 77;
       Outcome outcome;
       const bool ignored = seed % 3 == 0;
       outcome.add_error(api.Waitall(kMessages, traffic.requests, ignored ? MPI_STATUSES_IGNORE : statuses));
       if (!ignored) add(outcome, statuses);
+      for (const MPI_Status& status : statuses) outcome.add(status.MPI_ERROR);
       traffic.add_to(outcome);
       return outcome;
     });
