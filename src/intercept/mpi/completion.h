@@ -13,10 +13,11 @@ inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MP
   int failed = 0;
   for (int i = 0; i < count; ++i) {
     MPI_Status* const status = ignored ? MPI_STATUS_IGNORE : &statuses[i];
+    const bool null = requests[i] == MPI_REQUEST_NULL;
     const int error = until_done(call, [&](int* done) { return PMPI_Test(&requests[i], done, status); });
     if (error != MPI_SUCCESS) ++failed;
     // MPI_Test leaves MPI_ERROR alone. MPI_Waitall of MPICH writes it even if no request failed, and programs read it.
-    if (!ignored) statuses[i].MPI_ERROR = error;
+    if (!ignored && !null) statuses[i].MPI_ERROR = error;
   }
   return failed > 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }

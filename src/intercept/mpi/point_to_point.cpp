@@ -158,9 +158,13 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype ty
   int size = 0;
   if (const int error = PMPI_Pack(data, count, type, packed.data(), room, &size, comm); error != MPI_SUCCESS)
     return error;
-  return exchange(call, data, count, type, source, tag, comm, status, [&](MPI_Request* request) {
+  const int error = exchange(call, data, count, type, source, tag, comm, status, [&](MPI_Request* request) {
     return PMPI_Isend(packed.data(), size, MPI_PACKED, destination, from_tag, comm, request);
   });
+#ifndef OPEN_MPI
+  if (error == MPI_SUCCESS && status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;  // as MPICH's own does
+#endif
+  return error;
 }
 
 STEELYARD_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
