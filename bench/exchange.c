@@ -18,7 +18,7 @@ static void compute(double seconds) {
   }
 }
 
-/* Times that this thread has given up its core. */
+/* Times that this thread has blocked; yields are not among them. */
 static long sleeps(void) {
   struct rusage used;
   getrusage(RUSAGE_THREAD, &used);

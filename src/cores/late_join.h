@@ -14,7 +14,7 @@ namespace steelyard::cores {
 
 /// A region that begins shortly before another process lends a core would run without that core to its end. Such a
 /// region begins with one additional thread for each of its cores: a late-join thread, which shares the core at first.
-/// Two threads on one core do the work of one. A process that then falls asleep in MPI binds the late-join thread to
+/// Two threads on one core do the work of one. A process that then begins to wait in MPI binds the late-join thread to
 /// its own core.
 ///
 /// One process's view of all requests of the node, in shared memory. Only note_thread() and place_if_late() may be

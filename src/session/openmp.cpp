@@ -35,7 +35,7 @@ using Work = observe::Site::Work;
 // If a region is shorter, one execution in several is measured, chosen at random.
 constexpr float kShort = kWorthBorrowing / 4;
 
-// A rank that is still asleep this long after my own MPI call ended was not waiting for that call.
+// A rank that still waits this long after my own MPI call ended was not waiting for that call.
 constexpr std::int64_t kTimeToWake = 200'000;
 
 // The runtime may initialise in the constructor of another library, before those of this one.

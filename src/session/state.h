@@ -104,8 +104,8 @@ struct Session {
   cores::Cores* cores = nullptr;
   Delivery* collectives = nullptr;
   observe::TasksRecord* tasks = nullptr;
-  bool lends = false;   // waits leave the core and cores are lent; not while `held`
-  bool sleeps = false;  // waits leave the core
+  bool lends = false;   // waits lend cores; not while `held`
+  bool sleeps = false;  // waits may lend cores and sleep
 
   // Between hold_begins() and hold_ends(); and the thread count of the program before.
   bool held = false;

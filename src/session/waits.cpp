@@ -20,8 +20,8 @@ namespace {
 // The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
 // cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
-// How long to go on sleeping if no other process of this node computes. ns: some wake-ups of 25 us, so that
-// processes that were just woken have begun to compute.
+// How long to go on waiting outside of the library if no other process of this node computes. ns: some wake-ups of
+// 25 us, so that processes that were just woken have begun to compute.
 constexpr std::int64_t kNoneComputes = 200'000;
 // A longer wait goes on in the MPI library. ns: a bound, so that no program hangs should arrivals ever be miscounted.
 constexpr std::int64_t kLongestSleep = 10'000'000'000;
@@ -137,7 +137,7 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
-// Its cores are lent from the first call in a wait on.
+// The first call in a wait lends the cores; later ones say that the wait goes on.
 void BlockingCall::lend(std::int64_t now) {
   Session& session = *g_session;
   if (session.regions.foreign.load(std::memory_order_relaxed)) {
@@ -244,8 +244,8 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   arrivals.arrive(group, call.begin_, may_end);
   const bool watched = lends(session) && arrivals.watched(group);
   const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
-  const bool feeds_all = lends(session) && dependence == Dependence::none && source == session.me;
-  if ((watched && is_last) || feeds_all) recall_waiting(session, group);
+  const bool feeds_all = dependence == Dependence::none && source == session.me;
+  if (lends(session) && (is_last || feeds_all)) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();

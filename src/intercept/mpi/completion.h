@@ -16,7 +16,7 @@ inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MP
     const bool null = requests[i] == MPI_REQUEST_NULL;
     const int error = until_done(call, [&](int* done) { return PMPI_Test(&requests[i], done, status); });
     if (error != MPI_SUCCESS) ++failed;
-    // MPI_Test leaves MPI_ERROR alone. MPI_Waitall of MPICH writes it even if no request failed, and programs read it.
+    // MPI_Test writes no MPI_ERROR. MPICH's MPI_Waitall does for each request that is not null, even if none failed.
     if (!ignored && !null) statuses[i].MPI_ERROR = error;
   }
   return failed > 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
