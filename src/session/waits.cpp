@@ -24,7 +24,7 @@ constexpr std::int64_t kWorthNaming = 2'000;
 // 25 us, so that processes that were just woken have begun to compute.
 constexpr std::int64_t kNoneComputes = 200'000;
 // A longer wait goes on in the MPI library. ns: a bound, so that no program hangs should arrivals ever be miscounted.
-constexpr std::int64_t kLongestSleep = 10'000'000'000;
+constexpr std::int64_t kLongestWait = 10'000'000'000;
 
 std::atomic<int> g_windows{0};  // those of the program that are alive
 std::atomic<bool> g_windows_seen{false};
@@ -137,14 +137,14 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
-// The first call in a wait lends the cores; later ones say that the wait goes on.
+// Where cores are lent, the first call in a wait does so; later ones say that the wait goes on.
 void BlockingCall::lend(std::int64_t now) {
   Session& session = *g_session;
+  if (!lends(session)) return;
   if (session.regions.foreign.load(std::memory_order_relaxed)) {
     if (lent_) come_back();  // another thread has begun a region since, on these cores
-    respect_other_threads(session);
+    return respect_other_threads(session);
   }
-  if (!lends(session)) return;
   if (lent_) return session.cores->expect_wait(now, expected_end(now));
   lent_ = true;
   lent_since_ = now;
@@ -154,7 +154,6 @@ void BlockingCall::lend(std::int64_t now) {
 void BlockingCall::come_back() {
   lent_ = false;
   Session& session = *g_session;
-  if (!lends(session)) return;
   session.activity.lent((now_ns() - lent_since_) * session.cores->lent_in_waits());
   session.cores->come_back();
   session.cores->return_to_own_core();
@@ -166,7 +165,7 @@ bool BlockingCall::pause() {
     wait::relax();
     return false;
   }
-  if (lends(*g_session)) lend(now);
+  lend(now);
   core_is_used(*g_session) ? wait::sleep_for(wait::kMessage.sleep(now - spin_until_)) : wait::yield();
   return true;
 }
@@ -280,8 +279,8 @@ void BlockingCall::await_arrivals(bool always_sleeps) {
     } else if (now - idle_since > kNoneComputes) {
       return;
     }
-    if (lends(session)) lend(now);
-    if (now - spin_until_ > kLongestSleep) {
+    lend(now);
+    if (now - spin_until_ > kLongestWait) {
       unsure_ = true;
       return;
     }

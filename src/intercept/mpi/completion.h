@@ -10,16 +10,16 @@ namespace steelyard::intercept {
 inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (count < 0) return PMPI_Waitall(count, requests, statuses);  // which refuses it
   const bool ignored = statuses == MPI_STATUSES_IGNORE;
-  int failed = 0;
+  bool failed = false;
   for (int i = 0; i < count; ++i) {
     MPI_Status* const status = ignored ? MPI_STATUS_IGNORE : &statuses[i];
     const bool null = requests[i] == MPI_REQUEST_NULL;
     const int error = until_done(call, [&](int* done) { return PMPI_Test(&requests[i], done, status); });
-    if (error != MPI_SUCCESS) ++failed;
+    failed = failed || error != MPI_SUCCESS;
     // MPI_Test writes no MPI_ERROR. MPICH's MPI_Waitall does for each request that is not null, even if none failed.
     if (!ignored && !null) statuses[i].MPI_ERROR = error;
   }
-  return failed > 0 ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
+  return failed ? MPI_ERR_IN_STATUS : MPI_SUCCESS;
 }
 
 /// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called
