@@ -74,6 +74,7 @@ class BlockingCall {
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;
   void lend(std::int64_t now);
+  std::int64_t core_used_for(std::int64_t now);
   void come_back();
 
   std::uint64_t site_;
@@ -82,6 +83,7 @@ class BlockingCall {
   std::int64_t end_ = 0;
   std::int64_t spin_until_ = 0;
   std::int64_t lent_since_ = 0;
+  std::int64_t core_used_since_ = 0;
   int waited_for_ = -1;
   bool came_last_ = false;
   std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was

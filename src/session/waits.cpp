@@ -159,6 +159,20 @@ void BlockingCall::come_back() {
   session.cores->return_to_own_core();
 }
 
+// For how long another rank has used a core of this one, in ns; -1 if none does.
+std::int64_t BlockingCall::core_used_for(std::int64_t now) {
+  Session& session = *g_session;
+  const bool was_used = core_used_since_ != 0;
+  if (core_is_used(session)) {
+    if (!was_used) core_used_since_ = now;
+    return now - core_used_since_;
+  }
+  core_used_since_ = 0;
+  // The last sleep may have ended on another rank's core.
+  if (was_used && session.cores != nullptr) session.cores->return_to_own_core();
+  return -1;
+}
+
 bool BlockingCall::pause() {
   const std::int64_t now = now_ns();
   if (!may_sleep(*g_session) || now < spin_until_) {
@@ -166,7 +180,8 @@ bool BlockingCall::pause() {
     return false;
   }
   lend(now);
-  core_is_used(*g_session) ? wait::sleep_for(wait::kMessage.sleep(now - spin_until_)) : wait::yield();
+  const std::int64_t used_for = core_used_for(now);
+  used_for >= 0 ? wait::sleep_for(wait::kMessage.sleep(used_for)) : wait::yield();
   return true;
 }
 
@@ -284,8 +299,9 @@ void BlockingCall::await_arrivals(bool always_sleeps) {
       unsure_ = true;
       return;
     }
-    if (always_sleeps || core_is_used(session))
-      session.arrivals->sleep(group, wait::kArrival.sleep(now - spin_until_), [&] { return missing() < 0; });
+    const std::int64_t sleeping_for = always_sleeps ? now - spin_until_ : core_used_for(now);
+    if (sleeping_for >= 0)
+      session.arrivals->sleep(group, wait::kArrival.sleep(sleeping_for), [&] { return missing() < 0; });
     else
       wait::yield();
     session.bootstrap->progress();

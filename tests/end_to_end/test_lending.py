@@ -2,6 +2,7 @@
 """Cores of a rank that waits in MPI work for another: here, on the cores of this machine."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -164,3 +165,14 @@ def test_a_program_that_never_waits_lends_nothing(mpi):
     result = mpi.run(1, "unbalanced.gcc", *ARGUMENTS[:2])
     check_measured(result)
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] == 0
+
+
+@needs_two_cores
+@pytest.mark.parametrize("awaited", ["barrier", "message"])
+def test_a_rank_whose_core_is_used_sleeps(mpi, awaited):
+    """If it polled, it would take turns with the thread that has borrowed the core."""
+    result = mpi.run(2, "starved.clang", "0", awaited, OMP_NUM_THREADS="1")
+    check_measured(result)
+    assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.summary
+    slept = int(re.search(r"sleeps (\d+)", result.out).group(1))
+    assert slept > 5 * 20, result.out  # 20 waits, in which the core is used for some 10 ms
