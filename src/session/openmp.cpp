@@ -356,7 +356,8 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.present = &site;
   regions.call = request.site;
   regions.body = request.body;
-  if (site.queries == Queries::unknown && matters(*session, site)) site.queries = Queries::watched;
+  // A clause keeps the count, whatever the region queries.
+  if (site.queries == Queries::unknown && !by_clause && matters(*session, site)) site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
     terms.measured = Measured::wall;
